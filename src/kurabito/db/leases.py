@@ -1,0 +1,269 @@
+"""The lease engine: claim, heartbeat, finish and recover, written once for every leased table.
+
+A lease is the right to work on a row until a moment. Its owner is `name#token`, the token made anew at each claim, and every
+write of a worker is fenced by it: a row that is not running, or is another's, is not touched. A running row is stale when
+`lease_expires_at` is NULL or not after now.
+
+A table is described by a `LeaseSpec`; nothing here knows what the rows are about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.errors import InvalidInput
+
+CLAIM: Final = "claim"
+HEARTBEAT: Final = "heartbeat"
+RECOVER: Final = "recover"
+
+Rows = Sequence[tuple[Any, ...]]
+Given = tuple[str, ...]
+Lost = set[tuple[Any, ...]]
+Columns = Mapping[str, str]
+"""Columns to write, each with its SQL."""
+
+_NONE: Final[Columns] = {}
+_VALUE: Final = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+
+
+@dataclass(frozen=True, eq=False)
+class LeaseSpec:
+    """A leased table: what may be claimed, in which order, and which columns each path writes."""
+
+    table: str
+    key: str
+    running: str
+    claimable: str
+    """The condition under which a row may be claimed."""
+    order: str
+    stale_becomes: str
+    """What the state of a stale row becomes: an SQL expression."""
+    writes: Mapping[str, frozenset[str]]
+    """For each path (claim, heartbeat, recover, and each way to finish) the columns that it may write."""
+    state: str = "status"
+    leased: str | None = None
+    """A condition that tells which running rows hold a lease; all of them when None."""
+    on_claim: Mapping[str, str] = field(default_factory=dict)
+    on_recover: Mapping[str, str] = field(default_factory=dict)
+    """Further columns and their SQL; `:error` is the recovery message."""
+    returns: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    """PostgreSQL types of the values that are given row by row."""
+
+    def check(self, path: str, columns: Mapping[str, str]) -> None:
+        """Refuse a statement that would write what its path may not."""
+        if forbidden := columns.keys() - self.writes[path]:
+            raise AssertionError(f"{self.table}: the path {path} may not write {', '.join(sorted(forbidden))}")
+
+
+def new_owner(worker: str) -> str:
+    """An owner for one claim by this worker."""
+    if not worker or "#" in worker:
+        raise InvalidInput("worker", f"a worker's name is not empty and has no '#', got {worker!r}")
+    return f"{worker}#{secrets.token_hex(8)}"
+
+
+def claim(
+    conn: Connection,
+    spec: LeaseSpec,
+    owner: str,
+    *,
+    lease: int,
+    limit: int,
+    candidates: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> list[Row]:
+    """Take up to `limit` claimable rows for `lease` microseconds; the columns that the spec returns.
+
+    `candidates` selects the keys where the table needs more than its condition and order; on PostgreSQL it must lock the
+    rows it selects and skip locked ones.
+    """
+    sql = _claim_sql(spec, conn.dialect, candidates)
+    return conn.all(sql, {**(params or {}), "owner": owner, "lease": lease, "limit": limit})
+
+
+def heartbeat(
+    conn: Connection, spec: LeaseSpec, rows: Rows, *, lease: int, given: Given = (), columns: Columns = _NONE
+) -> Lost:
+    """Renew the leases of rows, each `(key, owner, *values)`; the (key, owner) of those that are no longer owned.
+
+    An expired lease that nobody has recovered yet may be renewed. `columns` are further columns to write; in their SQL
+    `:name` is the row's value for a name in `given`.
+    """
+    renewed = {
+        "worker_heartbeat_at": ":now",
+        "lease_expires_at": ":now + CAST(:lease AS bigint)",
+        "updated_at": ":now",
+        **columns,
+    }
+    return _write(conn, spec, HEARTBEAT, renewed, ("key", "owner", *given), rows, {"lease": lease}, _fence(spec))
+
+
+def finish(
+    conn: Connection, spec: LeaseSpec, path: str, rows: Rows, *, given: Given = (), columns: Columns = _NONE
+) -> Lost:
+    """Write how rows ended and end their leases; the (key, owner) of those that were no longer owned: they stay as they are."""
+    ended = {"worker_heartbeat_at": ":now", "lease_expires_at": "NULL", "updated_at": ":now", **columns}
+    return _write(conn, spec, path, ended, ("key", "owner", *given), rows, {}, _fence(spec))
+
+
+def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row]:
+    """Take stale rows away from their workers; the columns that the spec returns."""
+    stale = conn.all(_stale_sql(spec, conn.dialect), {"limit": limit})
+    if not stale:
+        return []
+    columns = {
+        spec.state: spec.stale_becomes,
+        "worker_id": "NULL",
+        "worker_heartbeat_at": "NULL",
+        "lease_expires_at": "NULL",
+        "updated_at": ":now",
+        **spec.on_recover,
+    }
+    rows = [(key, recovery_error(owner)) for key, owner in stale]
+    _write(conn, spec, RECOVER, columns, ("key", "error"), rows, {}, f"{spec.state} = '{spec.running}'")
+    keys = [key for key, _ in stale]
+    selected = f"SELECT {', '.join(spec.returns)} FROM {spec.table} WHERE {spec.key}"
+    if conn.dialect is Dialect.POSTGRES:
+        return conn.all(f"{selected} = ANY(:keys) ORDER BY {spec.key}", {"keys": keys})
+    listed = "(SELECT value FROM json_each(:keys))"
+    return conn.all(f"{selected} IN {listed} ORDER BY {spec.key}", {"keys": json.dumps(keys)})
+
+
+def expire(conn: Connection, spec: LeaseSpec, worker: str) -> int:
+    """End the leases of a worker that is known to be dead; `recover` finds them then."""
+    return conn.run(
+        f"UPDATE {spec.table} SET lease_expires_at = :now "
+        f"WHERE {spec.state} = '{spec.running}' AND worker_id >= :first AND worker_id < :beyond "
+        "AND lease_expires_at > :now",
+        # '$' is the character after '#': the range holds exactly the owners with this name.
+        {"first": f"{worker}#", "beyond": f"{worker}$"},
+    )
+
+
+def recovery_error(owner: str | None) -> str:
+    """What is written on a row whose worker was lost."""
+    name = owner.partition("#")[0] if owner else "unknown"
+    return f"LEASE_EXPIRED: worker {name} stopped renewing its lease"
+
+
+@cache
+def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str:
+    columns = {
+        spec.state: f"'{spec.running}'",
+        "worker_id": ":owner",
+        "worker_heartbeat_at": ":now",
+        "lease_expires_at": ":now + CAST(:lease AS bigint)",
+        "updated_at": ":now",
+        **spec.on_claim,
+    }
+    spec.check(CLAIM, columns)
+    chosen = (
+        candidates or f"SELECT {spec.key} FROM {spec.table} WHERE {spec.claimable} ORDER BY {spec.order} LIMIT :limit"
+    )
+    if dialect is Dialect.SQLITE:
+        return (
+            f"UPDATE {spec.table} SET {_assignments(columns)} WHERE {spec.key} IN ({chosen}) "
+            f"RETURNING {', '.join(spec.returns)}"
+        )
+    if candidates is None:
+        chosen += " FOR UPDATE SKIP LOCKED"
+    return (
+        f"WITH picked AS MATERIALIZED ({chosen}) "
+        f"UPDATE {spec.table} AS t SET {_assignments(columns)} FROM picked WHERE t.{spec.key} = picked.{spec.key} "
+        f"RETURNING {', '.join('t.' + column for column in spec.returns)}"
+    )
+
+
+@cache
+def _stale_sql(spec: LeaseSpec, dialect: Dialect) -> str:
+    leased = f"AND {spec.leased} " if spec.leased else ""
+    lock = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
+    return (
+        f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE {spec.state} = '{spec.running}' {leased}"
+        f"AND (lease_expires_at IS NULL OR lease_expires_at <= :now) ORDER BY {spec.key} LIMIT :limit{lock}"
+    )
+
+
+def _fence(spec: LeaseSpec) -> str:
+    return f"{spec.state} = '{spec.running}' AND worker_id = :owner"
+
+
+def _write(
+    conn: Connection,
+    spec: LeaseSpec,
+    path: str,
+    columns: Columns,
+    given: Given,
+    rows: Rows,
+    params: Mapping[str, Any],
+    fence: str,
+) -> Lost:
+    """Update each row that passes the fence, locking them in the order of their keys; those that did not pass.
+
+    The first two values that are given tell a row apart.
+    """
+    if not rows:
+        return set()
+    sql = _update_sql(spec, conn.dialect, path, tuple(columns.items()), given, tuple(params), fence)
+    if conn.dialect is Dialect.POSTGRES:
+        lists = {f"{name}_list": list(values) for name, values in zip(given, zip(*rows, strict=True), strict=True)}
+        return {row[:2] for row in rows} - set(conn.all(sql, {**params, **lists}))
+    common = (*params.values(), conn.now())
+    whole = [(*row, *common) for row in rows]
+    conn.raw.execute("SAVEPOINT fenced")
+    if conn.raw.executemany(sql, whole).rowcount == len(rows):
+        conn.raw.execute("RELEASE fenced")
+        return set()
+    # Some rows were lost, which is rare: do it again one by one to learn which.
+    conn.raw.execute("ROLLBACK TO fenced")
+    conn.raw.execute("RELEASE fenced")
+    return {row[:2] for row in whole if not conn.raw.execute(sql, row).rowcount}
+
+
+@cache
+def _update_sql(
+    spec: LeaseSpec,
+    dialect: Dialect,
+    path: str,
+    columns: tuple[tuple[str, str], ...],
+    given: Given,
+    params: tuple[str, ...],
+    fence: str,
+) -> str:
+    assigned = dict(columns)
+    spec.check(path, assigned)
+    if dialect is Dialect.SQLITE:
+        # By place: a batch is bound much faster from tuples than from names.
+        places = {name: place for place, name in enumerate((*given, *params, "now"), 1)}
+        sql = f"UPDATE {spec.table} SET {_assignments(assigned)} WHERE {spec.key} = :key AND {fence}"
+        return _VALUE.sub(lambda found: f"?{places[found[1]]}", sql)
+
+    def from_row(sql: str) -> str:
+        return _VALUE.sub(lambda found: f"v.{found[1]}" if found[1] in given else found[0], sql)
+
+    types = {"key": "bigint", "owner": "text", "error": "text", **spec.types}
+    lists = ", ".join(f":{name}_list::{types[name]}[]" for name in given)
+    # The state is hidden from the planner in an expression. It would else look the rows up in an index of the running
+    # ones, which holds every row that ran since the last vacuum; by their keys they are found at once.
+    hidden = re.sub(rf"\b{spec.state}\b", f"t.{spec.state} || ''", re.sub(r"\bworker_id\b", "t.worker_id", fence))
+    return (
+        f"WITH v AS (SELECT * FROM unnest({lists}) AS v({', '.join(given)})), "
+        f"locked AS MATERIALIZED (SELECT v.* FROM (SELECT * FROM v ORDER BY key) AS v CROSS JOIN LATERAL "
+        f"(SELECT {spec.state}, worker_id FROM {spec.table} WHERE {spec.key} = v.key FOR UPDATE) AS t "
+        f"WHERE {from_row(hidden)}) "
+        f"UPDATE {spec.table} AS t SET {from_row(_assignments(assigned))} FROM locked AS v "
+        f"WHERE t.{spec.key} = v.key RETURNING v.{given[0]}, v.{given[1]}"
+    )
+
+
+def _assignments(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{column} = {value}" for column, value in columns.items())

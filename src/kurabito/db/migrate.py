@@ -1,0 +1,146 @@
+"""Migrations: numbered files, applied once, in order, under a lock, and never changed afterwards.
+
+They come in two sets. `runtime` is all that `open_queue` creates in a builder's own database; `product` is the rest. A
+`.sql` file is a script; a `.py` file has a function `apply(conn)` and is for what depends on what it finds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final, cast
+
+from kurabito.db.port import Connection, Database, Dialect
+from kurabito.errors import DatabaseTooNew, MigrationChanged
+
+RUNTIME: Final = "runtime"
+PRODUCT: Final = "product"
+
+_FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
+_LOCK: Final = 0x6B757261
+_LEDGER: Final = """
+CREATE TABLE IF NOT EXISTS kurabito_migrations (
+    set_name   TEXT    NOT NULL,
+    number     INTEGER NOT NULL,
+    name       TEXT    NOT NULL,
+    checksum   TEXT    NOT NULL,
+    applied_at BIGINT  NOT NULL,
+    PRIMARY KEY (set_name, number)
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of a set."""
+
+    number: int
+    name: str
+    kind: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def apply(self, conn: Connection) -> None:
+        if self.kind == "sql":
+            conn.script(self.text)
+            return
+        scope: dict[str, Any] = {"__name__": f"migration_{self.number:04}_{self.name}"}
+        exec(compile(self.text, f"{self.number:04}_{self.name}.py", "exec"), scope)  # noqa: S102 (our own files)
+        cast("Callable[[Connection], None]", scope["apply"])(conn)
+
+
+def migrate(database: Database, set_name: str, migrations: list[Migration] | None = None) -> list[str]:
+    """Bring the database up to date; the names of what was applied. Processes that start together take turns."""
+    steps = available(database.dialect, set_name) if migrations is None else migrations
+    if _is_current(database, set_name, steps):
+        return []
+    return database.write_blocking(lambda conn: _apply_missing(conn, set_name, steps))
+
+
+def available(dialect: Dialect, set_name: str) -> list[Migration]:
+    """The migrations that this program brings, in order."""
+    folder = files("kurabito.db").joinpath("migrations", dialect.value, set_name)
+    return sorted(_read(folder), key=lambda migration: migration.number) if folder.is_dir() else []
+
+
+def applied(conn: Connection, set_name: str) -> dict[int, tuple[str, str]]:
+    """Number, name and checksum of what the database has."""
+    rows = conn.all(
+        "SELECT number, name, checksum FROM kurabito_migrations WHERE set_name = :set_name ORDER BY number",
+        {"set_name": set_name},
+    )
+    return {number: (name, checksum) for number, name, checksum in rows}
+
+
+def _read(folder: Traversable) -> Iterator[Migration]:
+    for file in folder.iterdir():
+        if found := _FILE.fullmatch(file.name):
+            yield Migration(int(found[1]), found[2], found[3], file.read_text(encoding="utf-8"))
+
+
+def _is_current(database: Database, set_name: str, steps: list[Migration]) -> bool:
+    """True when there is nothing to do, asked without taking the lock: opening a database is then only a read."""
+
+    def look(conn: Connection) -> bool:
+        if not _has_ledger(conn):
+            return False
+        done = applied(conn, set_name)
+        _check(done, set_name, steps)
+        return len(done) == len(steps)
+
+    return database.read_blocking(look)
+
+
+def _apply_missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[str]:
+    with _alone(conn):
+        if not _has_ledger(conn):
+            conn.script(_LEDGER)
+        done = applied(conn, set_name)
+        _check(done, set_name, steps)
+        missing = [step for step in steps if step.number not in done]
+        for step in missing:
+            step.apply(conn)
+            conn.run(
+                "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
+                "VALUES (:set_name, :number, :name, :checksum, :now)",
+                {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
+            )
+        return [f"{step.number:04}_{step.name}" for step in missing]
+
+
+@contextmanager
+def _alone(conn: Connection) -> Iterator[None]:
+    # SQLite's write lock is held by the transaction already.
+    if conn.dialect is Dialect.POSTGRES:
+        conn.all("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
+    yield
+
+
+def _has_ledger(conn: Connection) -> bool:
+    if conn.dialect is Dialect.SQLITE:
+        return conn.one("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'") is not None
+    return conn.one("SELECT 1 WHERE to_regclass('kurabito_migrations') IS NOT NULL") is not None
+
+
+def _check(done: dict[int, tuple[str, str]], set_name: str, steps: list[Migration]) -> None:
+    known = {step.number: step for step in steps}
+    for number, (name, checksum) in done.items():
+        step = known.get(number)
+        if step is None:
+            raise DatabaseTooNew(
+                f"the database has the {set_name} migration {number:04}_{name}, which this version does not know; "
+                "install the version that wrote it, or a newer one"
+            )
+        if step.checksum != checksum:
+            raise MigrationChanged(
+                f"the {set_name} migration {number:04}_{name} was applied with other contents; "
+                "restore the file as it was released and write a new migration for the change"
+            )

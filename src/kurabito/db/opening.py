@@ -1,0 +1,33 @@
+"""From a URL to a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from kurabito.clock import Clock
+from kurabito.db.port import Database
+from kurabito.db.sqlite import SqliteDatabase
+from kurabito.errors import ConfigError
+
+
+def open_database(url: str, *, clock: Clock | None = None) -> Database:
+    """The database that a URL names, not yet connected."""
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        return SqliteDatabase(sqlite_path(url), clock)
+    if scheme in ("postgresql", "postgres"):
+        try:
+            from kurabito.db.postgres import PostgresDatabase
+        except ImportError as missing:
+            raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
+        return PostgresDatabase(url, clock)
+    raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")
+
+
+def sqlite_path(url: str) -> Path:
+    """The file of `sqlite:///relative.db` or `sqlite:////absolute.db`."""
+    rest = url.removeprefix("sqlite://")
+    if not rest.startswith("/") or len(rest) < 2:
+        raise ConfigError(f"a SQLite URL is sqlite:///file.db or sqlite:////folder/file.db, got {url!r}")
+    return Path(unquote(rest[1:]))

@@ -1,0 +1,101 @@
+"""The port: stores are plain functions of a connection, and a database runs them.
+
+SQL is written with `:name` parameters on both engines. `:now` is the moment of the transaction and needs no value: on
+SQLite our clock gives it, on PostgreSQL the server's, because machines disagree and the server is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+
+class Dialect(StrEnum):
+    """Which SQL is spoken."""
+
+    SQLITE = "sqlite"
+    POSTGRES = "postgres"
+
+
+class Connection(Protocol):
+    """One transaction's view of the database."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    @property
+    def raw(self) -> Any:
+        """The driver's own connection."""
+        ...
+
+    def all(self, sql: str, params: Params = ...) -> list[Row]:
+        """Every row of the answer."""
+        ...
+
+    def one(self, sql: str, params: Params = ...) -> Row | None:
+        """The first row of the answer."""
+        ...
+
+    def run(self, sql: str, params: Params = ...) -> int:
+        """How many rows the statement changed."""
+        ...
+
+    def now(self) -> int:
+        """The moment of this transaction: what `:now` stands for."""
+        ...
+
+    def script(self, sql: str) -> None:
+        """Several statements without parameters."""
+        ...
+
+
+class Database(Protocol):
+    """Runs plain functions of a connection, each in one transaction.
+
+    A function may be run again after a conflict, so it touches nothing but its connection.
+    """
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    def open(self) -> None:
+        """Connect; raises DatabaseUnavailable or NotADatabase with what to do."""
+        ...
+
+    def close(self) -> None:
+        """Let everything under way end, then disconnect."""
+        ...
+
+    async def read(self, fn: Callable[[Connection], T]) -> T:
+        """Run a function that only reads, off the event loop."""
+        ...
+
+    async def write(self, fn: Callable[[Connection], T]) -> T:
+        """Run a function in a transaction of its own, off the event loop."""
+        ...
+
+    def read_blocking(self, fn: Callable[[Connection], T]) -> T:
+        """As `read`, for a thread that may wait."""
+        ...
+
+    def write_blocking(self, fn: Callable[[Connection], T]) -> T:
+        """As `write`, for a thread that may wait."""
+        ...
+
+    def watching(self, hear: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
+        """Call `hear` when another process may have committed something of interest, while the block runs.
+
+        On SQLite that is any commit; on PostgreSQL a notification, whose text is passed on. It is called with "" too when
+        some may have been missed.
+        """
+        ...
+
+    def adopt(self, raw: Any) -> Connection:
+        """A connection that the caller opened on this same database, seen through the port."""
+        ...

@@ -1,0 +1,166 @@
+"""PostgreSQL: a pool of connections, each transaction a plain function on a thread of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from kurabito.clock import Clock
+from kurabito.db.listen import Listener
+from kurabito.db.port import Connection, Dialect, Params, Row
+from kurabito.db.queries import for_postgres
+from kurabito.errors import DatabaseUnavailable, UniqueConflict
+
+T = TypeVar("T")
+
+CHANNEL: Final = "kurabito"
+_CONNECTIONS: Final = 6
+_PATIENCE: Final = 10.0
+_TRIES: Final = 6
+_NOTHING: Final[Mapping[str, Any]] = {}
+# The other transaction won; doing ours again is all there is to do.
+_CONFLICTS: Final = (pg.DeadlockDetected, pg.SerializationFailure)
+
+
+class PostgresConnection:
+    """A transaction on PostgreSQL."""
+
+    __slots__ = ("_clock", "_now", "raw")
+
+    dialect: Final = Dialect.POSTGRES
+
+    def __init__(self, raw: psycopg.Connection[Row], clock: Clock | None) -> None:
+        self.raw = raw
+        self._clock = clock
+        self._now = clock.now() if clock else None
+
+    def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+        return self._execute(sql, params).fetchall()
+
+    def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
+        return self._execute(sql, params).fetchone()
+
+    def run(self, sql: str, params: Params = _NOTHING) -> int:
+        try:
+            return self._execute(sql, params).rowcount
+        except pg.UniqueViolation as problem:
+            raise UniqueConflict(str(problem)) from problem
+
+    def script(self, sql: str) -> None:
+        self.raw.execute(sql.encode())
+
+    def now(self) -> int:
+        if self._now is None:
+            row = self.one("SELECT :now")
+            assert row is not None
+            self._now = int(row[0])
+        return self._now
+
+    def _execute(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
+        return self.raw.execute(self._text(sql), self._with_now(params))
+
+    def _text(self, sql: str) -> Any:
+        return for_postgres(sql, self._clock is None)
+
+    def _with_now(self, params: Params) -> Params:
+        return params if self._clock is None else {**params, "now": self._now}
+
+
+class PostgresDatabase:
+    """A PostgreSQL database; without a clock of its own it goes by the server's."""
+
+    dialect: Final = Dialect.POSTGRES
+
+    def __init__(self, dsn: str, clock: Clock | None = None) -> None:
+        self.dsn = dsn
+        self.clock = clock
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=_CONNECTIONS,
+            timeout=_PATIENCE,
+            open=False,
+            kwargs={"autocommit": True, "application_name": "kurabito"},
+        )
+        self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
+
+    def open(self) -> None:
+        try:
+            # Asked directly first: the pool would try for a long time and not say why it failed.
+            psycopg.connect(self.dsn, connect_timeout=5, autocommit=True).close()
+        except (psycopg.Error, ValueError) as problem:
+            raise DatabaseUnavailable(f"cannot reach {_where(self.dsn)}: {_reason(problem)}") from problem
+        self._pool.open(wait=True)
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self._pool.close()
+
+    async def read(self, fn: Callable[[Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self.read_blocking, fn)
+
+    async def write(self, fn: Callable[[Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self.write_blocking, fn)
+
+    def read_blocking(self, fn: Callable[[Connection], T]) -> T:
+        return self._transact(fn)
+
+    def write_blocking(self, fn: Callable[[Connection], T]) -> T:
+        return self._transact(fn)
+
+    def adopt(self, raw: psycopg.Connection[Any]) -> PostgresConnection:
+        return PostgresConnection(raw, self.clock)
+
+    @asynccontextmanager
+    async def watching(self, hear: Callable[[str], None]) -> AsyncIterator[None]:
+        listener = Listener(self.dsn, CHANNEL, hear)
+        await asyncio.to_thread(listener.start)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(listener.stop)
+
+    def _transact(self, fn: Callable[[Connection], T]) -> T:
+        for attempt in range(1, _TRIES + 1):
+            committing = False
+            try:
+                with self._pool.connection() as raw, raw.transaction():
+                    answer = fn(PostgresConnection(raw, self.clock))
+                    committing = True
+                return answer
+            except _CONFLICTS:
+                if attempt == _TRIES:
+                    raise
+                time.sleep(random.uniform(0, 0.01 * attempt))  # noqa: S311 (spreads the tries, guards nothing)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+                # A connection that was cut while it lay in the pool is found out by whoever takes it next. Nothing was
+                # written unless the commit was under way, so another connection may be tried.
+                if committing or isinstance(problem, PoolTimeout) or attempt == _TRIES:
+                    raise DatabaseUnavailable(f"lost {_where(self.dsn)}: {_reason(problem)}") from problem
+        raise AssertionError("unreachable")
+
+
+def _where(dsn: str) -> str:
+    """The server and database in a DSN, and nothing that is secret."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.Error:
+        return "the database (its DSN cannot be read)"
+    host = parts.get("host") or "the local socket"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"PostgreSQL {parts.get('dbname') or ''} at {host}{port}".replace("  ", " ")
+
+
+def _reason(problem: Exception) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return (lines[0] if lines else type(problem).__name__) + "; check the DSN and that the server runs"

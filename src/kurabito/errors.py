@@ -1,0 +1,129 @@
+"""Everything Kurabito raises on purpose.
+
+    KurabitoError
+    ├── InvalidInput            a value was refused; names the field        (also ValueError)
+    │   └── PayloadTooLarge     a payload or result over the size limit
+    ├── ConfigError             settings that cannot be used
+    ├── DatabaseError
+    │   ├── DatabaseUnavailable cannot be opened or reached
+    │   ├── NotADatabase        the file is something else
+    │   ├── DatabaseTooNew      written by a newer version of the program
+    │   ├── MigrationChanged    an applied migration no longer matches its file
+    │   └── UniqueConflict      another row has that unique value
+    ├── TaskError
+    │   ├── TaskNotFound        no task has that id                         (also LookupError)
+    │   ├── TaskFinished        the task is over and cannot be cancelled
+    │   ├── TaskConflict        the move is not possible in this state
+    │   └── LeaseLost           the worker no longer owns the row
+    └── PermanentError          raised by a handler: do not retry
+
+Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class KurabitoError(Exception):
+    """The root of every error that Kurabito raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+
+class InvalidInput(KurabitoError, ValueError):
+    """A value was refused before anything was written."""
+
+    code = "invalid_input"
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
+        return type(self), (self.field, self.problem)
+
+
+class PayloadTooLarge(InvalidInput):
+    """A payload or a result is larger than the queue stores."""
+
+    code = "payload_too_large"
+
+
+class ConfigError(KurabitoError):
+    """A setting has a value that cannot be used."""
+
+    code = "config"
+
+
+class DatabaseError(KurabitoError):
+    """The database could not do what was asked."""
+
+    code = "database"
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The database cannot be opened or reached."""
+
+    code = "database_unavailable"
+
+
+class NotADatabase(DatabaseError):
+    """The file exists and is not a SQLite database."""
+
+    code = "not_a_database"
+
+
+class DatabaseTooNew(DatabaseError):
+    """The database was migrated by a newer version of this program."""
+
+    code = "database_too_new"
+
+
+class MigrationChanged(DatabaseError):
+    """A migration that was already applied differs from its file."""
+
+    code = "migration_changed"
+
+
+class UniqueConflict(DatabaseError):
+    """Another row has the value that must be unique."""
+
+    code = "unique_conflict"
+
+
+class TaskError(KurabitoError):
+    """A task could not be moved as asked."""
+
+    code = "task"
+
+
+class TaskNotFound(TaskError, LookupError):
+    """No task has that id."""
+
+    code = "task_not_found"
+
+
+class TaskFinished(TaskError):
+    """The task is over: there is nothing left to cancel."""
+
+    code = "task_finished"
+
+
+class TaskConflict(TaskError):
+    """The task cannot make that move now."""
+
+    code = "task_conflict"
+
+
+class LeaseLost(TaskError):
+    """The worker's lease was taken over or ended, so its write changed nothing."""
+
+    code = "lease_lost"
+
+
+class PermanentError(KurabitoError):
+    """Raise it in a handler when another attempt cannot help: the task is dead at once."""
+
+    code = "permanent"

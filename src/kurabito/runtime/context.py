@@ -1,0 +1,127 @@
+"""What a handler knows about the task it runs, and what it may say meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from kurabito.errors import InvalidInput
+from kurabito.logs import get_logger
+from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, prepare
+from kurabito.runtime.model import NewTask, Progress
+from kurabito.runtime.outcomes import Claim, Success
+
+_log = get_logger("kurabito.runtime.task")
+
+
+class Said:
+    """What `report` and `enqueue` return: done already, so an async handler may await it and need not.
+
+    Awaiting it gives the follow-up's id, or None after a report.
+    """
+
+    __slots__ = ("id",)
+
+    def __init__(self, task_id: UUID | None = None) -> None:
+        self.id = task_id
+
+    def __await__(self) -> Generator[None, None, UUID | None]:
+        return self.id
+        yield
+
+
+_SAID = Said()
+
+
+class TaskContext:
+    """Given to a handler that asks for it. Every method is quick and safe in any thread."""
+
+    __slots__ = ("_claim", "_follow_ups", "_max_payload", "_news", "_stop", "_tell_news", "heeded")
+
+    def __init__(
+        self, claim: Claim, max_payload: int = MAX_PAYLOAD, tell_news: Callable[[], object] = lambda: None
+    ) -> None:
+        self._claim = claim
+        self._max_payload = max_payload
+        self._follow_ups: list[PreparedTask] | None = None
+        self._news: Progress | None = None
+        self._stop = False
+        self._tell_news = tell_news
+        self.heeded = False
+        """The handler was told to stop and saw it, so what it returned may not be its whole work."""
+
+    @property
+    def task_id(self) -> UUID:
+        return self._claim.id
+
+    @property
+    def task_type(self) -> str:
+        return self._claim.task_type
+
+    @property
+    def attempt(self) -> int:
+        """1 on the first execution."""
+        return self._claim.attempt
+
+    @property
+    def progress(self) -> Progress | None:
+        """What was reported last, also by an execution before this one: a handler resumes from it."""
+        return self._claim.progress
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the task was cancelled, ran out of time or lost its lease: a plain `def` looks at it and returns."""
+        self.heeded = self._stop
+        return self._stop
+
+    @property
+    def logger(self) -> Any:
+        """A logger that names the task in every line."""
+        return _log.bind(task_id=str(self.task_id), task_type=self.task_type, attempt=self.attempt)
+
+    def report(self, done: int, total: int | None = None) -> Said:
+        """Say how far the work is. Call it as often as you like: it is written a few times a second."""
+        if not isinstance(done, int) or done < 0:
+            raise InvalidInput("done", f"must be an int of 0 or more, got {done!r}")
+        if total is not None and (not isinstance(total, int) or total < 0):
+            raise InvalidInput("total", f"must be an int of 0 or more, or None, got {total!r}")
+        first = self._news is None
+        self._claim.progress = self._news = Progress(done, total)
+        if first:
+            self._tell_news()
+        return _SAID
+
+    def enqueue(
+        self,
+        task_type: str,
+        payload: Any = None,
+        *,
+        priority: int = 0,
+        unique_key: str | None = None,
+        delay: float | timedelta | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        content_type: str | None = None,
+    ) -> Said:
+        """Ask for a follow-up task. It is stored together with this task's success, or not at all."""
+        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
+        prepared = prepare(task, max_payload=self._max_payload)
+        if self._follow_ups is None:
+            self._follow_ups = []
+        self._follow_ups.append(prepared)
+        return Said(prepared.id)
+
+    def take_news(self) -> Progress | None:
+        """The progress reported since this was last asked."""
+        news, self._news = self._news, None
+        return news
+
+    def stop(self) -> None:
+        """Tell the handler to stop."""
+        self._stop = True
+
+    def success(self, result: bytes | None) -> Success:
+        """The outcome of a handler that returned."""
+        return Success(result, tuple(self._follow_ups)) if self._follow_ups else Success(result)

@@ -1,0 +1,78 @@
+"""The events of an in-memory queue: a ring of batches, each numbered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from kurabito.clock import SECOND
+from kurabito.errors import InvalidInput
+from kurabito.runtime.events import Fact
+
+KEPT_FACTS: Final = 100_000
+KEPT_FOR: Final = 3600 * SECOND
+_BATCH: Final = 1000
+
+
+class Batch(NamedTuple):
+    """One move of many tasks."""
+
+    number: int
+    name: str
+    at: int
+    facts: Sequence[Fact]
+
+
+class Position(NamedTuple):
+    """A place in the log: so many facts of the batch with that number were read, and all batches before it."""
+
+    number: int
+    place: int
+
+
+class EventLog:
+    """What happened lately. Whoever reads too slowly loses the oldest, never the order."""
+
+    def __init__(self) -> None:
+        self._batches: deque[Batch] = deque()
+        self._facts = 0
+        self._last = 0
+
+    def add(self, name: str, at: int, facts: Sequence[Fact]) -> None:
+        """Write down a move."""
+        if not facts:
+            return
+        batches = self._batches
+        # In pieces, so that one huge enqueue can be forgotten bit by bit.
+        for begin in range(0, len(facts), _BATCH):
+            self._last += 1
+            piece = facts if len(facts) <= _BATCH else facts[begin : begin + _BATCH]
+            batches.append(Batch(self._last, name, at, piece))
+            self._facts += len(piece)
+        while self._facts > KEPT_FACTS or batches[0].at < at - KEPT_FOR:
+            self._facts -= len(batches.popleft().facts)
+
+    def end(self) -> Position:
+        """The place after everything that happened so far."""
+        return Position(self._last + 1, 0)
+
+    def after(self, cursor: str) -> Position:
+        """The place after the event that has this cursor."""
+        number, dot, place = str(cursor).partition(".")
+        if not (dot and _is_number(number) and _is_number(place)) or int(number) > self._last:
+            raise InvalidInput("after", f"is not the cursor of an event ({cursor!r}); begin again without it")
+        return Position(int(number), int(place))
+
+    def since(self, position: Position) -> list[Batch]:
+        """The batches from this place on."""
+        found = []
+        for batch in reversed(self._batches):
+            if batch.number < position.number:
+                break
+            found.append(batch)
+        return found[::-1]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 20

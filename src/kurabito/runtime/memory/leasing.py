@@ -1,0 +1,170 @@
+"""Claim, settle, heartbeat and recover on the rows of an in-memory queue; every write of a worker is fenced by its owner."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
+from typing import Final
+
+from kurabito.clock import SECOND
+from kurabito.errors import InvalidInput
+from kurabito.runtime.events import Fact
+from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
+from kurabito.runtime.memory.table import TaskTable
+from kurabito.runtime.memory.waiting import Entry, ReadyHeap
+from kurabito.runtime.model import MAX_LOST_LEASES
+from kurabito.runtime.outcomes import Claim, Settlement, Success, lost_lease_error, verdict, worker_lost_error
+from kurabito.runtime.port import Beat
+from kurabito.runtime.states import TaskState
+
+_SUCCEEDED: Final = TaskState.SUCCEEDED
+_DEAD: Final = TaskState.DEAD
+# A failure is told before what follows from it.
+_ENDINGS: Final = ("Succeeded", "Failed", "RetryScheduled", "Dead")
+
+
+def new_owner(worker: str) -> str:
+    """An owner for one claim by this worker; the token tells two claims of the same worker apart."""
+    if not worker or "#" in worker:
+        raise InvalidInput("worker", f"a worker's name is not empty and has no '#', got {worker!r}")
+    return f"{worker}#{secrets.token_hex(8)}"
+
+
+def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int, now: int, lease: int) -> list[Claim]:
+    """Take up to `limit` tasks, the best first among the types that have room."""
+    claims: list[Claim] = []
+    facts: list[Fact] = []
+    expires = now + lease
+    heads: list[tuple[Entry, int, ReadyHeap]] = []
+    for task_type, room in capacity.items():
+        heap = table.ready.get(task_type)
+        if heap is not None and room > 0 and (head := heap.head()) is not None:
+            heads.append((head, room, heap))
+    heapify(heads)
+    records, running = table.records, table.running
+    while heads and len(claims) < limit:
+        entry, room, heap = heads[0]
+        heappop(heap.entries)
+        row = records[entry[2]]
+        running[row.hex] = row
+        row.state = RUNNING
+        row.attempts = attempt = row.attempts + 1
+        row.owner = owner
+        row.lease_expires_at = expires
+        row.started_at = row.updated_at = now
+        claims.append(
+            Claim(
+                row.key,
+                row.hex,
+                row.task_type,
+                row.payload,
+                row.content_type,
+                attempt,
+                row.max_attempts,
+                owner,
+                expires,
+                row.progress,
+                row.lost_leases,
+            )
+        )
+        facts.append((row.hex, row.task_type, attempt))
+        if room > 1 and (head := heap.head()) is not None:
+            heapreplace(heads, (head, room - 1, heap))
+        else:
+            heappop(heads)
+    table.counts[QUEUED] -= len(claims)
+    table.counts[RUNNING] += len(claims)
+    table.tell("Started", now, facts)
+    return claims
+
+
+def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[Claim]:
+    """Write how claims ended; the ones that are no longer owned are returned and change nothing."""
+    lost: list[Claim] = []
+    follow_ups: list[PreparedTask] = []
+    told: dict[str, list[Fact]] = {name: [] for name in _ENDINGS}
+    succeeded = told["Succeeded"]
+    for claim, outcome in settling:
+        row = _owned(table, claim)
+        if row is None:
+            lost.append(claim)
+            continue
+        # The usual end, written out because it is nearly all of the traffic; `verdict` says the same.
+        if type(outcome) is Success:
+            row.result = outcome.result
+            table.leave_running(row, _SUCCEEDED, now)
+            succeeded.append((row.hex, row.task_type, row.attempts))
+            follow_ups += outcome.follow_ups
+            continue
+        ruling = verdict(claim, outcome)
+        row.attempts, row.max_attempts = ruling.attempts, ruling.max_attempts
+        if ruling.error is not None:
+            row.fail(claim.attempt, ruling.error, now)
+            told["Failed"].append((row.hex, row.task_type, claim.attempt, ruling.error))
+        if ruling.state is RETRY_SCHEDULED:
+            row.next_run_at = due = now + (ruling.delay or 0)
+            told["RetryScheduled"].append((row.hex, row.task_type, due, (due - now) / SECOND))
+        elif ruling.state is _DEAD:
+            told["Dead"].append((row.hex, row.task_type, row.attempts, ruling.error))
+        table.leave_running(row, ruling.state, now)
+    for name, facts in told.items():
+        table.tell(name, now, facts)
+    if follow_ups:
+        table.insert(follow_ups, now)
+    return lost
+
+
+def beat(table: TaskTable, beats: Sequence[Beat], now: int, lease: int) -> list[Claim]:
+    """Renew leases and write progress; the claims that are no longer owned are returned."""
+    lost: list[Claim] = []
+    facts: list[Fact] = []
+    for sign in beats:
+        row = _owned(table, sign.claim)
+        if row is None:
+            lost.append(sign.claim)
+            continue
+        row.lease_expires_at = now + lease
+        row.updated_at = now
+        if sign.progress is not None:
+            row.progress = sign.progress
+            facts.append((row.hex, row.task_type, sign.progress.done, sign.progress.total))
+    table.tell("Progressed", now, facts)
+    return lost
+
+
+def recover(table: TaskTable, now: int) -> int:
+    """Take running tasks whose lease ran out from their workers."""
+    stale = [row for row in table.running.values() if row.lease_expires_at is None or row.lease_expires_at <= now]
+    dead: list[Fact] = []
+    for row in stale:
+        row.fail(row.attempts, lost_lease_error(row.owner), now)
+        # A lost lease is not the task's failure: the attempt is given back.
+        row.attempts -= 1
+        row.lost_leases += 1
+        hopeless = row.lost_leases >= MAX_LOST_LEASES
+        if hopeless:
+            row.last_error = worker_lost_error(row.owner)
+            dead.append((row.hex, row.task_type, row.attempts, row.last_error))
+        row.owner = None
+        table.leave_running(row, _DEAD if hopeless else QUEUED, now)
+    table.tell("Dead", now, dead)
+    return len(stale)
+
+
+def expire(table: TaskTable, worker: str, now: int) -> int:
+    """End the leases of a worker that is known to be dead."""
+    expired = 0
+    for row in table.running.values():
+        held = row.owner is not None and row.owner.startswith(f"{worker}#")
+        if held and row.lease_expires_at is not None and row.lease_expires_at > now:
+            row.lease_expires_at = now
+            expired += 1
+    return expired
+
+
+def _owned(table: TaskTable, claim: Claim) -> Row | None:
+    """The claim's row while its lease is the claim's: also an expired one that nobody has recovered yet."""
+    row = table.running.get(claim.hex)
+    return row if row is not None and row.owner == claim.owner else None

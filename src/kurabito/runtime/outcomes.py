@@ -1,0 +1,143 @@
+"""How a claim ends, as values.
+
+A worker says what happened; the queue decides what becomes of the task. That decision is `verdict`, written once for
+every adapter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from kurabito.clock import SECOND
+from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress
+from kurabito.runtime.states import TaskState
+
+_ERROR_LENGTH: Final = 10_000
+
+
+class Snooze(Exception):
+    """Raise or return it in a handler: run this task again in `seconds`, and do not count the attempt."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"again in {seconds} s")
+        self.seconds = seconds
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """The right to run one task until its lease ends; the owner's token fences every write."""
+
+    key: int
+    hex: str
+    task_type: str
+    payload: bytes
+    content_type: str
+    attempt: int
+    max_attempts: int | None
+    owner: str
+    lease_expires_at: int
+    progress: Progress | None = None
+    lost_leases: int = 0
+
+    @property
+    def id(self) -> UUID:
+        return UUID(hex=self.hex)
+
+    @property
+    def is_suspect(self) -> bool:
+        """One more lost worker and the task is dead, so it shares its worker with no other such task."""
+        return self.lost_leases >= MAX_LOST_LEASES - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The handler returned. Its follow-ups are enqueued in the same transaction."""
+
+    result: bytes | None = None
+    follow_ups: tuple[PreparedTask, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The handler raised. The queue retries after `retry_in` seconds unless that was the last attempt."""
+
+    error: str
+    retry_in: float = 0.0
+    permanent: bool = False
+    max_attempts: int = DEFAULT_ATTEMPTS
+    """The handler's limit, which holds unless the task was enqueued with its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The handler asked to be called again later; the attempt is given back."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """The worker could not run it after all (shutdown, claimed ahead too far); the attempt is given back."""
+
+
+Outcome = Success | Failure | Postponed | PutBack
+Settlement = tuple[Claim, Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a settlement makes of the task."""
+
+    state: TaskState
+    attempts: int
+    max_attempts: int | None
+    delay: int | None = None
+    """Microseconds until the next run, for RETRY_SCHEDULED."""
+    error: str | None = None
+    result: bytes | None = None
+
+
+def verdict(claim: Claim, outcome: Outcome) -> Verdict:
+    """What becomes of the task, given how its claim ended."""
+    match outcome:
+        case Success(result=result):
+            return Verdict(TaskState.SUCCEEDED, claim.attempt, claim.max_attempts, result=result)
+        case Failure(error=error, retry_in=retry_in, permanent=permanent):
+            limit = claim.max_attempts or outcome.max_attempts
+            if permanent or claim.attempt >= limit:
+                return Verdict(TaskState.DEAD, claim.attempt, limit, error=clip(error))
+            return Verdict(TaskState.RETRY_SCHEDULED, claim.attempt, limit, microseconds(retry_in), clip(error))
+        case Postponed(seconds=seconds):
+            return Verdict(TaskState.RETRY_SCHEDULED, claim.attempt - 1, claim.max_attempts, microseconds(seconds))
+        case PutBack():
+            return Verdict(TaskState.QUEUED, claim.attempt - 1, claim.max_attempts)
+
+
+def microseconds(seconds: float) -> int:
+    """A wait of `seconds` that is never negative."""
+    return max(0, round(seconds * SECOND))
+
+
+def clip(error: str) -> str:
+    """An error short enough to keep: the end is where a traceback says what happened."""
+    # PostgreSQL text cannot hold NUL.
+    error = error.replace("\x00", "�")
+    return error if len(error) <= _ERROR_LENGTH else "…" + error[-_ERROR_LENGTH:]
+
+
+def lost_lease_error(owner: str | None) -> str:
+    """What is written on a task whose worker was lost."""
+    return f"LEASE_EXPIRED: worker {worker_name(owner) or 'unknown'} stopped renewing its lease"
+
+
+def worker_lost_error(owner: str | None) -> str:
+    """What is written on a task that took down too many workers."""
+    return f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; {lost_lease_error(owner)}"
+
+
+def worker_name(owner: str | None) -> str | None:
+    """The worker's name in an owner, which is `name#token`."""
+    return owner.partition("#")[0] if owner else None

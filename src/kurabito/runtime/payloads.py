@@ -1,0 +1,72 @@
+"""Payloads and results as bytes: typed values are JSON, bytes stay bytes.
+
+A value is written without knowing its type's schema and read with it, so the two ends need not share code.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import pydantic_core
+from pydantic import TypeAdapter, ValidationError
+
+from kurabito.errors import InvalidInput, PermanentError
+
+T = TypeVar("T")
+
+JSON: Final = "application/json"
+BYTES: Final = "application/octet-stream"
+
+
+class PayloadError(PermanentError):
+    """A payload does not decode as what the handler takes: another attempt would not either."""
+
+    code = "payload"
+
+
+def encode(value: Any, content_type: str | None = None, *, field: str = "payload") -> tuple[bytes, str]:
+    """The value as bytes and their content type; refuses what cannot be written down."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value), content_type or BYTES
+    if content_type not in (None, JSON):
+        raise InvalidInput(field, f"only bytes can have the content type {content_type!r}; got {type(value).__name__}")
+    try:
+        return pydantic_core.to_json(value, inf_nan_mode="null"), JSON
+    except (pydantic_core.PydanticSerializationError, ValueError, RecursionError) as problem:
+        raise InvalidInput(
+            field,
+            f"a {type(value).__name__} cannot be written as JSON ({problem}); "
+            "use a dataclass, a pydantic model, plain JSON values or bytes",
+        ) from problem
+
+
+def decode(data: bytes, content_type: str, wanted: type[T] | Any) -> T:
+    """The bytes as `wanted`; raises PayloadError when they do not fit."""
+    if wanted is bytes:
+        return data  # type: ignore[return-value]
+    if content_type != JSON:
+        raise PayloadError(f"the payload is {content_type}, which decodes to bytes only, not to {_name(wanted)}")
+    try:
+        return _adapter(wanted).validate_json(data)  # type: ignore[no-any-return, arg-type]
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "payload"
+        raise PayloadError(f"the payload does not fit {_name(wanted)}: {where}: {first['msg']}") from problem
+
+
+def plain(data: bytes | None, content_type: str = JSON) -> Any:
+    """The bytes as plain JSON values, or as they are when they are not JSON."""
+    if data is None:
+        return None
+    return json.loads(data) if content_type == JSON else data
+
+
+@cache
+def _adapter(wanted: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(wanted)
+
+
+def _name(wanted: Any) -> str:
+    return getattr(wanted, "__name__", None) or str(wanted)

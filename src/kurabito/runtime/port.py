@@ -1,0 +1,198 @@
+"""The port that every queue implements.
+
+Above the line: what a program asks for. Below it: what a worker needs. Adapters are `MemoryQueue`, `SqliteQueue` and
+`PostgresQueue`; `tests/conformance/queue` says what they have in common.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, Protocol, TypeVar
+from uuid import UUID
+
+from kurabito.events import Bell
+from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.intake import PreparedTask, TaskLike
+from kurabito.runtime.model import Page, Progress, TaskRecord, WorkerRecord
+from kurabito.runtime.outcomes import Claim, Settlement
+from kurabito.runtime.states import TaskState
+
+T = TypeVar("T")
+
+
+class Claimed(NamedTuple):
+    """What a claim brought."""
+
+    tasks: list[Claim]
+    """In the order in which they are to be started."""
+    lost: list[Claim]
+    """Settled in the same call, but no longer owned: those settlements changed nothing."""
+    due_in: float | None
+    """Seconds until the next scheduled task is due; None when none is scheduled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A sign of life for one claim, with its progress when there is news of it."""
+
+    claim: Claim
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """What a worker tells about itself with each heartbeat."""
+
+    name: str
+    task_types: tuple[str, ...]
+    concurrency: int
+
+
+class Queue(Protocol):
+    """A durable, observable queue of tasks."""
+
+    arrivals: Bell
+    """Rings when there may be something new to claim."""
+    interrupts: Bell
+    """Rings when a running task was cancelled: a worker beats at once and so finds out whether it was its own."""
+    max_payload: int
+
+    async def enqueue(
+        self,
+        task_type: str,
+        payload: Any = None,
+        *,
+        priority: int = 0,
+        unique_key: str | None = None,
+        delay: float | timedelta | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        content_type: str | None = None,
+    ) -> TaskRecord:
+        """Ask for a task. While an active task has the same `unique_key`, that one is returned instead."""
+        ...
+
+    async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
+        """Ask for many tasks at once; the answers come in the same order. Nothing is stored when one is refused."""
+        ...
+
+    async def transact(self, fn: Callable[[Any], T]) -> T:
+        """Run a plain function of a connection in one transaction; use `enqueue_in` inside it."""
+        ...
+
+    def enqueue_in(
+        self,
+        conn: Any,
+        task_type: str,
+        payload: Any = None,
+        *,
+        priority: int = 0,
+        unique_key: str | None = None,
+        delay: float | timedelta | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        content_type: str | None = None,
+    ) -> TaskRecord:
+        """Ask for a task in the caller's own transaction: it exists if and when that commits."""
+        ...
+
+    async def get(self, task_id: UUID | str) -> TaskRecord:
+        """The task; raises TaskNotFound."""
+        ...
+
+    async def list(
+        self,
+        *,
+        state: TaskState | str | None = None,
+        task_type: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[TaskRecord]:
+        """Tasks, newest first, a page at a time."""
+        ...
+
+    async def counts_by_state(self) -> dict[TaskState, int]:
+        """How many tasks are in each state; every state is present."""
+        ...
+
+    async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
+        """What happened to the task so far, oldest first, as its row remembers it."""
+        ...
+
+    async def cancel(self, task_id: UUID | str) -> TaskRecord:
+        """Cancel a waiting or running task; raises TaskNotFound or TaskFinished."""
+        ...
+
+    async def retry(self, task_id: UUID | str) -> TaskRecord:
+        """Put a dead or cancelled task back, its attempts at 0; raises TaskNotFound or TaskConflict."""
+        ...
+
+    async def purge(self, *, older_than: float | timedelta | None = None) -> int:
+        """Delete tasks that finished longer ago than this (the queue's own keeping time if None); says how many."""
+        ...
+
+    async def wait(self, task_id: UUID | str, timeout: float | None = None) -> TaskRecord:
+        """The task once it is finished; raises TaskNotFound or TimeoutError."""
+        ...
+
+    def events(self, *, after: str | None = None) -> AsyncIterator[TaskEvent]:
+        """What happens from now on (or after a cursor), in every process that shares the queue."""
+        ...
+
+    async def workers(self) -> builtins.list[WorkerRecord]:
+        """The workers that are alive."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store answers; raises DatabaseUnavailable."""
+        ...
+
+    # What a worker needs.
+
+    async def claim(
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Sequence[Settlement] = (),
+    ) -> Claimed:
+        """Settle, then take up to `limit` tasks and at most `capacity[type]` of each type, in one transaction.
+
+        The larger priority goes first, then the older task. With a limit of 0 it only settles.
+        """
+        ...
+
+    async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
+        """Write how claims ended; the ones returned were no longer owned and changed nothing."""
+        ...
+
+    def heartbeat(
+        self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
+    ) -> builtins.list[Claim]:
+        """Renew leases and write progress, from any thread; the ones returned are lost."""
+        ...
+
+    async def promote(self) -> int:
+        """Queue the scheduled tasks that are due; says how many."""
+        ...
+
+    async def recover(self) -> int:
+        """Give tasks whose lease ran out to somebody else (dead after three lost leases); says how many."""
+        ...
+
+    async def expire_worker(self, name: str) -> int:
+        """End the leases of a worker that is known to be dead, so that the next `recover` finds them."""
+        ...
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
+        """Enqueue the task for this tick of a schedule unless somebody did already or the schedule is new."""
+        ...
+
+    def depart(self, worker: str) -> None:
+        """Forget a worker that stopped in good order."""
+        ...

@@ -1,0 +1,248 @@
+"""Which function runs which type of task, and which tasks come by themselves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from types import FrameType
+from typing import Any, Final, TypeVar, overload
+
+from kurabito.errors import InvalidInput
+from kurabito.runtime.cron import Cron
+from kurabito.runtime.handlers import Handler, own_name, read_signature
+from kurabito.runtime.intake import prepare, seconds_of
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, NewTask
+from kurabito.runtime.retry import DEFAULT_RETRY, RetryPolicy
+from kurabito.runtime.schedules import Every, Rule, Schedule
+
+__all__ = ["Handler", "Registry"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_CALLER: Final = 1
+
+
+class Registry:
+    """The handlers and schedules of a program.
+
+        registry = Registry()
+
+        @registry.task("send_email", max_attempts=5)
+        async def send_email(email: Email, ctx: TaskContext) -> Receipt: ...
+
+        @registry.cron("0 4 * * *", tz="Europe/Berlin")
+        def clean_up() -> None: ...
+
+    A plain `def` runs in a thread. The function is returned unchanged, so it can be called and tested as before.
+    """
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, Handler] = {}
+        self._schedules: dict[str, Schedule] = {}
+        self._named_by_schedule: set[str] = set()
+
+    @property
+    def task_types(self) -> tuple[str, ...]:
+        return tuple(self._handlers)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return tuple(self._schedules.values())
+
+    def handler(self, task_type: str) -> Handler | None:
+        """The handler of a type, or None when it has none here."""
+        return self._handlers.get(task_type)
+
+    @overload
+    def task(self, task_type: F, /) -> F: ...
+
+    @overload
+    def task(
+        self,
+        task_type: str | None = None,
+        *,
+        max_attempts: int = DEFAULT_ATTEMPTS,
+        retry: RetryPolicy = DEFAULT_RETRY,
+        concurrency: int | None = None,
+        time_limit: float | timedelta | None = None,
+    ) -> Callable[[F], F]: ...
+
+    def task(
+        self,
+        task_type: Any = None,
+        *,
+        max_attempts: int = DEFAULT_ATTEMPTS,
+        retry: RetryPolicy = DEFAULT_RETRY,
+        concurrency: int | None = None,
+        time_limit: float | timedelta | None = None,
+    ) -> Any:
+        """Register a function for a task type, which is the function's own name if none is given.
+
+        `concurrency` limits how many run at once in one worker, `time_limit` how many seconds one may take. After a
+        failure `retry` says how long to wait; after `max_attempts` executions the task is dead.
+        """
+
+        def register(fn: F) -> F:
+            frame = sys._getframe(_CALLER)
+            self._add(fn, task_type, frame, max_attempts, retry, concurrency, time_limit)
+            return fn
+
+        if callable(task_type):
+            fn, task_type = task_type, None
+            self._add(fn, None, sys._getframe(_CALLER), max_attempts, retry, concurrency, time_limit)
+            return fn
+        return register
+
+    @overload
+    def every(
+        self,
+        seconds: float | timedelta,
+        task_type: None = None,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Callable[[F], F]: ...
+
+    @overload
+    def every(
+        self,
+        seconds: float | timedelta,
+        task_type: str,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Schedule: ...
+
+    def every(
+        self,
+        seconds: float | timedelta,
+        task_type: str | None = None,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Any:
+        """Enqueue a task every so many seconds: once per tick, however many processes run.
+
+        Over a function it makes that a task too, unless it is one already; with a task type it only declares the
+        schedule. Ticks that pass while no process runs are not made up for.
+        """
+        return self._schedule(Every(seconds), task_type, payload, name, priority, unique_key)
+
+    @overload
+    def cron(
+        self,
+        expression: str,
+        task_type: None = None,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        tz: str = "UTC",
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Callable[[F], F]: ...
+
+    @overload
+    def cron(
+        self,
+        expression: str,
+        task_type: str,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        tz: str = "UTC",
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Schedule: ...
+
+    def cron(
+        self,
+        expression: str,
+        task_type: str | None = None,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        tz: str = "UTC",
+        priority: int = 0,
+        unique_key: str | None = None,
+    ) -> Any:
+        """Enqueue a task when the clock of `tz` fits a cron expression; otherwise like `every`."""
+        return self._schedule(Cron(expression, tz), task_type, payload, name, priority, unique_key)
+
+    def _add(
+        self,
+        fn: Callable[..., Any],
+        task_type: str | None,
+        frame: FrameType,
+        max_attempts: int,
+        retry: RetryPolicy,
+        concurrency: int | None,
+        time_limit: float | timedelta | None,
+    ) -> Handler:
+        task_type = self._free_type(fn, task_type)
+        _check_count("max_attempts", max_attempts)
+        if concurrency is not None:
+            _check_count("concurrency", concurrency)
+        if not callable(retry):
+            raise InvalidInput("retry", f"must be callable with (attempt, error) and give seconds, got {retry!r}")
+        if time_limit is not None:
+            time_limit = seconds_of("time_limit", time_limit)
+            if time_limit <= 0:
+                raise InvalidInput("time_limit", f"must be more than 0 seconds, got {time_limit:g}")
+        taken = read_signature(fn, frame)
+        handler = Handler(task_type, fn, max_attempts, retry, concurrency, time_limit, *taken)
+        self._handlers[task_type] = handler
+        return handler
+
+    def _free_type(self, fn: Callable[..., Any], task_type: str | None) -> str:
+        if not callable(fn):
+            raise InvalidInput("task", f"must be a function, got {fn!r}")
+        if task_type is None:
+            task_type = own_name(fn)
+            if task_type is None:
+                raise InvalidInput("task_type", f"{fn!r} has no name of its own; give one: @registry.task('name')")
+        # What could not be enqueued cannot be registered either.
+        prepare(NewTask(task_type))
+        if task_type in self._handlers:
+            other = self._handlers[task_type].fn
+            raise InvalidInput("task_type", f"{task_type!r} is registered already, for {other!r}")
+        already = self._type_of(fn)
+        if already in self._named_by_schedule:
+            raise InvalidInput("task_type", f"{already!r} has a schedule; put @registry.task below it, next to the def")
+        return task_type
+
+    def _type_of(self, fn: Callable[..., Any]) -> str | None:
+        """The type that the function was registered for, the last one if for several."""
+        # Equality, not identity: each look at a bound method makes a new object.
+        return next((kind for kind, known in reversed(self._handlers.items()) if known.fn == fn), None)
+
+    def _schedule(
+        self, rule: Rule, task_type: str | None, payload: Any, name: str | None, priority: int, unique_key: str | None
+    ) -> Any:
+        def declare(task_type: str) -> Schedule:
+            schedule = Schedule(name or f"{task_type} {rule}", task_type, payload, priority, unique_key, rule)
+            if schedule.name in self._schedules:
+                raise InvalidInput("name", f"there is a schedule {schedule.name!r} already; give this one a name")
+            self._schedules[schedule.name] = schedule
+            return schedule
+
+        def decorate(fn: F) -> F:
+            known = self._type_of(fn)
+            if known is None:
+                frame = sys._getframe(_CALLER)
+                known = self._add(fn, None, frame, DEFAULT_ATTEMPTS, DEFAULT_RETRY, None, None).task_type
+                self._named_by_schedule.add(known)
+            declare(known)
+            return fn
+
+        return decorate if task_type is None else declare(task_type)
+
+
+def _check_count(field: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput(field, f"must be an int of at least 1, got {value!r}")

@@ -1,0 +1,45 @@
+-- name: tell
+INSERT INTO task_events (at, name, facts) VALUES (:now, :name, :facts) RETURNING at;
+
+-- name: due_in
+SELECT min(next_run_at) - :now FROM tasks WHERE state = 'retry_scheduled';
+
+-- name: cancel
+UPDATE tasks
+SET state = 'cancelled', finished_at = :now, updated_at = :now, next_run_at = NULL, lease_expires_at = NULL
+WHERE seq = :seq;
+
+-- name: retry
+UPDATE tasks
+SET state = 'queued', attempts = 0, lost_leases = 0, next_run_at = NULL, started_at = NULL, finished_at = NULL,
+    result = NULL, progress_done = NULL, progress_total = NULL,
+    worker_id = NULL, worker_heartbeat_at = NULL, lease_expires_at = NULL, updated_at = :now
+WHERE seq = :seq;
+
+-- name: living_types
+SELECT task_types FROM task_workers WHERE expires_at > :now;
+
+-- name: living_workers
+SELECT name, task_types, concurrency, started_at, heartbeat_at FROM task_workers WHERE expires_at > :now ORDER BY name;
+
+-- name: announce
+INSERT INTO task_workers (name, task_types, concurrency, started_at, heartbeat_at, expires_at)
+VALUES (:name, :task_types, :concurrency, :now, :now, :now + CAST(:lease AS bigint))
+ON CONFLICT (name) DO UPDATE
+SET task_types = excluded.task_types, concurrency = excluded.concurrency,
+    heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at;
+
+-- name: depart
+DELETE FROM task_workers WHERE name = :name;
+
+-- name: forget_workers
+DELETE FROM task_workers WHERE expires_at <= :now - CAST(:age AS bigint);
+
+-- name: trim_events
+DELETE FROM task_events WHERE at <= :now - CAST(:age AS bigint);
+
+-- name: note_schedule
+INSERT INTO task_schedules (name, last_tick) VALUES (:name, :tick) ON CONFLICT (name) DO NOTHING;
+
+-- name: take_tick
+UPDATE task_schedules SET last_tick = :tick WHERE name = :name AND last_tick < :tick;

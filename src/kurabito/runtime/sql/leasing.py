@@ -1,0 +1,108 @@
+"""`tasks` as a leased table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
+from kurabito.db.port import Dialect
+from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
+
+SUCCEED: Final = "succeed"
+RESOLVE: Final = "resolve"
+"""Every other end of a claim: retry, dead, postponed, put back."""
+
+RESOLVE_VALUES: Final = ("state", "attempts", "max_attempts", "delay", "error")
+
+_LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
+_POISONOUS: Final = f"lost_leases + 1 >= {MAX_LOST_LEASES}"
+
+
+def tasks_spec(dialect: Dialect) -> LeaseSpec:
+    """How `tasks` is leased. The dialects differ only in how an error is appended to a JSON list."""
+    return _SPECS[dialect]
+
+
+def _append_error(dialect: Dialect, attempt: str) -> str:
+    """SQL that appends `:error` to the task's list of errors and lets go of the oldest when it is long."""
+    if dialect is Dialect.SQLITE:
+        kept = f"CASE WHEN json_array_length(errors) >= {ERRORS_KEPT} THEN json_remove(errors, '$[0]') ELSE errors END"
+        entry = f"json_object('attempt', {attempt}, 'at', :now, 'error', :error)"
+        return f"json_insert(coalesce({kept}, '[]'), '$[#]', {entry})"
+    kept = f"CASE WHEN jsonb_array_length(errors) >= {ERRORS_KEPT} THEN errors - 0 ELSE errors END"
+    entry = f"jsonb_build_object('attempt', {attempt}, 'at', :now, 'error', :error)"
+    return f"coalesce({kept}, '[]'::jsonb) || {entry}"
+
+
+def _spec(dialect: Dialect) -> LeaseSpec:
+    poisoned = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
+    lost = f"CASE WHEN {_POISONOUS} THEN '{poisoned}' || :error ELSE :error END"
+    return LeaseSpec(
+        table="tasks",
+        key="seq",
+        state="state",
+        running="running",
+        claimable="state = 'queued'",
+        order="priority DESC, seq",
+        stale_becomes=f"CASE WHEN {_POISONOUS} THEN 'dead' ELSE 'queued' END",
+        leased="leased = 1",
+        on_claim={"attempts": "attempts + 1", "started_at": ":now"},
+        on_recover={
+            "lost_leases": "lost_leases + 1",
+            # A lost lease is not the task's failure: the attempt is given back.
+            "attempts": "attempts - 1",
+            "last_error": lost,
+            "errors": _append_error(dialect, "attempts"),
+            "finished_at": f"CASE WHEN {_POISONOUS} THEN :now END",
+        },
+        writes={
+            CLAIM: _LEASE | {"state", "worker_id", "attempts", "started_at"},
+            HEARTBEAT: _LEASE | {"progress_done", "progress_total"},
+            SUCCEED: _LEASE | {"state", "result", "finished_at"},
+            RESOLVE: _LEASE
+            | {"state", "attempts", "max_attempts", "next_run_at", "last_error", "errors", "finished_at"},
+            RECOVER: _LEASE | {"state", "worker_id", "attempts", "lost_leases", "last_error", "errors", "finished_at"},
+        },
+        returns=(
+            "seq",
+            "id",
+            "task_type",
+            "payload",
+            "content_type",
+            "attempts",
+            "max_attempts",
+            "lease_expires_at",
+            "priority",
+            "progress_done",
+            "progress_total",
+            "lost_leases",
+            "state",
+            "last_error",
+        ),
+        types={
+            "result": "bytea",
+            "state": "text",
+            "attempts": "integer",
+            "max_attempts": "integer",
+            "delay": "bigint",
+            "error": "text",
+            "progress_done": "bigint",
+            "progress_total": "bigint",
+        },
+    )
+
+
+def resolve_columns(dialect: Dialect) -> dict[str, str]:
+    """What the path `resolve` writes, from the values of each row."""
+    return {
+        "state": ":state",
+        "attempts": ":attempts",
+        "max_attempts": ":max_attempts",
+        "next_run_at": "CASE WHEN :delay IS NOT NULL THEN :now + :delay END",
+        "last_error": "coalesce(:error, last_error)",
+        "errors": f"CASE WHEN :error IS NULL THEN errors ELSE {_append_error(dialect, ':attempts')} END",
+        "finished_at": "CASE WHEN :state = 'dead' THEN :now END",
+    }
+
+
+_SPECS: Final = {dialect: _spec(dialect) for dialect in Dialect}

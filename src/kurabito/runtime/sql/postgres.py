@@ -1,0 +1,88 @@
+"""What only PostgreSQL says about tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
+from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.sql.store import UNIQUE_KEY, Position, TaskStore, Told
+
+
+class PostgresStore(TaskStore):
+    """Tasks in PostgreSQL."""
+
+    dialect = Dialect.POSTGRES
+
+    def stored_id(self, task_id: UUID) -> UUID:
+        return task_id
+
+    def tell(self, conn: Connection, name: str, facts: list[Fact], told: Told, *, wake: bool = False) -> None:
+        told.append((name, facts))
+        conn.one(self.sql.tell_and_wake if wake else self.sql.tell, {"name": name, "facts": pack(facts)})
+
+    def wake(self, conn: Connection, payload: str = "") -> None:
+        conn.one(self.sql.wake, {"payload": payload})
+
+    def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
+        conn.run(self.sql.store, _columns(tasks))
+
+    def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
+        rows = conn.all(self.sql.store_keyed, {**_columns(tasks), "unique_keys": [task.unique_key for task in tasks]})
+        return [row for row in rows if row[UNIQUE_KEY] is not None]
+
+    def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+        if len(wanted) == 1:
+            ((task_type, capacity),) = wanted.items()
+            return self.sql.candidates_of_one, {"task_type": task_type, "room": min(capacity, limit)}
+        return self.sql.candidates, {"task_types": list(wanted), "capacities": list(wanted.values())}
+
+    def _page_among(
+        self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
+    ) -> list[Row]:
+        return conn.all(
+            self.sql.page_among,
+            {"task_types": list(types), "states": list(states), "before": before, "limit": limit},
+        )
+
+    def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
+        active = conn.all(self.sql.active_among, {"ids": list(ids)})
+        return set(ids) - {task_id for (task_id,) in active}
+
+    def first_position(self, conn: Connection) -> Position:
+        """Right after what is committed now. Events that are seen already lie behind the oldest open transaction too."""
+        row = conn.one(self.sql.first_uncommitted)
+        assert row is not None
+        seen = conn.all(self.sql.events_seen, {"tx": str(row[0])})
+        return Position((row[0], 0), 0, frozenset((tx, seq) for tx, seq in seen))
+
+    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+        tx, seq = numbers
+        return Position((tx, seq), place)
+
+    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+        tx, seq = position.row
+        rows = conn.all(self.sql.events_after, {"tx": str(tx), "seq": seq, "limit": limit})
+        events = [
+            event
+            for tx, seq, at, name, facts in rows
+            if (tx, seq) not in position.seen
+            for event in unpack(name, at, facts, f"{tx}-{seq}", position.place if (tx, seq) == position.row else 0)
+        ]
+        return events, Position((rows[-1][0], rows[-1][1]), 1 << 62, position.seen) if rows else position
+
+
+def _columns(tasks: Sequence[PreparedTask]) -> dict[str, Any]:
+    return {
+        "ids": [task.hex for task in tasks],
+        "task_types": [task.task_type for task in tasks],
+        "payloads": [task.payload for task in tasks],
+        "content_types": [task.content_type for task in tasks],
+        "priorities": [task.priority for task in tasks],
+        "run_ats": [task.run_at for task in tasks],
+        "delays": [task.delay for task in tasks],
+        "max_attempts": [task.max_attempts for task in tasks],
+    }

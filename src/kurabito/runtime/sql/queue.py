@@ -1,0 +1,349 @@
+"""A queue in a database: the port, over a store whose functions run on the database's own threads."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+from uuid import UUID
+
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import leases
+from kurabito.db.migrate import RUNTIME, migrate
+from kurabito.db.port import Connection, Database
+from kurabito.errors import InvalidInput, TaskNotFound
+from kurabito.events import Bell
+from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.history import history_of
+from kurabito.runtime.intake import (
+    MAX_PAYLOAD,
+    PreparedTask,
+    TaskLike,
+    parse_id,
+    prepare,
+    prepare_many,
+    seconds_of,
+)
+from kurabito.runtime.model import NewTask, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
+from kurabito.runtime.paging import check_page, cursor_after
+from kurabito.runtime.port import Beat, Claimed, Presence
+from kurabito.runtime.sql.records import StoredRecords, record_of, record_of_new
+from kurabito.runtime.sql.store import STATEMENT_ROWS, TaskStore, Told
+from kurabito.runtime.sql.streams import EventStream, Waiters
+from kurabito.runtime.states import TaskState
+from kurabito.runtime.telling import tell
+
+T = TypeVar("T")
+
+KEEP: Final = 86_400.0
+_KEEP_EVENTS: Final = 3600 * SECOND
+_KEEP_WORKERS: Final = 3600 * SECOND
+# A bulk load lets others write this often.
+_LONGEST_LOAD: Final = 0.02
+_NEWEST: Final = 2**63 - 1
+
+
+class SqlQueue:
+    """Tasks that survive the process."""
+
+    def __init__(
+        self, database: Database, store: TaskStore, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP
+    ) -> None:
+        self.database = database
+        self.arrivals = Bell()
+        self.interrupts = Bell()
+        self.max_payload = max_payload
+        self._store = store
+        self._keep = keep
+        self._changes = Bell()
+        self._waiters = Waiters(self._changes, self._finished_among)
+        self._starting: set[asyncio.Future[Any]] = set()
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self._connect)
+        self._open.callback(self._waiters.close)
+        await self._open.enter_async_context(self.database.watching(self._hear))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._open.aclose()
+        await asyncio.to_thread(self.database.close)
+
+    # What a program asks for.
+
+    async def enqueue(
+        self,
+        task_type: str,
+        payload: Any = None,
+        *,
+        priority: int = 0,
+        unique_key: str | None = None,
+        delay: float | timedelta | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        content_type: str | None = None,
+    ) -> TaskRecord:
+        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
+        prepared = prepare(task, max_payload=self.max_payload)
+        record = await self._change(lambda conn, told: self._add_one(conn, prepared, told))
+        self.arrivals.ring()
+        return record
+
+    async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
+        prepared = prepare_many(tasks, max_payload=self.max_payload)
+        stored = StoredRecords(prepared)
+        done = 0
+        while done < len(prepared):
+            done = await self._change(partial(self._load, prepared, done, stored))
+            self.arrivals.ring()
+        return stored
+
+    async def transact(self, fn: Callable[[Any], T]) -> T:
+        answer = await self._change(lambda conn, _: fn(conn.raw))
+        self.arrivals.ring()
+        return answer
+
+    def enqueue_in(
+        self,
+        conn: Any,
+        task_type: str,
+        payload: Any = None,
+        *,
+        priority: int = 0,
+        unique_key: str | None = None,
+        delay: float | timedelta | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        content_type: str | None = None,
+    ) -> TaskRecord:
+        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
+        prepared = prepare(task, max_payload=self.max_payload)
+        # Logged before the commit, which is the caller's and which we do not see.
+        told: Told = []
+        record = self._add_one(self.database.adopt(conn), prepared, told)
+        for name, facts in told:
+            tell(name, facts)
+        return record
+
+    async def get(self, task_id: UUID | str) -> TaskRecord:
+        known = _known_id(task_id)
+        return await self.database.read(lambda conn: self._store.record(conn, known))
+
+    async def list(
+        self,
+        *,
+        state: TaskState | str | None = None,
+        task_type: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[TaskRecord]:
+        asked = check_page(state, limit, cursor)
+        before = _NEWEST if asked.before is None else asked.before
+        states = [] if asked.state is None else [asked.state.value]
+
+        def look(conn: Connection) -> Page[TaskRecord]:
+            rows = self._store.page(conn, states, task_type, before, limit + 1)
+            records = self._store.marked(conn, [record_of(row) for row in rows[:limit]])
+            return Page(records, cursor_after(rows[limit - 1][0]) if len(rows) > limit else None)
+
+        return await self.database.read(look)
+
+    async def counts_by_state(self) -> dict[TaskState, int]:
+        rows = await self.database.read(lambda conn: conn.all(self._store.sql.counts))
+        counts = dict.fromkeys(TaskState, 0)
+        for _, state, count in rows:
+            counts[TaskState(state)] += count
+        return counts
+
+    async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
+        return history_of(await self.get(task_id))
+
+    async def cancel(self, task_id: UUID | str) -> TaskRecord:
+        known = _known_id(task_id)
+        record, was_running = await self._change(lambda conn, told: self._store.cancel(conn, known, told))
+        if was_running:
+            self.interrupts.ring()
+        return record
+
+    async def retry(self, task_id: UUID | str) -> TaskRecord:
+        known = _known_id(task_id)
+        record = await self._change(lambda conn, told: self._store.retry(conn, known, told))
+        self.arrivals.ring()
+        return record
+
+    async def purge(self, *, older_than: float | timedelta | None = None) -> int:
+        seconds = seconds_of("older_than", self._keep if older_than is None else older_than)
+        if seconds < 0:
+            raise InvalidInput("older_than", f"must not be negative, got {seconds} s")
+        purged = 0
+        while batch := await self.database.write(lambda conn: self._store.purge(conn, microseconds(seconds))):
+            purged += batch
+        await self.database.write(lambda conn: conn.run(self._store.sql.trim_events, {"age": _KEEP_EVENTS}))
+        await self.database.write(lambda conn: conn.run(self._store.sql.forget_workers, {"age": _KEEP_WORKERS}))
+        return purged
+
+    async def wait(self, task_id: UUID | str, timeout: float | None = None) -> TaskRecord:
+        record = await self.get(task_id)
+        if record.finished:
+            return record
+        await self._waiters.wait(record.id, timeout)
+        return await self.get(record.id)
+
+    def events(self, *, after: str | None = None) -> EventStream:
+        stream = EventStream(self.database, self._store, self._changes, after)
+        self._starting.add(stream.starting)
+        stream.starting.add_done_callback(self._starting.discard)
+        return stream
+
+    async def workers(self) -> builtins.list[WorkerRecord]:
+        rows = await self.database.read(lambda conn: conn.all(self._store.sql.living_workers))
+        return [
+            WorkerRecord(name, tuple(json.loads(types)), concurrency, to_datetime(started), to_datetime(heard))
+            for name, types, concurrency, started, heard in rows
+        ]
+
+    async def ping(self) -> None:
+        await self.database.read(lambda conn: conn.one("SELECT 1"))
+
+    # What a worker needs.
+
+    async def claim(
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Sequence[Settlement] = (),
+    ) -> Claimed:
+        def work(conn: Connection, told: Told) -> Claimed:
+            lost = self._store.settle(conn, settling, told) if settling else []
+            claims = self._store.claim(conn, worker, capacity, limit, lease, told)
+            due = None if claims else self._store.due_in(conn)
+            return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
+
+        claimed = await self._change(work)
+        self._ring_for(settling)
+        return claimed
+
+    async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
+        lost = await self._change(lambda conn, told: self._store.settle(conn, settling, told))
+        self._ring_for(settling)
+        return lost
+
+    def heartbeat(
+        self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
+    ) -> builtins.list[Claim]:
+        def work(conn: Connection) -> tuple[leases.Lost, Told]:
+            told: Told = []
+            lost = self._store.heartbeat(conn, beats, lease, told)
+            if presence is not None:
+                self._store.announce(conn, presence, lease)
+            return lost, told
+
+        lost, told = self.database.write_blocking(work)
+        self._make_known(told)
+        return [beat.claim for beat in beats if (beat.claim.key, beat.claim.owner) in lost]
+
+    async def promote(self) -> int:
+        count = await self._change(lambda conn, _: self._store.promote(conn))
+        if count:
+            self.arrivals.ring()
+        return count
+
+    async def recover(self) -> int:
+        count = await self._change(self._store.recover)
+        if count:
+            self.arrivals.ring()
+        return count
+
+    async def expire_worker(self, name: str) -> int:
+        return await self.database.write(lambda conn: self._store.expire(conn, name))
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
+        fired = await self._change(lambda conn, told: self._store.fire(conn, schedule, tick, task, told))
+        if fired:
+            self.arrivals.ring()
+        return fired
+
+    def depart(self, worker: str) -> None:
+        self.database.write_blocking(lambda conn: conn.run(self._store.sql.depart, {"name": worker}))
+
+    # The rest.
+
+    def _connect(self) -> None:
+        self.database.open()
+        try:
+            migrate(self.database, RUNTIME)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def _hear(self, text: str) -> None:
+        if text == "interrupt":
+            self.interrupts.ring()
+        else:
+            self.arrivals.ring()
+        self._changes.ring()
+
+    async def _change(self, work: Callable[[Connection, Told], T]) -> T:
+        """Run a function in a transaction; once it is committed, log and make known what it told of."""
+        if self._starting:
+            # A stream tells of everything after the call that made it, so its starting point comes first.
+            await asyncio.wait(self._starting)
+
+        def run(conn: Connection) -> tuple[T, Told]:
+            told: Told = []
+            return work(conn, told), told
+
+        answer, told = await self.database.write(run)
+        self._make_known(told)
+        return answer
+
+    def _make_known(self, told: Told) -> None:
+        for name, facts in told:
+            tell(name, facts)
+        if told:
+            self._changes.ring()
+
+    def _add_one(self, conn: Connection, task: PreparedTask, told: Told) -> TaskRecord:
+        found = self._store.add(conn, [task], told)
+        record = record_of_new(task, conn.now()) if task.unique_key is None else found[task.unique_key]
+        return self._store.marked(conn, [record])[0]
+
+    def _load(
+        self, tasks: Sequence[PreparedTask], start: int, stored: StoredRecords, conn: Connection, told: Told
+    ) -> int:
+        """Store tasks, a thousand by a statement, until the transaction has lasted long enough; where it got to."""
+        until = time.monotonic() + _LONGEST_LOAD
+        while start < len(tasks) and time.monotonic() < until:
+            some = tasks[start : start + STATEMENT_ROWS]
+            stored.note(start, len(some), conn.now(), self._store.add(conn, some, told))
+            start += len(some)
+        return start
+
+    def _ring_for(self, settling: Sequence[Settlement]) -> None:
+        """Whatever did not simply succeed left something to claim, now or at a time that somebody has to know."""
+        if any(type(outcome) is not Success or outcome.follow_ups for _, outcome in settling):
+            self.arrivals.ring()
+
+    async def _finished_among(self, ids: Sequence[UUID]) -> set[UUID]:
+        return await self.database.read(lambda conn: self._store.finished_among(conn, ids))
+
+
+def _known_id(task_id: UUID | str) -> UUID:
+    known = parse_id(task_id)
+    if known is None:
+        raise TaskNotFound(f"no task has the id {task_id!r}; an id is a UUID")
+    return known

@@ -1,0 +1,149 @@
+"""From rows to what the port speaks of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, overload
+from uuid import UUID
+
+from kurabito.clock import to_datetime
+from kurabito.db.port import Row
+from kurabito.runtime import payloads
+from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
+from kurabito.runtime.outcomes import Claim, worker_name
+from kurabito.runtime.states import TaskState
+
+RECORD: Final = (
+    "seq, id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases, "
+    "progress_done, progress_total, result, last_error, errors, next_run_at, created_at, updated_at, started_at, "
+    "finished_at, lease_expires_at, worker_id"
+)
+
+
+def record_of(row: Row) -> TaskRecord:
+    """A row of the columns in RECORD as a record."""
+    (
+        _, task_id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases,
+        done, total, result, last_error, errors, next_run_at, created_at, updated_at, started_at,
+        finished_at, lease_expires_at, worker_id,
+    ) = row  # fmt: skip
+    return TaskRecord(
+        id=_uuid(task_id),
+        envelope=TaskEnvelope(task_type, bytes(payload), content_type),
+        state=TaskState(state),
+        priority=priority,
+        unique_key=unique_key,
+        attempts=attempts,
+        max_attempts=max_attempts or DEFAULT_ATTEMPTS,
+        lost_leases=lost_leases,
+        progress=_progress(done, total),
+        result=payloads.plain(result),
+        stored_result=result,
+        last_error=last_error,
+        next_run_at=_moment(next_run_at),
+        created_at=to_datetime(created_at),
+        updated_at=to_datetime(updated_at),
+        started_at=_moment(started_at),
+        finished_at=_moment(finished_at),
+        lease_expires_at=_moment(lease_expires_at),
+        worker=worker_name(worker_id),
+        errors=_errors(errors),
+    )
+
+
+def claim_of(row: Row, owner: str) -> Claim:
+    """A row that the lease engine returned, as a claim."""
+    seq, task_id, task_type, payload, content_type, attempts, max_attempts, expires, _, done, total, lost, *_ = row
+    return Claim(
+        seq,
+        hex_of(task_id),
+        task_type,
+        payload,
+        content_type,
+        attempts,
+        max_attempts,
+        owner,
+        expires,
+        None if done is None else Progress(done, total),
+        lost,
+    )
+
+
+def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
+    """A task as it was stored at this moment."""
+    due = task.run_at if task.run_at is not None else now + task.delay if task.delay is not None else now
+    return TaskRecord(
+        id=task.id,
+        envelope=TaskEnvelope(task.task_type, task.payload, task.content_type),
+        state=TaskState.RETRY_SCHEDULED if due > now else TaskState.QUEUED,
+        priority=task.priority,
+        unique_key=task.unique_key,
+        attempts=0,
+        max_attempts=task.max_attempts or DEFAULT_ATTEMPTS,
+        lost_leases=0,
+        progress=None,
+        result=None,
+        last_error=None,
+        next_run_at=to_datetime(due) if due > now else None,
+        created_at=to_datetime(now),
+        updated_at=to_datetime(now),
+    )
+
+
+class StoredRecords(Sequence[TaskRecord]):
+    """The records of many tasks that were stored, each made when it is looked at: most are not."""
+
+    def __init__(self, tasks: Sequence[PreparedTask]) -> None:
+        self._tasks = tasks
+        self._moments = [0] * len(tasks)
+        self._found: dict[str, TaskRecord] = {}
+
+    def note(self, start: int, count: int, moment: int, found: Mapping[str, TaskRecord]) -> None:
+        """Say when these were stored, and what the unique keys among them led to."""
+        self._moments[start : start + count] = [moment] * count
+        self._found.update(found)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    @overload
+    def __getitem__(self, place: int) -> TaskRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TaskRecord]: ...
+    def __getitem__(self, place: int | slice) -> TaskRecord | Sequence[TaskRecord]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        task = self._tasks[place]
+        if task.unique_key is not None:
+            return self._found[task.unique_key]
+        return record_of_new(task, self._moments[place])
+
+    def __iter__(self) -> Iterator[TaskRecord]:
+        return (self[place] for place in range(len(self)))
+
+
+def hex_of(task_id: Any) -> str:
+    """An id as stored (bytes in SQLite, a UUID from PostgreSQL) in hex."""
+    found: str = task_id.hex() if isinstance(task_id, bytes) else task_id.hex
+    return found
+
+
+def _uuid(task_id: Any) -> UUID:
+    return UUID(bytes=task_id) if isinstance(task_id, bytes) else task_id
+
+
+def _progress(done: int | None, total: int | None) -> Progress | None:
+    return None if done is None else Progress(done, total)
+
+
+def _moment(moment: int | None) -> Any:
+    return None if moment is None else to_datetime(moment)
+
+
+def _errors(stored: str | list[dict[str, Any]] | None) -> tuple[AttemptError, ...]:
+    if stored is None:
+        return ()
+    listed = json.loads(stored) if isinstance(stored, str) else stored
+    return tuple(AttemptError(entry["attempt"], to_datetime(entry["at"]), entry["error"]) for entry in listed)

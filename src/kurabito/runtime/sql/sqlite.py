@@ -1,0 +1,128 @@
+"""What only SQLite says about tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+from uuid import UUID
+
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.runtime.events import TaskEvent, unpack
+from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.sql.records import RECORD
+from kurabito.runtime.sql.store import Position, TaskStore
+from kurabito.runtime.states import TERMINAL
+
+_TERMINAL: Final = ", ".join(f"'{state}'" for state in sorted(TERMINAL))
+
+
+class SqliteStore(TaskStore):
+    """Tasks in SQLite."""
+
+    dialect = Dialect.SQLITE
+
+    def stored_id(self, task_id: UUID) -> bytes:
+        return task_id.bytes
+
+    def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
+        now = conn.now()
+        conn.raw.executemany(self.sql.store, [_row(task, now) for task in tasks])
+
+    def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
+        now = conn.now()
+        found: list[Row] = []
+        for task in tasks:
+            if task.unique_key is None:
+                conn.raw.execute(self.sql.store, _row(task, now))
+            else:
+                found += conn.raw.execute(self.sql.store_keyed, _row(task, now)).fetchall()
+        return found
+
+    def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+        params: dict[str, Any] = {}
+        for place, (task_type, capacity) in enumerate(wanted.items()):
+            params[f"type{place}"] = task_type
+            params[f"room{place}"] = min(capacity, limit)
+        return _candidates_sql(len(wanted)), params
+
+    def _page_among(
+        self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
+    ) -> list[Row]:
+        params: dict[str, Any] = {"before": before, "limit": limit}
+        arms = []
+        for t, task_type in enumerate(types):
+            params[f"type{t}"] = task_type
+            for s, state in enumerate(states):
+                params[f"state{s}"] = state
+                arms.append(
+                    "SELECT seq FROM (SELECT seq FROM tasks INDEXED BY ix_tasks_listing "
+                    f"WHERE task_type = :type{t} AND state = :state{s} AND seq < :before "
+                    "ORDER BY seq DESC LIMIT :limit)"
+                )
+        chosen: list[int] = []
+        # SQLite takes at most 500 arms in one compound select.
+        for start in range(0, len(arms), 400):
+            some = " UNION ALL ".join(arms[start : start + 400])
+            chosen += [seq for (seq,) in conn.all(f"{some} ORDER BY seq DESC LIMIT :limit", params)]
+        listed = ", ".join(str(seq) for seq in sorted(chosen, reverse=True)[:limit])
+        return conn.all(f"SELECT {RECORD} FROM tasks WHERE seq IN ({listed}) ORDER BY seq DESC") if listed else []
+
+    def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
+        params = {f"id{place}": task_id.bytes for place, task_id in enumerate(ids)}
+        listed = ", ".join(f":{name}" for name in params)
+        active = conn.all(f"SELECT id FROM tasks WHERE id IN ({listed}) AND state NOT IN ({_TERMINAL})", params)
+        return set(ids) - {UUID(bytes=task_id) for (task_id,) in active}
+
+    def first_position(self, conn: Connection) -> Position:
+        row = conn.one(self.sql.last_event)
+        assert row is not None
+        return Position((row[0],), 1 << 62)
+
+    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+        (seq,) = numbers
+        return Position((seq,), place)
+
+    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+        rows = conn.all(self.sql.events_after, {"seq": position.row[0], "limit": limit})
+        events = [
+            event
+            for seq, at, name, facts in rows
+            for event in unpack(name, at, facts, str(seq), position.place if (seq,) == position.row else 0)
+        ]
+        return events, Position((rows[-1][0],), 1 << 62) if rows else position
+
+
+def _row(task: PreparedTask, now: int) -> tuple[Any, ...]:
+    """The task as the statements that store one bind it, by place."""
+    due = task.run_at if task.run_at is not None else now + task.delay if task.delay is not None else None
+    if due is not None and due <= now:
+        due = None
+    return (
+        bytes.fromhex(task.hex),
+        task.task_type,
+        task.payload,
+        task.content_type,
+        "queued" if due is None else "retry_scheduled",
+        task.priority,
+        task.unique_key,
+        due,
+        task.max_attempts,
+        now,
+        now,
+    )
+
+
+@cache
+def _candidates_sql(types: int) -> str:
+    """The first tasks of each type that may be claimed, and of those the first. Each arm is a range of the ready index."""
+    arms = " UNION ALL ".join(
+        "SELECT * FROM (SELECT seq, priority FROM tasks INDEXED BY ix_tasks_ready "
+        f"WHERE state = 'queued' AND task_type = :type{place} ORDER BY priority DESC, seq LIMIT :room{place})"
+        for place in range(types)
+    )
+    return (
+        f"SELECT seq FROM ({arms}) ORDER BY priority DESC, seq LIMIT :limit"
+        if types > 1
+        else f"SELECT seq FROM ({arms})"
+    )

@@ -1,0 +1,327 @@
+"""The store of tasks: every statement about them, as plain functions of a connection.
+
+What SQLite and PostgreSQL say differently is in `sqlite.py` and `postgres.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from kurabito.db import leases
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.queries import Queries
+from kurabito.errors import TaskConflict, TaskFinished, TaskNotFound, UniqueConflict
+from kurabito.runtime.events import Fact, TaskEvent, pack
+from kurabito.runtime.intake import PreparedTask, merge_by_key
+from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.outcomes import Claim, Settlement, Success, Verdict, microseconds, verdict
+from kurabito.runtime.port import Beat, Presence
+from kurabito.runtime.sql.leasing import RESOLVE, RESOLVE_VALUES, SUCCEED, resolve_columns, tasks_spec
+from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of
+from kurabito.runtime.states import RETRYABLE, TERMINAL, WAITING, TaskState
+
+STATEMENT_ROWS: Final = 1000
+_BATCH: Final = 1000
+UNIQUE_KEY: Final = RECORD.split(", ").index("unique_key")
+
+Told = list[tuple[str, list[Fact]]]
+"""The events of a transaction: what is logged once it is committed."""
+
+
+class Position(NamedTuple):
+    """A place between two events: a row of `task_events`, and how many of its facts lie behind."""
+
+    row: tuple[int, ...]
+    place: int
+    seen: frozenset[tuple[int, int]] = frozenset()
+    """Rows after this one that were read already."""
+
+
+class TaskStore(ABC):
+    """What can be done to the tables of the runtime."""
+
+    dialect: Dialect
+
+    def __init__(self) -> None:
+        self.sql = Queries("kurabito.runtime.sql", "common.sql", f"{self.dialect}.sql", record=RECORD)
+        self.spec = tasks_spec(self.dialect)
+
+    # Storing.
+
+    def add(self, conn: Connection, tasks: Sequence[PreparedTask], told: Told) -> dict[str, TaskRecord]:
+        """Store at most a thousand tasks; the records of those that have a unique key, by that key."""
+        keyed = merge_by_key(tasks)
+        found: dict[str, TaskRecord] = {}
+        if not keyed:
+            self._store(conn, tasks)
+            fresh = tasks
+        else:
+            distinct = [task for task in tasks if task.unique_key is None or keyed[task.unique_key] is task]
+            found = {row[UNIQUE_KEY]: record_of(row) for row in self._store_keyed(conn, distinct)}
+            fresh = [task for task in distinct if task.unique_key is None or found[task.unique_key].id == task.id]
+        if fresh:
+            self.tell(conn, "Enqueued", [(task.hex, task.task_type) for task in fresh], told, wake=True)
+        return found
+
+    @abstractmethod
+    def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None: ...
+
+    @abstractmethod
+    def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
+        """Store tasks some of which have a unique key; the rows that the keys led to, new or not."""
+
+    def tell(self, conn: Connection, name: str, facts: list[Fact], told: Told, *, wake: bool = False) -> None:
+        """Write the event of a move of many tasks, in the same transaction as the move."""
+        told.append((name, facts))
+        conn.one(self.sql.tell, {"name": name, "facts": pack(facts)})
+        if wake:
+            self.wake(conn)
+
+    def wake(self, conn: Connection, payload: str = "") -> None:  # noqa: B027 - SQLite needs none
+        """Have the workers of other processes look when this transaction commits; SQLite's notice by themselves."""
+
+    # Working.
+
+    def claim(
+        self, conn: Connection, worker: str, capacity: Mapping[str, int], limit: int, lease: float, told: Told
+    ) -> list[Claim]:
+        """Take tasks, the first to be started first."""
+        wanted = {task_type: room for task_type, room in capacity.items() if room > 0}
+        if not wanted or limit < 1:
+            return []
+        owner = leases.new_owner(worker)
+        candidates, params = self._candidates(wanted, limit)
+        rows = leases.claim(
+            conn, self.spec, owner, lease=microseconds(lease), limit=limit, candidates=candidates, params=params
+        )
+        # RETURNING has no order; priority is the ninth column that the spec returns.
+        rows.sort(key=lambda row: (-row[8], row[0]))
+        claims = [claim_of(row, owner) for row in rows]
+        if claims:
+            self.tell(conn, "Started", [(claim.hex, claim.task_type, claim.attempt) for claim in claims], told)
+        return claims
+
+    @abstractmethod
+    def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]: ...
+
+    def due_in(self, conn: Connection) -> int | None:
+        """Microseconds until the next scheduled task is due."""
+        row = conn.one(self.sql.due_in)
+        return row[0] if row else None
+
+    def settle(self, conn: Connection, settling: Sequence[Settlement], told: Told) -> list[Claim]:
+        """Write how claims ended, and the follow-ups of those that succeeded; the claims that were lost."""
+        good = [(claim, outcome) for claim, outcome in settling if type(outcome) is Success]
+        rest = [(claim, verdict(claim, outcome)) for claim, outcome in settling if type(outcome) is not Success]
+        lost = self._succeed(conn, good, told) if good else set()
+        if rest:
+            lost |= self._resolve(conn, rest, told)
+        return [claim for claim, _ in settling if (claim.key, claim.owner) in lost] if lost else []
+
+    def _succeed(self, conn: Connection, good: Sequence[tuple[Claim, Success]], told: Told) -> leases.Lost:
+        columns = {"state": "'succeeded'", "result": ":result", "finished_at": ":now"}
+        rows = [(claim.key, claim.owner, outcome.result) for claim, outcome in good]
+        lost = leases.finish(conn, self.spec, SUCCEED, rows, given=("result",), columns=columns)
+        kept = [(claim, done) for claim, done in good if (claim.key, claim.owner) not in lost] if lost else good
+        if kept:
+            self.tell(conn, "Succeeded", [(claim.hex, claim.task_type, claim.attempt) for claim, _ in kept], told)
+        follow_ups = [task for _, outcome in kept for task in outcome.follow_ups]
+        for start in range(0, len(follow_ups), STATEMENT_ROWS):
+            self.add(conn, follow_ups[start : start + STATEMENT_ROWS], told)
+        return lost
+
+    def _resolve(self, conn: Connection, rest: Sequence[tuple[Claim, Verdict]], told: Told) -> leases.Lost:
+        rows = [
+            (claim.key, claim.owner, to.state.value, to.attempts, to.max_attempts, to.delay, to.error)
+            for claim, to in rest
+        ]
+        lost = leases.finish(
+            conn, self.spec, RESOLVE, rows, given=RESOLVE_VALUES, columns=resolve_columns(self.dialect)
+        )
+        self._tell_resolved(conn, [(claim, to) for claim, to in rest if (claim.key, claim.owner) not in lost], told)
+        return lost
+
+    def _tell_resolved(self, conn: Connection, rest: Sequence[tuple[Claim, Verdict]], told: Told) -> None:
+        now = conn.now()
+        failed: list[Fact] = []
+        later: list[Fact] = []
+        dead: list[Fact] = []
+        for claim, outcome in rest:
+            if outcome.error is not None:
+                failed.append((claim.hex, claim.task_type, claim.attempt, outcome.error))
+            if outcome.delay is not None:
+                later.append((claim.hex, claim.task_type, now + outcome.delay, outcome.delay / 1_000_000))
+            if outcome.state is TaskState.DEAD:
+                dead.append((claim.hex, claim.task_type, outcome.attempts, outcome.error))
+        for name, facts in (("Failed", failed), ("RetryScheduled", later), ("Dead", dead)):
+            if facts:
+                self.tell(conn, name, facts, told)
+        if any(outcome.state is TaskState.QUEUED for _, outcome in rest):
+            self.wake(conn)
+
+    def heartbeat(self, conn: Connection, beats: Sequence[Beat], lease: float, told: Told) -> leases.Lost:
+        """Renew leases and write progress; what is lost."""
+        silent = [(beat.claim.key, beat.claim.owner) for beat in beats if beat.progress is None]
+        news = [(beat.claim, beat.progress) for beat in beats if beat.progress is not None]
+        lost = leases.heartbeat(conn, self.spec, silent, lease=microseconds(lease))
+        lost |= leases.heartbeat(
+            conn,
+            self.spec,
+            [(claim.key, claim.owner, progress.done, progress.total) for claim, progress in news],
+            lease=microseconds(lease),
+            given=("progress_done", "progress_total"),
+            columns={"progress_done": ":progress_done", "progress_total": ":progress_total"},
+        )
+        facts: list[Fact] = [
+            (claim.hex, claim.task_type, progress.done, progress.total)
+            for claim, progress in news
+            if (claim.key, claim.owner) not in lost
+        ]
+        if facts:
+            self.tell(conn, "Progressed", facts, told)
+        return lost
+
+    def recover(self, conn: Connection, told: Told) -> int:
+        """Take stale tasks from their workers."""
+        rows = leases.recover(conn, self.spec, limit=_BATCH)
+        if rows:
+            # id, task_type, attempts, state and last_error as the spec returns them.
+            dead: list[Fact] = [(hex_of(row[1]), row[2], row[5], row[13]) for row in rows if row[12] == TaskState.DEAD]
+            if dead:
+                self.tell(conn, "Dead", dead, told)
+            self.wake(conn)
+        return len(rows)
+
+    def expire(self, conn: Connection, worker: str) -> int:
+        """End the leases of a dead worker."""
+        conn.run(self.sql.depart, {"name": worker})
+        return leases.expire(conn, self.spec, worker)
+
+    def promote(self, conn: Connection) -> int:
+        """Queue what is due."""
+        count = conn.run(self.sql.promote, {"limit": _BATCH})
+        if count:
+            self.wake(conn)
+        return count
+
+    def fire(self, conn: Connection, schedule: str, tick: int, task: PreparedTask, told: Told) -> bool:
+        """Enqueue the task of this tick, once."""
+        if conn.run(self.sql.note_schedule, {"name": schedule, "tick": tick}):
+            return False
+        if not conn.run(self.sql.take_tick, {"name": schedule, "tick": tick}):
+            return False
+        self.add(conn, [task], told)
+        return True
+
+    def announce(self, conn: Connection, presence: Presence, lease: float) -> None:
+        """Say that a worker lives."""
+        conn.run(
+            self.sql.announce,
+            {
+                "name": presence.name,
+                "task_types": json.dumps(presence.task_types),
+                "concurrency": presence.concurrency,
+                "lease": microseconds(lease),
+            },
+        )
+
+    # Asking and changing.
+
+    def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
+        """The row of a task, in the columns of RECORD."""
+        sql = self.sql.find_for_change if for_change else self.sql.find
+        row = conn.one(sql, {"id": self.stored_id(task_id)})
+        if row is None:
+            raise TaskNotFound(f"no task has the id {task_id}; it may have been purged")
+        return row
+
+    def record(self, conn: Connection, task_id: UUID) -> TaskRecord:
+        """The task as it is now."""
+        return self.marked(conn, [record_of(self.find(conn, task_id))])[0]
+
+    def marked(self, conn: Connection, records: Sequence[TaskRecord]) -> tuple[TaskRecord, ...]:
+        """The records, those that wait for a type that no living worker runs marked so."""
+        types = self.living_types(conn)
+        return tuple(
+            replace(record, no_worker=True) if record.state in WAITING and record.task_type not in types else record
+            for record in records
+        )
+
+    @abstractmethod
+    def stored_id(self, task_id: UUID) -> Any: ...
+
+    def cancel(self, conn: Connection, task_id: UUID, told: Told) -> tuple[TaskRecord, bool]:
+        """Cancel a task; its record, and whether it was running."""
+        row = self.find(conn, task_id, for_change=True)
+        before = record_of(row)
+        if before.state in TERMINAL:
+            raise TaskFinished(f"task {task_id} is {before.state} already, so there is nothing to cancel")
+        conn.run(self.sql.cancel, {"seq": row[0]})
+        self.tell(conn, "Cancelled", [(task_id.hex, before.task_type)], told)
+        running = before.state is TaskState.RUNNING
+        if running:
+            self.wake(conn, "interrupt")
+        return self.record(conn, task_id), running
+
+    def retry(self, conn: Connection, task_id: UUID, told: Told) -> TaskRecord:
+        """Put a dead or cancelled task back."""
+        row = self.find(conn, task_id, for_change=True)
+        before = record_of(row)
+        if before.state not in RETRYABLE:
+            raise TaskConflict(f"task {task_id} is {before.state}; only a dead or cancelled task can be retried")
+        try:
+            conn.run(self.sql.retry, {"seq": row[0]})
+        except UniqueConflict as taken:
+            raise TaskConflict(
+                f"task {task_id} cannot be retried while another task with the key {before.unique_key!r} is active; "
+                "cancel that one or wait for it"
+            ) from taken
+        self.tell(conn, "Enqueued", [(task_id.hex, before.task_type)], told, wake=True)
+        return self.record(conn, task_id)
+
+    def purge(self, conn: Connection, age: int) -> int:
+        """Delete at most a batch of tasks that finished longer ago than this."""
+        return conn.run(self.sql.purge, {"age": age, "limit": _BATCH})
+
+    def living_types(self, conn: Connection) -> frozenset[str]:
+        """The types that some living worker runs."""
+        return frozenset(name for (types,) in conn.all(self.sql.living_types) for name in json.loads(types))
+
+    def page(
+        self, conn: Connection, states: Sequence[str], task_type: str | None, before: int, limit: int
+    ) -> list[Row]:
+        """Rows newest first. With a filter, each pair of type and state is a range of the listing index."""
+        if not states and task_type is None:
+            return conn.all(self.sql.page, {"before": before, "limit": limit})
+        types = [task_type] if task_type is not None else [name for (name,) in conn.all(self.sql.types)]
+        if not types:
+            return []
+        return self._page_among(conn, types, states or [state.value for state in TaskState], before, limit)
+
+    @abstractmethod
+    def _page_among(
+        self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
+    ) -> list[Row]: ...
+
+    @abstractmethod
+    def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
+        """Those of the tasks that are finished or gone."""
+
+    # Events.
+
+    @abstractmethod
+    def first_position(self, conn: Connection) -> Position:
+        """After everything that has happened until now."""
+
+    @abstractmethod
+    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+        """The position that a cursor's numbers mean; raises ValueError for a wrong count of them."""
+
+    @abstractmethod
+    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+        """The events of the next rows, and the position after them."""

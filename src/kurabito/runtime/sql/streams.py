@@ -1,0 +1,138 @@
+"""Watching tasks in a database: the stream of events, and waiting for a task to end.
+
+Both sleep until a bell rings and then look at the database. They also look now and then by themselves, because on
+PostgreSQL the end of a task in another process rings no bell: a notification for every settlement would make the workers'
+commits queue up behind one another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Final, Self
+from uuid import UUID
+
+from kurabito.db.port import Connection, Database
+from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.events import Bell
+from kurabito.logs import get_logger
+from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.sql.store import Position, TaskStore
+
+_log = get_logger("kurabito.runtime")
+
+_LOOK_EVERY: Final = 0.05
+_PAGE: Final = 200
+_ASKED_AT_ONCE: Final = 500
+_CURSOR: Final = re.compile(r"[0-9]{1,18}(-[0-9]{1,18})?\.[0-9]{1,9}")
+
+
+class EventStream:
+    """What happens, event after event, from the moment the stream was made."""
+
+    def __init__(self, database: Database, store: TaskStore, changes: Bell, after: str | None) -> None:
+        self._database = database
+        self._store = store
+        self._changes = changes
+        self._ready: deque[TaskEvent] = deque()
+        self._position = None if after is None else _parse(store, after)
+        self.starting: asyncio.Future[Position] = asyncio.ensure_future(self._start())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> TaskEvent:
+        position = self._position or await self.starting
+        rung = asyncio.Event()
+        with self._changes.listen(rung.set):
+            while not self._ready:
+                rung.clear()
+                events, after = await self._database.read(partial(self._read, position))
+                self._ready.extend(events)
+                if after == position:
+                    await _either(rung, _LOOK_EVERY)
+                self._position = position = after
+        return self._ready.popleft()
+
+    def _read(self, position: Position, conn: Connection) -> tuple[list[TaskEvent], Position]:
+        return self._store.events_after(conn, position, _PAGE)
+
+    async def _start(self) -> Position:
+        if self._position is None:
+            return await self._database.read(self._store.first_position)
+        return self._position
+
+
+class Waiters:
+    """Everybody in this process who waits for a task to end; one question to the database serves them all."""
+
+    def __init__(self, changes: Bell, finished_among: Callable[[Sequence[UUID]], Awaitable[set[UUID]]]) -> None:
+        self._changes = changes
+        self._finished_among = finished_among
+        self._waiting: defaultdict[UUID, list[asyncio.Future[None]]] = defaultdict(list)
+        self._asking: asyncio.Task[None] | None = None
+
+    async def wait(self, task_id: UUID, timeout: float | None) -> None:
+        """Return when the task is finished; raises TimeoutError."""
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[task_id].append(ended)
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask(), name="task-waiters")
+        try:
+            async with asyncio.timeout(timeout):
+                await ended
+        except TimeoutError:
+            raise TimeoutError(f"task {task_id} was not finished within {timeout} s") from None
+        finally:
+            if ended in self._waiting.get(task_id, ()):
+                self._waiting[task_id].remove(ended)
+            if not self._waiting.get(task_id):
+                self._waiting.pop(task_id, None)
+
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+
+    async def _ask(self) -> None:
+        rung = asyncio.Event()
+        with self._changes.listen(rung.set):
+            while self._waiting:
+                rung.clear()
+                ids = list(self._waiting)
+                for start in range(0, len(ids), _ASKED_AT_ONCE):
+                    await self._release(ids[start : start + _ASKED_AT_ONCE])
+                if self._waiting:
+                    await _either(rung, _LOOK_EVERY)
+
+    async def _release(self, ids: Sequence[UUID]) -> None:
+        try:
+            finished = await self._finished_among(ids)
+        except KurabitoError as problem:
+            # Whoever waits set the time-out; a database that is away for a moment is no reason to give up sooner.
+            _log.warning("waiting_interrupted", problem=str(problem))
+            return
+        for task_id in finished:
+            for ended in self._waiting.pop(task_id, ()):
+                if not ended.done():
+                    ended.set_result(None)
+
+
+async def _either(rung: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await rung.wait()
+    except TimeoutError:
+        return
+
+
+def _parse(store: TaskStore, cursor: str) -> Position:
+    if isinstance(cursor, str) and _CURSOR.fullmatch(cursor):
+        row, _, place = cursor.rpartition(".")
+        try:
+            return store.position(tuple(int(number) for number in row.split("-")), int(place))
+        except ValueError:
+            pass
+    raise InvalidInput("after", f"is not the cursor of an event ({cursor!r}); begin again without it")

@@ -1,0 +1,100 @@
+"""What a worker does for the queue beside running tasks. Every worker does it; each step is safe to do twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from kurabito.errors import KurabitoError
+from kurabito.logs import get_logger
+from kurabito.runtime.port import Queue
+from kurabito.runtime.presence import WorkerLock, bury_dead
+from kurabito.runtime.registry import Registry
+from kurabito.runtime.schedules import Schedule
+
+_log = get_logger("kurabito.runtime")
+
+_LOOK_FOR_DEAD: Final = 0.5
+_PURGE_EVERY: Final = 300.0
+
+
+class Upkeep:
+    """The small loops that keep a queue in order."""
+
+    def __init__(
+        self, queue: Queue, registry: Registry, worker: str, heartbeat: float, look_again: Callable[[], None]
+    ) -> None:
+        self._queue = queue
+        self._registry = registry
+        self._worker = worker
+        self._heartbeat = heartbeat
+        self._look_again = look_again
+        self._folder: Path | None = getattr(queue, "workers_folder", None)
+        self._loops: list[asyncio.Task[None]] = []
+        self._locked = ExitStack()
+
+    async def __aenter__(self) -> Self:
+        if self._folder is not None:
+            self._locked.enter_context(WorkerLock(self._folder, self._worker))
+            self._loops.append(asyncio.create_task(self._forever(self._bury_dead, _LOOK_FOR_DEAD)))
+        self._loops.append(asyncio.create_task(self._forever(self._recover, self._heartbeat)))
+        self._loops.append(asyncio.create_task(self._forever(self._purge, _PURGE_EVERY)))
+        self._loops += [asyncio.create_task(self._keep_schedule(schedule)) for schedule in self._registry.schedules]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        self._locked.close()
+
+    async def _forever(self, step: Callable[[], Awaitable[object]], every: float) -> None:
+        while True:
+            await _safely(step)
+            await asyncio.sleep(every)
+
+    async def _recover(self) -> None:
+        """Take tasks from workers that stopped renewing their leases, queue what is due, and have a look ourselves."""
+        await self._queue.recover()
+        await self._queue.promote()
+        self._look_again()
+
+    async def _purge(self) -> None:
+        await self._queue.purge()
+
+    async def _bury_dead(self) -> None:
+        """A worker of this file that died on this machine is noticed by its lock, long before its leases end."""
+        assert self._folder is not None
+        for name in await bury_dead(self._folder, self._queue.expire_worker):
+            _log.warning("worker_died", worker=name)
+            await self._queue.recover()
+
+    async def _keep_schedule(self, schedule: Schedule) -> None:
+        while True:
+            await _safely(lambda: self._fire(schedule))
+            now = _now()
+            await asyncio.sleep(max(0.0, (schedule.rule.next(now) - now) / 1_000_000))
+
+    async def _fire(self, schedule: Schedule) -> None:
+        await self._queue.fire(schedule.name, schedule.rule.latest(_now()), schedule.prepare(self._queue.max_payload))
+
+
+async def _safely(step: Callable[[], Awaitable[object]]) -> None:
+    """One failure of the upkeep is told and does not end it."""
+    try:
+        await step()
+    except KurabitoError as problem:
+        _log.warning("upkeep_failed", problem=str(problem))
+    except Exception:  # noqa: BLE001 - a fault of one step must not silently end the others
+        _log.exception("upkeep_failed")
+
+
+def _now() -> int:
+    return time.time_ns() // 1000

@@ -1,0 +1,266 @@
+"""The worker: claims tasks in batches, runs their handlers, settles them together with the next claim.
+
+    claims ──► ahead ──► slots ──► outcomes ──► settled with the next claim
+
+One loop, the pump, talks to the queue. The slots run handlers and never wait for the queue. A thread keeps the leases
+(`heart.py`), a few small loops keep the queue in order (`upkeep.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Final, Self
+
+from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.logs import get_logger
+from kurabito.runtime.heart import Heart
+from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
+from kurabito.runtime.port import Claimed, Presence, Queue
+from kurabito.runtime.presence import fresh_worker_name
+from kurabito.runtime.registry import Registry
+from kurabito.runtime.slots import Slots
+from kurabito.runtime.upkeep import Upkeep
+
+_log = get_logger("kurabito.runtime")
+
+_AHEAD_SECONDS: Final = 0.05
+_MOST_AHEAD: Final = 1000
+_AHEAD_TOO_LONG: Final = 0.25
+_RATE_MEMORY: Final = 0.1
+_LONGEST_BACKOFF: Final = 5.0
+# A task that took its workers down must not take the same neighbours with it each time.
+_SUSPECTS_APART: Final = 1.0
+
+
+class Worker:
+    """Runs the tasks of a queue with the handlers of a registry, `concurrency` at once.
+
+        async with Worker(queue, registry, concurrency=8):
+            ...
+
+    Leaving the block waits up to `grace` seconds for running handlers, then stops them and puts their tasks back.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        registry: Registry,
+        *,
+        concurrency: int = 8,
+        name: str | None = None,
+        task_types: Iterable[str] | None = None,
+        lease: float = 30.0,
+        heartbeat: float = 5.0,
+        grace: float = 10.0,
+    ) -> None:
+        _check(concurrency, lease, heartbeat, grace)
+        self.name = name or os.environ.get("KURABITO_WORKER_NAME") or fresh_worker_name()
+        self.queue = queue
+        self.registry = registry
+        self.concurrency = concurrency
+        self.task_types = tuple(registry.task_types if task_types is None else task_types)
+        self._lease = lease
+        self._grace = grace
+        self._wake = asyncio.Event()
+        self._slots = Slots(registry, concurrency, queue.max_payload, self._wake.set)
+        presence = Presence(self.name, self.task_types, concurrency)
+        self._heart = Heart(queue, presence, self._slots, lease, heartbeat)
+        self._upkeep = Upkeep(queue, registry, self.name, heartbeat, self._look_again)
+        self._pace = Pace()
+        self._look = True
+        self._due: float | None = None
+        self._stopping = False
+        self._pump: asyncio.Task[None] | None = None
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._open.enter_async_context(self._upkeep)
+        self._open.enter_context(self.queue.arrivals.listen(self._look_again))
+        self._open.enter_context(self.queue.interrupts.listen(self._heart.beat_now))
+        await self._heart.start()
+        self._pump = asyncio.create_task(self._run(), name=f"{self.name} pump")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def run(self) -> None:
+        """Work until this coroutine is cancelled, then stop in good order."""
+        async with self:
+            await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        """Take nothing new, let running handlers end within the grace, put back what is left, and leave."""
+        if self._pump is None:
+            return
+        pump, self._pump = self._pump, None
+        self._stopping = True
+        self._wake.set()
+        await pump
+        await self._slots.close()
+        await self._heart.stop()
+        await self._open.aclose()
+
+    async def _run(self) -> None:
+        """The pump: settle what ended, claim what there is room for, wait."""
+        unsettled: list[Settlement] = []
+        backoff = 0.1
+        while not self._stopping:
+            self._wake.clear()
+            unsettled += self._slots.take_outcomes()
+            unsettled += self._ahead_too_long()
+            try:
+                await self._promote_due()
+                if unsettled or self._look:
+                    unsettled = await self._turn(unsettled)
+                backoff = 0.1
+            except KurabitoError as problem:
+                _log.warning("queue_unavailable", problem=str(problem), again_in=backoff)
+                self._look = True
+                await asyncio.sleep(backoff)
+                backoff = min(backoff * 2, _LONGEST_BACKOFF)
+                continue
+            if not self._look and not unsettled and not self._slots.has_outcomes:
+                await self._rest()
+        await self._finish(unsettled)
+
+    async def _turn(self, settling: list[Settlement]) -> list[Settlement]:
+        """Settle and claim in one transaction."""
+        self._look = False
+        capacity, limit = self._room(settling)
+        turn = asyncio.ensure_future(self.queue.claim(self.name, capacity, limit, lease=self._lease, settling=settling))
+        try:
+            claimed = await asyncio.shield(turn)
+        except asyncio.CancelledError:
+            # What the queue gave us must not be left running: finish this turn, then stop.
+            self._stopping = True
+            claimed = await turn
+        self._slots.settled(settling, claimed.lost)
+        return self._take_in(claimed, limit)
+
+    def _take_in(self, claimed: Claimed, limit: int) -> list[Settlement]:
+        """Hand the claims to the slots; what must not be run beside them is given back."""
+        later: list[Settlement] = []
+        if claimed.tasks:
+            apart = [claim for claim in claimed.tasks if claim.is_suspect]
+            if apart:
+                later = [(claim, Postponed(_SUSPECTS_APART)) for claim in apart[not self._slots.holds_suspect :]]
+            postponed = {claim.key for claim, _ in later}
+            self._slots.add(
+                [claim for claim in claimed.tasks if claim.key not in postponed] if later else claimed.tasks
+            )
+            # There may be more as long as there is something.
+            self._look = self._look or len(claimed.tasks) >= limit
+        else:
+            self._due = None if claimed.due_in is None else time.monotonic() + claimed.due_in
+        return later
+
+    def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
+        """How many tasks of each type may be claimed now, and how many together, once these are settled."""
+        ahead = min(_MOST_AHEAD, int(self._pace.update(self._slots.started) * _AHEAD_SECONDS))
+        leaving = [claim.task_type for claim, _ in settling if self._slots.holds(claim)]
+        limit = max(0, self.concurrency + ahead - self._slots.held_count + len(leaving))
+        if limit == 0:
+            return {}, 0
+        held = self._slots.held_by_type - Counter(leaving)
+        return {task_type: self._room_for(task_type, held, limit) for task_type in self.task_types}, limit
+
+    def _room_for(self, task_type: str, held: Counter[str], limit: int) -> int:
+        handler = self.registry.handler(task_type)
+        if handler is None or handler.concurrency is None:
+            return limit
+        return max(0, handler.concurrency - held[task_type])
+
+    async def _promote_due(self) -> None:
+        if self._due is not None and time.monotonic() >= self._due:
+            self._due = None
+            await self.queue.promote()
+            self._look = True
+
+    def _ahead_too_long(self) -> list[Settlement]:
+        """What was claimed ahead and could not be started after all goes back, so that another worker can have it."""
+        return [(claim, PutBack()) for claim in self._slots.take_ahead(older_than=_AHEAD_TOO_LONG)]
+
+    async def _rest(self) -> None:
+        waits = [] if self._due is None else [max(0.0, self._due - time.monotonic())]
+        if self._slots.has_ahead:
+            waits.append(_AHEAD_TOO_LONG)
+        if not waits:
+            await self._wake.wait()
+            return
+        try:
+            async with asyncio.timeout(min(waits)):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def _look_again(self) -> None:
+        self._look = True
+        self._wake.set()
+
+    async def _finish(self, unsettled: list[Settlement]) -> None:
+        unsettled += [(claim, PutBack()) for claim in self._slots.take_ahead()]
+        until = time.monotonic() + self._grace
+        while self._slots.busy and time.monotonic() < until:
+            unsettled = await self._settle(unsettled + self._slots.take_outcomes())
+            self._wake.clear()
+            if self._slots.busy and not self._slots.has_outcomes:
+                try:
+                    async with asyncio.timeout(until - time.monotonic()):
+                        await self._wake.wait()
+                except TimeoutError:
+                    break
+        if self._slots.busy:
+            unsettled += await self._slots.interrupt()
+        unsettled = await self._settle(unsettled + self._slots.take_outcomes())
+        if unsettled:
+            _log.warning("left_to_their_leases", tasks=[str(claim.id) for claim, _ in unsettled])
+
+    async def _settle(self, settling: list[Settlement]) -> list[Settlement]:
+        """Settle without claiming; what could not be written is returned."""
+        if not settling:
+            return []
+        try:
+            self._slots.settled(settling, await self.queue.settle(settling))
+        except KurabitoError as problem:
+            _log.warning("queue_unavailable", problem=str(problem))
+            await asyncio.sleep(0.1)
+            return settling
+        return []
+
+
+class Pace:
+    """How many tasks a second are being started, lately."""
+
+    def __init__(self) -> None:
+        self._rate = 0.0
+        self._started = 0
+        self._at = time.monotonic()
+
+    def update(self, started: int) -> float:
+        """The pace, given how many were started since the beginning."""
+        now = time.monotonic()
+        elapsed = now - self._at
+        if elapsed > 0:
+            kept = math.exp(-elapsed / _RATE_MEMORY)
+            self._rate = self._rate * kept + (started - self._started) / elapsed * (1 - kept)
+            self._started, self._at = started, now
+        return self._rate
+
+
+def _check(concurrency: int, lease: float, heartbeat: float, grace: float) -> None:
+    if not isinstance(concurrency, int) or concurrency < 1:
+        raise InvalidInput("concurrency", f"must be at least 1, got {concurrency!r}")
+    if not 0 < heartbeat < lease:
+        raise InvalidInput("heartbeat", f"must be more than 0 and less than the lease of {lease} s, got {heartbeat!r}")
+    if grace < 0:
+        raise InvalidInput("grace", f"must not be negative, got {grace!r}")

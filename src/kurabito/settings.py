@@ -1,0 +1,252 @@
+"""What can be set, and where each value came from.
+
+A value is looked for in three places, and the first that has it wins:
+
+1. the environment: `KURABITO_PORT=9000`
+2. a TOML file: `port = 9000`. The file is the one that `KURABITO_CONFIG` names, else `kurabito.toml` in the state
+   folder. A file in the working folder is never read: starting in some folder must not change what is served.
+3. the default
+
+`kurabito config` shows the outcome.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from kurabito.errors import ConfigError
+from kurabito.logs import MASK, mask_text
+
+PREFIX: Final = "KURABITO_"
+FILE_NAME: Final = "kurabito.toml"
+DEFAULT: Final = "default"
+_SCHEMES: Final = ("sqlite", "postgresql", "memory")
+_PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
+
+
+def _split(value: object) -> object:
+    """A comma list, as environment variables can only be text."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _octal(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(value, 8)
+    except ValueError:
+        raise ValueError('must be octal digits, like "027"') from None
+
+
+CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def default_state() -> Path:
+    """The user's data directory, as the XDG base directory specification has it."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    # The specification says that a relative path is to be ignored.
+    home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
+    return home / "kurabito"
+
+
+class Settings(BaseSettings):
+    """Every setting, checked. `load` makes one."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    state: Path = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
+    port: int = Field(8484, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    database: str = Field("", description="sqlite:///FILE or postgresql://…; default: kurabito.db in the state folder")
+    api_key: SecretStr | None = Field(None, min_length=1, description="accepted as X-Api-Key")
+    base_path: str = Field("", description="path under which a reverse proxy serves us, like /kurabito")
+    allowed_hosts: CommaList = Field((), description="further names that the Host header may carry, comma list")
+    trusted_proxies: CommaList = Field((), description="addresses or networks of reverse proxies, comma list")
+    password_file: Path | None = Field(None, description="file that holds the password for the page")
+    proxy: str | None = Field(None, description="proxy for everything fetched from outside")
+    tz: str | None = Field(None, description="time zone of schedules, like Europe/Berlin; default: the machine's")
+    umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
+        None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
+    )
+    lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
+    heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is written")
+    log_format: Literal["auto", "human", "json"] = Field("auto", description="auto: human in a terminal, else JSON")
+
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # `load` merges the places itself, because it has to tell which one a value came from.
+        return (init_settings,)
+
+    @field_validator("state", "password_file")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
+
+    @field_validator("database")
+    @classmethod
+    def _known_database(cls, url: str) -> str:
+        scheme, separator, _ = url.partition("://")
+        if url and not (separator and scheme in _SCHEMES):
+            raise ValueError("must be sqlite:///FILE, postgresql://USER@HOST/NAME or memory://")
+        return url
+
+    @field_validator("base_path")
+    @classmethod
+    def _one_leading_slash(cls, path: str) -> str:
+        return "/" + path.strip("/") if path.strip("/") else ""
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for proxy in proxies:
+            try:
+                ipaddress.ip_network(proxy, strict=False)
+            except ValueError:
+                raise ValueError(f"{proxy} is neither an address nor a network like 10.0.0.0/8") from None
+        return proxies
+
+    @field_validator("proxy")
+    @classmethod
+    def _known_proxy(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(_PROXY_SCHEMES):
+            raise ValueError(f"must begin with one of {', '.join(_PROXY_SCHEMES)}")
+        return url
+
+    @field_validator("tz")
+    @classmethod
+    def _known_zone(cls, name: str | None) -> str | None:
+        try:
+            return ZoneInfo(name).key if name is not None else None
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("this machine knows no such time zone; use a name like Europe/Berlin") from None
+
+    @model_validator(mode="after")
+    def _renewed_in_time(self) -> Self:
+        if self.heartbeat_seconds * 2 > self.lease_seconds:
+            raise ConfigError(
+                f"heartbeat_seconds ({self.heartbeat_seconds:g}) must be at most half of lease_seconds "
+                f"({self.lease_seconds:g}), so that one late heartbeat does not lose the task"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _database_in_state(self) -> Self:
+        if not self.database:
+            object.__setattr__(self, "database", f"sqlite:///{self.state / 'kurabito.db'}")
+        return self
+
+
+class Origin(NamedTuple):
+    """One setting as shown to its owner: secrets are masked."""
+
+    name: str
+    value: str | int | float | list[str] | None
+    origin: str
+    description: str
+
+
+def load(**given: Any) -> Settings:
+    """Read the settings; `given` (from command-line options, None when absent) beats every other place."""
+    options = {name: value for name, value in given.items() if value is not None}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    environment = {name: os.environ.get(PREFIX + name.upper(), "") for name in Settings.model_fields}
+    environment = {name: value for name, value in environment.items() if value}
+    file, in_file = _read_file(Path(options.get("state") or environment.get("state") or default_state()))
+    for name in Settings.model_fields:
+        if name in options:
+            values[name], origins[name] = options[name], f"option --{name.replace('_', '-')}"
+        elif name in environment:
+            values[name], origins[name] = environment[name], PREFIX + name.upper()
+        elif name in in_file:
+            values[name], origins[name] = in_file[name], str(file)
+    try:
+        settings = Settings(**values)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, origins)) from None
+    settings._origins.update(origins)
+    return settings
+
+
+def explain(settings: Settings) -> list[Origin]:
+    """Each setting with its value and where it came from."""
+    return [
+        Origin(
+            name, _shown(name, getattr(settings, name)), settings._origins.get(name, DEFAULT), field.description or ""
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _read_file(state: Path) -> tuple[Path, Mapping[str, Any]]:
+    named = os.environ.get(PREFIX + "CONFIG", "")
+    path = Path(named).expanduser() if named else state.expanduser() / FILE_NAME
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        if named:
+            raise ConfigError(f"{path}, named by {PREFIX}CONFIG, does not exist") from None
+        return path, {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from None
+    for key in content:
+        if key not in Settings.model_fields:
+            close = difflib.get_close_matches(key, Settings.model_fields, n=1)
+            hint = f"did you mean {close[0]}?" if close else "`kurabito config` lists the settings."
+            raise ConfigError(f"{path} has an unknown setting: {key}; {hint}")
+    if "state" in content and not named:
+        raise ConfigError(f"{path} lies in the state folder and cannot move it: set {PREFIX}STATE instead")
+    return path, content
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    problems = []
+    for problem in error.errors(include_url=False):
+        name = str(problem["loc"][0])
+        message = problem["msg"].removeprefix("Value error, ")
+        value = MASK if _is_secret(name) else mask_text(repr(problem["input"]))
+        problems.append(f"{name} (from {origins.get(name, DEFAULT)}) cannot be {value}: {message}")
+    return "; ".join(problems)
+
+
+def _is_secret(name: str) -> bool:
+    return "SecretStr" in str(Settings.model_fields[name].annotation)
+
+
+def _shown(name: str, value: Any) -> str | int | float | list[str] | None:
+    match value:
+        case None:
+            return None
+        case SecretStr():
+            return MASK
+        case tuple():
+            return list(value)
+        case int() if name == "umask":
+            return f"{value:03o}"
+        case int() | float():
+            return value
+        case _:
+            return mask_text(str(value))

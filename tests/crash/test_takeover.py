@@ -1,0 +1,169 @@
+"""Who may take a task from whom: the dead are succeeded at once, the living never, and the late change nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from kurabito.runtime import Queue, TaskRecord, TaskState
+from kurabito.runtime.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from tests.crash.conftest import Fleet
+
+QUICK = {"lease": 1.0, "heartbeat": 0.2}
+
+
+@pytest.fixture
+async def held(queue: Queue, fleet: Fleet) -> TaskRecord:
+    """A task whose handler returns in the worker whose gate is open."""
+    gates = {f"worker-{number:04}": str(fleet.folder / f"gate-{number}") for number in (1, 2)}
+    return await queue.enqueue("hold", {**gates, "any": str(fleet.folder / "gate")})
+
+
+async def test_the_late_finish_of_a_worker_that_was_succeeded_changes_nothing(
+    queue: Queue, fleet: Fleet, held: TaskRecord
+) -> None:
+    first = fleet.start(**QUICK)
+    await fleet.until("start", worker=first)
+    _stop_between_writes(fleet, first)
+    second = fleet.start(**QUICK)
+    (fleet.folder / "gate-2").touch()
+    done = await queue.wait(held.id, timeout=20)
+    assert (done.result, done.lost_leases, done.worker) == (second, 1, second)
+
+    (fleet.folder / "gate-1").touch()
+    fleet.signal(first, signal.SIGCONT)
+    await fleet.until("end", worker=first)
+    fleet.leave(first, second)
+    assert await queue.get(held.id) == done
+    assert done.state is TaskState.SUCCEEDED
+    assert done.attempts == 1
+
+
+async def test_a_worker_that_stood_still_for_less_than_its_lease_keeps_its_task(
+    queue: Queue, fleet: Fleet, held: TaskRecord
+) -> None:
+    first = fleet.start(lease=20.0, heartbeat=0.2)
+    await fleet.until("start", worker=first)
+    second = fleet.start(lease=20.0, heartbeat=0.2)
+    await fleet.until("ready", worker=second)
+    _stop_between_writes(fleet, first)
+    await _look_around(queue, second)
+    fleet.signal(first, signal.SIGCONT)
+    (fleet.folder / "gate-1").touch()
+    done = await queue.wait(held.id, timeout=20)
+    assert (done.result, done.lost_leases) == (first, 0)
+    assert not fleet.lines("start", worker=second)
+    fleet.leave()
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_a_task_runs_again_within_two_seconds_of_its_workers_death_on_the_same_file(
+    fleet: Fleet, held: TaskRecord, queue: Queue
+) -> None:
+    first = fleet.start()
+    await fleet.until("start", worker=first)
+    second = fleet.start()
+    await fleet.until("ready", worker=second)
+    fleet.kill(first)
+    again = await fleet.until("start", task=str(held.id), worker=second)
+    assert again.at - fleet.died[first] < 2e9
+    (fleet.folder / "gate-2").touch()
+    done = await queue.wait(held.id, timeout=20)
+    assert (done.result, done.attempts, done.lost_leases) == (second, 1, 1)
+    fleet.leave()
+
+
+async def test_a_task_runs_again_within_two_seconds_of_its_workers_death_under_a_supervisor(
+    queue: Queue, fleet: Fleet, held: TaskRecord
+) -> None:
+    async with Supervisor(queue, fleet.command(), count=2, stop_limit=10.0):
+        first = await fleet.until("start", task=str(held.id))
+        await fleet.until("ready", count=2)
+        killed = time.time_ns()
+        # Its pid as it wrote it: the supervisor started it, and finds out by reaping it.
+        _kill_pid(first.pid)
+        again = await fleet.until("start", task=str(held.id), count=2)
+        assert again.at - killed < 2e9
+        assert again.worker != first.worker
+        (fleet.folder / "gate").touch()
+        done = await queue.wait(held.id, timeout=20)
+    assert (done.result, done.attempts, done.lost_leases) == (again.worker, 1, 1)
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_a_worker_in_another_pid_namespace_is_left_alone_while_it_lives_and_succeeded_when_it_dies(
+    fleet: Fleet, held: TaskRecord, queue: Queue
+) -> None:
+    apart = ["unshare", "--pid", "--fork", "--kill-child"]
+    if shutil.which("unshare") is None or subprocess.run([*apart, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this user may not make pid namespaces")
+    first = fleet.start(within=apart, heartbeat=0.2)
+    started = await fleet.until("start", worker=first)
+    assert started.pid == 1
+    second = fleet.start(heartbeat=0.2)
+    await fleet.until("ready", worker=second)
+    await _look_around(queue, second)
+    assert not fleet.lines("start", worker=second)
+    assert (await queue.get(held.id)).lost_leases == 0
+    fleet.kill(first)
+    again = await fleet.until("start", worker=second)
+    assert again.at - fleet.died[first] < 2e9
+    (fleet.folder / "gate-2").touch()
+    assert (await queue.wait(held.id, timeout=20)).result == second
+    fleet.leave()
+
+
+def _kill_pid(pid: int) -> None:
+    subprocess.run(["kill", "-KILL", str(pid)], check=True)
+
+
+async def _look_around(queue: Queue, worker: str) -> None:
+    """Wait until a worker has had ample opportunity to find stale leases and dead peers."""
+    beats = set()
+    until = time.monotonic() + 20
+    # It looks for stale leases with each beat of 0.2 s, and for dead peers every half second.
+    while len(beats) < 8:
+        assert time.monotonic() < until
+        beats |= {known.heartbeat_at for known in await queue.workers() if known.name == worker}
+        await asyncio.sleep(0.02)
+
+
+def _stop_between_writes(fleet: Fleet, worker: str) -> None:
+    """SIGSTOP at a moment when the worker holds no lock of the database, which it would keep while it stands still."""
+    while True:
+        fleet.signal(worker, signal.SIGSTOP)
+        if _is_free(fleet.url):
+            return
+        fleet.signal(worker, signal.SIGCONT)
+        time.sleep(0.03)
+
+
+def _is_free(url: str) -> bool:
+    if url.startswith("sqlite"):
+        file = sqlite3.connect(Path(urlsplit(url).path[1:]), timeout=0.1, isolation_level=None)
+        try:
+            file.execute("BEGIN IMMEDIATE")
+            file.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            file.close()
+        return True
+    with psycopg.connect(url) as connection:
+        try:
+            connection.execute("SELECT 1 FROM tasks FOR UPDATE NOWAIT")
+        except psycopg.errors.LockNotAvailable:
+            return False
+    return True

@@ -1,0 +1,206 @@
+"""`kurabito worker` with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kurabito.runtime import Queue, TaskState, open_queue
+
+KURABITO = [sys.executable, "-m", "kurabito.cli"]
+HANDLERS = """
+import asyncio, os, time
+from pathlib import Path
+from kurabito.runtime import Registry, TaskContext
+
+registry = Registry()
+empty = Registry()
+nothing = "no registry"
+
+@registry.task
+async def greet(to: str) -> str:
+    return f"Hello, {to}!"
+
+@registry.task
+async def linger(folder: str) -> int:
+    Path(folder, str(os.getpid())).touch()
+    await asyncio.sleep(300)
+
+@registry.task
+async def finish(folder: str) -> str:
+    Path(folder, str(os.getpid())).touch()
+    while not Path(folder, "go").exists():
+        await asyncio.sleep(0.02)
+    return "finished"
+
+@registry.task
+def stuck(folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(300)
+
+@registry.task
+def environment() -> list[str]:
+    return sorted(name for name in os.environ if name in ("KURABITO_WORKER_NAME", "KURABITO_PARENT_PID"))
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "handlers.py").write_text(HANDLERS)
+    (tmp_path / "broken.py").write_text("import no_such_dependency\n")
+    (tmp_path / "seen").mkdir()
+    return tmp_path
+
+
+@contextmanager
+def worker(folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [*KURABITO, "worker", "handlers:registry", "--queue", "sqlite:///tasks.db", *options]
+    process = subprocess.Popen(command, cwd=folder)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def until(true: Callable[[], bool], seconds: float = 40.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not true():
+            await asyncio.sleep(0.02)
+
+
+def seen(folder: Path) -> list[int]:
+    return [int(path.name) for path in (folder / "seen").iterdir() if path.name.isdigit()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+async def queue(shop: Path) -> AsyncIterator[Queue]:
+    async with open_queue(f"sqlite:///{shop / 'tasks.db'}") as queue:
+        yield queue
+
+
+async def test_a_worker_runs_tasks_and_stops_in_good_order(shop: Path, queue: Queue) -> None:
+    with worker(shop) as process:
+        task = await queue.enqueue("greet", "Ada")
+        assert (await queue.wait(task.id, timeout=40)).result == "Hello, Ada!"
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 20) == 0
+    assert await queue.workers() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_running_task_may_end_before_the_worker_does(shop: Path, queue: Queue, number: signal.Signals) -> None:
+    with worker(shop) as process:
+        task = await queue.enqueue("finish", str(shop / "seen"))
+        await until(lambda: bool(seen(shop)))
+        process.send_signal(number)
+        with pytest.raises(subprocess.TimeoutExpired):
+            await asyncio.to_thread(process.wait, 0.3)
+        (shop / "seen" / "go").touch()
+        assert await asyncio.to_thread(process.wait, 20) == 0
+    record = await queue.get(task.id)
+    assert (record.state, record.result, record.attempts) == (TaskState.SUCCEEDED, "finished", 1)
+
+
+@pytest.mark.parametrize("kind", ["linger", "stuck"])
+async def test_a_task_that_does_not_end_in_time_is_put_back(shop: Path, queue: Queue, kind: str) -> None:
+    with worker(shop, "--grace", "0.2") as process:
+        task = await queue.enqueue(kind, str(shop / "seen"))
+        await until(lambda: bool(seen(shop)))
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 20) == 0
+    record = await queue.get(task.id)
+    assert (record.state, record.attempts, record.lost_leases) == (TaskState.QUEUED, 0, 0)
+
+
+async def test_a_second_signal_does_not_wait(shop: Path, queue: Queue) -> None:
+    with worker(shop, "--grace", "300") as process:
+        await queue.enqueue("linger", str(shop / "seen"))
+        await until(lambda: bool(seen(shop)))
+        process.send_signal(signal.SIGINT)
+        await asyncio.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.to_thread(process.wait, 20) == -signal.SIGINT
+
+
+async def test_a_killed_process_is_replaced_and_its_task_runs_again_at_once(shop: Path, queue: Queue) -> None:
+    with worker(shop, "--supervise") as process:
+        task = await queue.enqueue("finish", str(shop / "seen"))
+        await until(lambda: len(seen(shop)) == 1)
+        (shop / "seen" / "go").touch()
+        first = await queue.wait(task.id, timeout=20)
+        assert first.state is TaskState.SUCCEEDED
+        (shop / "seen" / "go").unlink()
+        task = await queue.enqueue("finish", str(shop / "seen"))
+        (pid,) = seen(shop)
+        await until_running(queue, str(task.id))
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: len(seen(shop)) == 2)
+        (shop / "seen" / "go").touch()
+        record = await queue.wait(task.id, timeout=20)
+        assert (record.state, record.lost_leases) == (TaskState.SUCCEEDED, 1)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 30) == 0
+    assert not any(alive(pid) for pid in seen(shop))
+
+
+async def until_running(queue: Queue, task_id: str) -> None:
+    async with asyncio.timeout(30):
+        while (await queue.get(task_id)).state is not TaskState.RUNNING:
+            await asyncio.sleep(0.02)
+
+
+async def test_processes_share_the_work_and_end_with_a_supervisor_that_is_killed(shop: Path, queue: Queue) -> None:
+    with worker(shop, "--processes", "2", "--concurrency", "1", "--grace", "0.2") as process:
+        for _ in range(2):
+            await queue.enqueue("linger", str(shop / "seen"))
+        await until(lambda: len(seen(shop)) == 2)
+        assert len(await queue.workers()) == 2
+        process.kill()
+        process.wait()
+        await until(lambda: not any(alive(pid) for pid in seen(shop)))
+    # They were asked to stop, so their tasks were put back and are not lost.
+    assert (await queue.counts_by_state())[TaskState.QUEUED] == 2
+
+
+async def test_what_a_handler_starts_is_not_taken_for_a_worker(shop: Path, queue: Queue) -> None:
+    with worker(shop, "--supervise"):
+        task = await queue.enqueue("environment")
+        assert (await queue.wait(task.id, timeout=40)).result == []
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("handlers", "MODULE:REGISTRY"),
+        ("no_such_module:registry", "there is no module no_such_module"),
+        ("handlers:missing", "is no Registry"),
+        ("handlers:nothing", "is no Registry, but str"),
+        ("handlers:empty", "has no handlers"),
+        ("broken:registry", "no_such_dependency"),
+    ],
+)
+def test_handlers_that_cannot_be_found_are_a_clear_error(shop: Path, place: str, says: str) -> None:
+    command = [*KURABITO, "worker", place, "--queue", "sqlite:///new.db"]
+    said = subprocess.run(command, cwd=shop, capture_output=True, text=True, timeout=60, check=False)
+    assert said.returncode == 1
+    assert says in said.stderr
+    assert said.stderr.startswith("error: ") is (place != "broken:registry")
+    assert not (shop / "new.db").exists()

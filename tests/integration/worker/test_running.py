@@ -1,0 +1,258 @@
+"""While a task runs: progress, cancellation, the lease, and what a handler may leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker, open_queue
+from kurabito.runtime.model import Progress
+from kurabito.runtime.port import Beat
+
+Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+UNHURRIED = {"lease": 60.0, "heartbeat": 30.0}
+"""Nothing here may wait for a heartbeat."""
+
+
+async def test_progress_can_be_seen_while_the_handler_runs(queue: Queue, eventually: Eventually) -> None:
+    registry, gate = Registry(), asyncio.Event()
+
+    @registry.task
+    async def counting(ctx: TaskContext) -> None:
+        for done in range(4):
+            ctx.report(done, 10)
+        await gate.wait()
+        await ctx.report(10, 10)
+
+    task = await queue.enqueue("counting")
+    async with Worker(queue, registry, **UNHURRIED):
+
+        async def seen() -> Progress | None:
+            return (await queue.get(task.id)).progress
+
+        assert await eventually(seen) == Progress(3, 10)
+        assert (await queue.get(task.id)).state is TaskState.RUNNING
+        gate.set()
+        await queue.wait(task.id, timeout=20)
+
+
+async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue) -> None:
+    registry = Registry()
+    seen = []
+
+    @registry.task
+    async def counting(ctx: TaskContext) -> None:
+        seen.append((ctx.progress, ctx.attempt))
+
+    task = await queue.enqueue("counting")
+    claimed = await queue.claim("lost", {"counting": 1}, 1)
+    await asyncio.to_thread(queue.heartbeat, [Beat(claimed.tasks[0], Progress(7, 9))])
+    await queue.expire_worker("lost")
+    assert await queue.recover() == 1
+    async with Worker(queue, registry):
+        done = await queue.wait(task.id, timeout=20)
+    assert seen == [(Progress(7, 9), 1)]
+    assert done.lost_leases == 1
+
+
+async def test_an_async_handler_is_cancelled_at_once(queue: Queue, eventually: Eventually) -> None:
+    registry, told = Registry(), []
+    running = asyncio.Event()
+
+    @registry.task
+    async def endless(ctx: TaskContext) -> None:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            told.append(ctx.cancelled)
+            raise
+
+    task = await queue.enqueue("endless")
+    async with Worker(queue, registry, **UNHURRIED):
+        await running.wait()
+        began = time.monotonic()
+        assert (await queue.cancel(task.id)).state is TaskState.CANCELLED
+        await eventually(lambda: told)
+        assert time.monotonic() - began < 2
+    assert told == [True]
+    assert (await queue.get(task.id)).state is TaskState.CANCELLED
+
+
+async def test_a_plain_function_is_told_at_once_and_its_result_is_not_kept(
+    queue: Queue, eventually: Eventually
+) -> None:
+    registry = Registry()
+    running, returned = threading.Event(), threading.Event()
+
+    @registry.task
+    def endless(ctx: TaskContext) -> str:
+        running.set()
+        while not ctx.cancelled:
+            time.sleep(0.005)
+        returned.set()
+        return "too late"
+
+    task = await queue.enqueue("endless")
+    async with Worker(queue, registry, **UNHURRIED):
+        await asyncio.to_thread(running.wait, 20)
+        began = time.monotonic()
+        await queue.cancel(task.id)
+        await eventually(returned.is_set)
+        assert time.monotonic() - began < 2
+    done = await queue.get(task.id)
+    assert (done.state, done.result) == (TaskState.CANCELLED, None)
+
+
+# A notification tells of it on PostgreSQL; on SQLite the next heartbeat finds out.
+@pytest.mark.parametrize(("url", "heartbeat"), [("sqlite", 0.5), ("postgres", 30.0)], indirect=["url"])
+async def test_a_handler_is_cancelled_by_another_program_within_a_heartbeat(
+    queue: Queue, url: str, eventually: Eventually, heartbeat: float
+) -> None:
+    registry, told = Registry(), []
+    running = asyncio.Event()
+
+    @registry.task
+    async def endless() -> None:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            told.append(True)
+
+    task = await queue.enqueue("endless")
+    async with Worker(queue, registry, lease=60.0, heartbeat=heartbeat), open_queue(url) as elsewhere:
+        await running.wait()
+        began = time.monotonic()
+        await elsewhere.cancel(task.id)
+        await eventually(lambda: told)
+        assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("stopped_by", ["cancel", "time limit"])
+async def test_a_handler_that_ignores_its_cancellation_does_not_poison_the_next(
+    queue: Queue, eventually: Eventually, stopped_by: str
+) -> None:
+    registry = Registry()
+    running = asyncio.Event()
+
+    @registry.task("stubborn", time_limit=0.05 if stopped_by == "time limit" else None, max_attempts=1)
+    async def stubborn() -> str:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+        await asyncio.sleep(0)
+        return "done anyway"
+
+    @registry.task
+    async def gentle() -> str:
+        await asyncio.sleep(0.01)
+        return "well"
+
+    task = await queue.enqueue("stubborn")
+    async with Worker(queue, registry, concurrency=1):
+        await running.wait()
+        if stopped_by == "cancel":
+            await queue.cancel(task.id)
+        nexts = [await queue.enqueue("gentle") for _ in range(3)]
+        assert [(await queue.wait(one.id, timeout=20)).result for one in nexts] == ["well"] * 3
+    ended = TaskState.CANCELLED if stopped_by == "cancel" else TaskState.SUCCEEDED
+    assert (await queue.get(task.id)).state is ended
+
+
+LEFT_BEHIND: ContextVar[str] = ContextVar("left_behind", default="clean")
+
+
+@pytest.mark.parametrize("threaded", [True, False])
+async def test_what_a_handler_sets_in_its_context_is_gone_for_the_next(queue: Queue, threaded: bool) -> None:
+    registry = Registry()
+
+    def look_and_leave() -> str:
+        seen = LEFT_BEHIND.get()
+        LEFT_BEHIND.set("dirty")
+        return seen
+
+    async def look_and_leave_async() -> str:
+        return look_and_leave()
+
+    registry.task("leaving")(look_and_leave if threaded else look_and_leave_async)
+    tasks = [await queue.enqueue("leaving") for _ in range(5)]
+    async with Worker(queue, registry, concurrency=1):
+        assert {(await queue.wait(task.id, timeout=20)).result for task in tasks} == {"clean"}
+
+
+@contextmanager
+def recovering(url: str) -> Iterator[list[int]]:
+    """Another program that recovers stale tasks all the time, on a loop of its own; gives what it recovered."""
+    recovered: list[int] = []
+    stop = threading.Event()
+
+    async def recover() -> None:
+        async with open_queue(url) as queue:
+            while not stop.is_set():
+                recovered.append(await queue.recover())
+                await asyncio.sleep(0.01)
+
+    thread = threading.Thread(target=lambda: asyncio.run(recover()))
+    thread.start()
+    try:
+        yield recovered
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
+async def test_a_handler_that_blocks_the_loop_for_longer_than_its_lease_keeps_it(queue: Queue, url: str) -> None:
+    registry = Registry()
+    executions = []
+
+    @registry.task
+    async def rude(ctx: TaskContext) -> None:
+        executions.append(ctx.attempt)
+        time.sleep(2.5)
+
+    task = await queue.enqueue("rude")
+    with recovering(url) as recovered:
+        async with Worker(queue, registry, lease=1.0, heartbeat=0.1):
+            done = await queue.wait(task.id, timeout=20)
+    assert sum(recovered) == 0
+    assert len(recovered) > 10
+    assert (executions, done.lost_leases, done.attempts) == ([1], 0, 1)
+
+
+async def test_a_task_that_another_worker_took_is_stopped_here(queue: Queue, eventually: Eventually) -> None:
+    registry, told = Registry(), []
+    running = asyncio.Event()
+
+    @registry.task
+    async def endless() -> None:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            told.append(True)
+            raise
+
+    task = await queue.enqueue("endless")
+    async with Worker(queue, registry, name="first", lease=60.0, heartbeat=0.1, concurrency=1) as worker:
+        await running.wait()
+        await queue.expire_worker(worker.name)
+        await queue.recover()
+        claimed = await queue.claim("second", {"endless": 1}, 1)
+        # A beat of the first may have renewed the lease before it was recovered; then there is nothing to take.
+        if not claimed.tasks:
+            pytest.skip("the first worker was quicker")
+        await eventually(lambda: told)
+        found = await queue.get(task.id)
+        assert (found.state, found.worker) == (TaskState.RUNNING, "second")

@@ -1,0 +1,154 @@
+"""Where settings come from, and how bad ones are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kurabito import settings
+from kurabito.errors import ConfigError
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KURABITO_STATE", str(tmp_path))
+    return tmp_path
+
+
+def origins(loaded: settings.Settings) -> dict[str, str]:
+    return {row.name: row.origin for row in settings.explain(loaded)}
+
+
+def shown(loaded: settings.Settings) -> dict[str, object]:
+    return {row.name: row.value for row in settings.explain(loaded)}
+
+
+def test_defaults_listen_on_loopback_and_keep_a_database_in_the_state_folder(state: Path) -> None:
+    loaded = settings.load()
+    assert (loaded.host, loaded.port) == ("127.0.0.1", 8484)
+    assert loaded.database == f"sqlite:///{state}/kurabito.db"
+    assert origins(loaded)["port"] == "default"
+    assert origins(loaded)["state"] == "KURABITO_STATE"
+
+
+def test_the_state_folder_defaults_to_the_users_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert settings.load().state == tmp_path / "kurabito"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert settings.load().state == tmp_path / ".local" / "share" / "kurabito"
+
+
+def test_options_beat_the_environment_which_beats_the_file(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = state / "kurabito.toml"
+    file.write_text('port = 1000\nhost = "localhost"\nlog_level = "debug"\n')
+    monkeypatch.setenv("KURABITO_PORT", "2000")
+    monkeypatch.setenv("KURABITO_HOST", "::1")
+    loaded = settings.load(port=3000, host=None)
+    assert (loaded.port, loaded.host, loaded.log_level) == (3000, "::1", "debug")
+    assert origins(loaded)["port"] == "option --port"
+    assert origins(loaded)["host"] == "KURABITO_HOST"
+    assert origins(loaded)["log_level"] == str(file)
+
+
+def test_an_empty_variable_counts_as_absent(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (state / "kurabito.toml").write_text("port = 1000\n")
+    monkeypatch.setenv("KURABITO_PORT", "")
+    assert settings.load().port == 1000
+
+
+def test_a_named_file_may_move_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "elsewhere.toml"
+    file.write_text(f'state = "{tmp_path}/kept"\n')
+    monkeypatch.setenv("KURABITO_CONFIG", str(file))
+    loaded = settings.load()
+    assert loaded.state == tmp_path / "kept"
+    assert loaded.database == f"sqlite:///{tmp_path}/kept/kurabito.db"
+
+
+def test_a_named_file_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KURABITO_CONFIG", str(tmp_path / "gone.toml"))
+    with pytest.raises(ConfigError, match=r"gone\.toml, named by KURABITO_CONFIG, does not exist"):
+        settings.load()
+
+
+def test_a_file_in_the_working_folder_is_not_read(
+    state: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("cwd")
+    (folder / "kurabito.toml").write_text("port = 1\n")
+    monkeypatch.chdir(folder)
+    assert settings.load().port == 8484
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("prot = 1\n", r"kurabito\.toml has an unknown setting: prot; did you mean port\?"),
+        ("zzz = 1\n", r"unknown setting: zzz; `kurabito config` lists"),
+        ("port = \n", r"kurabito\.toml is not TOML: .*line 1"),
+        ('state = "/x"\n', r"cannot move it: set KURABITO_STATE"),
+        ("port = 70000\n", r"port \(from .*kurabito\.toml\) cannot be 70000: .*less than or equal to 65535"),
+    ],
+)
+def test_a_bad_file_is_refused_by_name(state: Path, content: str, message: str) -> None:
+    (state / "kurabito.toml").write_text(content)
+    with pytest.raises(ConfigError, match=message):
+        settings.load()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("PORT", "many", r"port \(from KURABITO_PORT\) cannot be 'many': .*integer"),
+        ("LOG_FORMAT", "xml", r"log_format \(from KURABITO_LOG_FORMAT\) cannot be 'xml': .*'auto', 'human' or 'json'"),
+        ("DATABASE", "mysql://a:pw@b/c", r"database .* cannot be 'mysql://a:\*\*\*@b/c': must be sqlite:///"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8,nonsense", r"nonsense is neither an address nor a network"),
+        ("PROXY", "ftp://x", r"must begin with one of http://"),
+        ("TZ", "Mars/Olympus", r"tz \(from KURABITO_TZ\) .*no such time zone"),
+        ("TZ", "../etc/passwd", r"no such time zone"),
+        ("UMASK", "9", r"umask .*octal digits"),
+        ("UMASK", "7777", r"umask .*511"),
+        ("HEARTBEAT_SECONDS", "20", r"heartbeat_seconds \(20\) must be at most half of lease_seconds \(30\)"),
+        ("LEASE_SECONDS", "nan", r"lease_seconds .*cannot be 'nan'"),
+    ],
+)
+def test_a_bad_value_names_its_field_and_origin(
+    state: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(f"KURABITO_{name}", value)
+    with pytest.raises(ConfigError, match=message):
+        settings.load()
+
+
+def test_lists_are_comma_separated_in_the_environment(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KURABITO_ALLOWED_HOSTS", "nas.local, media.example ,")
+    assert settings.load().allowed_hosts == ("nas.local", "media.example")
+
+
+def test_lists_are_lists_in_the_file(state: Path) -> None:
+    (state / "kurabito.toml").write_text('allowed_hosts = ["nas.local"]\numask = "027"\n')
+    loaded = settings.load()
+    assert loaded.allowed_hosts == ("nas.local",)
+    assert loaded.umask == 0o027
+    assert shown(loaded)["umask"] == "027"
+
+
+@pytest.mark.parametrize(("given", "kept"), [("kurabito", "/kurabito"), ("/a/b/", "/a/b"), ("/", "")])
+def test_the_base_path_has_one_leading_slash(
+    state: Path, monkeypatch: pytest.MonkeyPatch, given: str, kept: str
+) -> None:
+    monkeypatch.setenv("KURABITO_BASE_PATH", given)
+    assert settings.load().base_path == kept
+
+
+def test_secrets_are_never_shown(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KURABITO_API_KEY", "hunter2")
+    monkeypatch.setenv("KURABITO_DATABASE", "postgresql://me:hunter2@db/kurabito")
+    monkeypatch.setenv("KURABITO_PROXY", "http://me:hunter2@proxy:3128")
+    loaded = settings.load()
+    assert "hunter2" not in str(settings.explain(loaded))
+    assert shown(loaded)["database"] == "postgresql://me:***@db/kurabito"
+    assert loaded.api_key is not None
+    assert loaded.api_key.get_secret_value() == "hunter2"
