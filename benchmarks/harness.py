@@ -12,6 +12,7 @@ import argparse
 import os
 import platform
 import shlex
+import signal
 import sqlite3
 import statistics
 import sys
@@ -203,6 +204,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ours", action="store_true", help="leave the peers out")
 
 
+def end_in_good_order() -> None:
+    """Have a request to terminate unwind the program, so that the PostgreSQL it started is stopped too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 def options_from(arguments: argparse.Namespace) -> Options:
     """The options as given, with the number of rounds that fits."""
     rounds = arguments.rounds or (QUICK_ROUNDS if arguments.quick else ROUNDS)
@@ -211,6 +217,7 @@ def options_from(arguments: argparse.Namespace) -> Options:
 
 def run_alone(name: str, run: Callable[[Options], Outcome]) -> None:
     """The command line of a single program: run it and print what it found."""
+    end_in_good_order()
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     add_arguments(parser)
     options = options_from(parser.parse_args())

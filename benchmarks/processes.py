@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import multiprocessing
+import os
 import random
+import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -73,12 +75,21 @@ class Child:
 
 
 def _report(report: Connection, module: str, function: str, arguments: tuple[object, ...]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         value = getattr(importlib.import_module(module), function)(*arguments)
     except BaseException:
         report.send((None, traceback.format_exc()))
     else:
         report.send((value, None))
+
+
+def _end_with_parent() -> None:
+    """A worker waits for signals from its parent for ever; without one it would stay behind and disturb the next run."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def in_fresh_process(module: str, function: str, *arguments: object, seconds: float = 300.0) -> Any:

@@ -33,6 +33,7 @@ RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 
 def main() -> None:
     """Run what the command line asks for; exits with 1 when a target was missed."""
+    harness.end_in_good_order()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help=f"one or more of {', '.join(PROGRAMS)} (default all)")
     parser.add_argument("--write", action="store_true", help=f"put the table into {RESULTS.name}")

@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any, Final
 
 from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.rowsource import Column, row_source
 from kurabito.errors import InvalidInput
 
 CLAIM: Final = "claim"
@@ -31,6 +32,7 @@ Columns = Mapping[str, str]
 """Columns to write, each with its SQL."""
 
 _NONE: Final[Columns] = {}
+_ROWS: Final = "<rows>"
 _VALUE: Final = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 
 
@@ -213,10 +215,16 @@ def _write(
     """
     if not rows:
         return set()
-    sql = _update_sql(spec, conn.dialect, path, tuple(columns.items()), given, tuple(params), fence)
+    assigned = tuple(columns.items())
     if conn.dialect is Dialect.POSTGRES:
-        lists = {f"{name}_list": list(values) for name, values in zip(given, zip(*rows, strict=True), strict=True)}
-        return {row[:2] for row in rows} - set(conn.all(sql, {**params, **lists}))
+        types = {"key": "bigint", "owner": "text", "error": "text", **spec.types}
+        listed = [
+            Column(name, types[name], values) for name, values in zip(given, zip(*rows, strict=True), strict=True)
+        ]
+        source, values = row_source(*listed)
+        sql = _update_postgres(spec, path, assigned, given, fence).replace(_ROWS, source)
+        return {row[:2] for row in rows} - set(conn.all(sql, {**params, **values}))
+    sql = _update_sqlite(spec, path, assigned, (*given, *params, "now"), fence)
     common = (*params.values(), conn.now())
     whole = [(*row, *common) for row in rows]
     conn.raw.execute("SAVEPOINT fenced")
@@ -230,37 +238,31 @@ def _write(
 
 
 @cache
-def _update_sql(
-    spec: LeaseSpec,
-    dialect: Dialect,
-    path: str,
-    columns: tuple[tuple[str, str], ...],
-    given: Given,
-    params: tuple[str, ...],
-    fence: str,
+def _update_sqlite(
+    spec: LeaseSpec, path: str, columns: tuple[tuple[str, str], ...], names: tuple[str, ...], fence: str
 ) -> str:
-    assigned = dict(columns)
-    spec.check(path, assigned)
-    if dialect is Dialect.SQLITE:
-        # By place: a batch is bound much faster from tuples than from names.
-        places = {name: place for place, name in enumerate((*given, *params, "now"), 1)}
-        sql = f"UPDATE {spec.table} SET {_assignments(assigned)} WHERE {spec.key} = :key AND {fence}"
-        return _VALUE.sub(lambda found: f"?{places[found[1]]}", sql)
+    spec.check(path, dict(columns))
+    sql = f"UPDATE {spec.table} SET {_assignments(dict(columns))} WHERE {spec.key} = :key AND {fence}"
+    # By place: a batch is bound much faster from tuples than from names.
+    places = {name: place for place, name in enumerate(names, 1)}
+    return _VALUE.sub(lambda found: f"?{places[found[1]]}", sql)
+
+
+@cache
+def _update_postgres(spec: LeaseSpec, path: str, columns: tuple[tuple[str, str], ...], given: Given, fence: str) -> str:
+    spec.check(path, dict(columns))
 
     def from_row(sql: str) -> str:
         return _VALUE.sub(lambda found: f"v.{found[1]}" if found[1] in given else found[0], sql)
 
-    types = {"key": "bigint", "owner": "text", "error": "text", **spec.types}
-    lists = ", ".join(f":{name}_list::{types[name]}[]" for name in given)
     # The state is hidden from the planner in an expression. It would else look the rows up in an index of the running
     # ones, which holds every row that ran since the last vacuum; by their keys they are found at once.
     hidden = re.sub(rf"\b{spec.state}\b", f"t.{spec.state} || ''", re.sub(r"\bworker_id\b", "t.worker_id", fence))
     return (
-        f"WITH v AS (SELECT * FROM unnest({lists}) AS v({', '.join(given)})), "
-        f"locked AS MATERIALIZED (SELECT v.* FROM (SELECT * FROM v ORDER BY key) AS v CROSS JOIN LATERAL "
-        f"(SELECT {spec.state}, worker_id FROM {spec.table} WHERE {spec.key} = v.key FOR UPDATE) AS t "
+        f"WITH locked AS MATERIALIZED (SELECT v.* FROM (SELECT * FROM ({_ROWS}) AS v ORDER BY key) AS v "
+        f"CROSS JOIN LATERAL (SELECT {spec.state}, worker_id FROM {spec.table} WHERE {spec.key} = v.key FOR UPDATE) AS t "
         f"WHERE {from_row(hidden)}) "
-        f"UPDATE {spec.table} AS t SET {from_row(_assignments(assigned))} FROM locked AS v "
+        f"UPDATE {spec.table} AS t SET {from_row(_assignments(dict(columns)))} FROM locked AS v "
         f"WHERE t.{spec.key} = v.key RETURNING v.{given[0]}, v.{given[1]}"
     )
 

@@ -113,7 +113,7 @@ class PostgresDatabase:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self.write_blocking, fn)
 
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
-        return self._transact(fn)
+        return self._transact(fn, reading=True)
 
     def write_blocking(self, fn: Callable[[Connection], T]) -> T:
         return self._transact(fn)
@@ -130,13 +130,15 @@ class PostgresDatabase:
         finally:
             await asyncio.to_thread(listener.stop)
 
-    def _transact(self, fn: Callable[[Connection], T]) -> T:
+    def _transact(self, fn: Callable[[Connection], T], *, reading: bool = False) -> T:
         for attempt in range(1, _TRIES + 1):
             committing = False
             try:
-                with self._pool.connection() as raw, raw.transaction():
-                    answer = fn(PostgresConnection(raw, self.clock))
-                    committing = True
+                with self._pool.connection() as raw:
+                    _prepare_for(raw, reading)
+                    with raw.transaction():
+                        answer = fn(PostgresConnection(raw, self.clock))
+                        committing = True
                 return answer
             except _CONFLICTS:
                 if attempt == _TRIES:
@@ -145,9 +147,23 @@ class PostgresDatabase:
             except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
                 # A connection that was cut while it lay in the pool is found out by whoever takes it next. Nothing was
                 # written unless the commit was under way, so another connection may be tried.
-                if committing or isinstance(problem, PoolTimeout) or attempt == _TRIES:
+                if committing or not _was_cut(problem) or attempt == _TRIES:
                     raise DatabaseUnavailable(f"lost {_where(self.dsn)}: {_reason(problem)}") from problem
         raise AssertionError("unreachable")
+
+
+def _prepare_for(raw: psycopg.Connection[Row], reading: bool) -> None:
+    """Have the next transaction see one moment and write nothing, as a read on SQLite does; or be an ordinary one."""
+    if bool(raw.read_only) is not reading:
+        raw.read_only = reading or None
+        raw.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if reading else None
+
+
+def _was_cut(problem: psycopg.Error) -> bool:
+    """True when it was the connection that failed and not the statement."""
+    if isinstance(problem, PoolTimeout):
+        return False
+    return problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P"))
 
 
 def _where(dsn: str) -> str:

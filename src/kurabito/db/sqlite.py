@@ -32,6 +32,7 @@ _LONGEST_COMMIT: Final = 0.015
 _BREATH: Final = 0.001
 _READERS: Final = 3
 _NOTHING: Final[Mapping[str, Any]] = {}
+_OF_THE_DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 class SqliteConnection:
@@ -80,8 +81,10 @@ class SqliteDatabase:
 
     dialect: Final = Dialect.SQLITE
 
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+    def __init__(self, path: Path, clock: Clock | None = None, *, patience: float = _PATIENCE) -> None:
         self.path = path
+        self.patience = patience
+        """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
         self._writer = _Writer(self)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
@@ -109,7 +112,7 @@ class SqliteDatabase:
             reader = self._local.connection = self.connect()
             reader.execute("PRAGMA query_only = ON")
             self._reading.append(reader)
-        return patiently(lambda: self._read_once(reader, fn))
+        return patiently(lambda: self._read_once(reader, fn), self.patience)
 
     def write_blocking(self, fn: Callable[[Connection], T]) -> T:
         return self._writer.submit(fn).result()
@@ -135,7 +138,7 @@ class SqliteDatabase:
         except sqlite3.Error as problem:
             raise DatabaseUnavailable(_cannot_open(self.path, problem)) from problem
         try:
-            patiently(lambda: _set_up(raw))
+            patiently(lambda: _set_up(raw), self.patience)
         except sqlite3.Error as problem:
             raw.close()
             raise _opening_error(self.path, problem) from problem
@@ -149,12 +152,16 @@ class SqliteDatabase:
             reader.execute("COMMIT")
 
 
+_Job = tuple[Callable[[Connection], Any], Future[Any]]
+_Answer = tuple[Future[Any], Any, BaseException | None]
+
+
 class _Writer:
     """The one thread of this process that writes."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
-        self._jobs: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
         self._raw: sqlite3.Connection | None = None
 
@@ -180,55 +187,69 @@ class _Writer:
     def _run(self) -> None:
         assert self._raw is not None
         raw = self._raw
-        while (job := self._jobs.get()) is not None:
+        closing = False
+        while not closing and (job := self._jobs.get()) is not None:
             began = time.monotonic()
             answers, closing = self._commit_together(raw, job, began + _LONGEST_COMMIT)
             for answer, result, problem in answers:
-                if answer.cancelled():
-                    continue
                 if problem is not None:
                     answer.set_exception(problem)
                 else:
                     answer.set_result(result)
-            if closing:
-                break
             if time.monotonic() - began > _LONGEST_COMMIT:
                 time.sleep(_BREATH)
         raw.close()
+        self._refuse_the_rest()
 
-    def _commit_together(
-        self, raw: sqlite3.Connection, job: tuple[Callable[[Connection], Any], Future[Any]], until: float
-    ) -> tuple[list[tuple[Future[Any], Any, BaseException | None]], bool]:
-        """Run this job and whatever waits behind it in one transaction; a failed one undoes only itself."""
-        answers: list[tuple[Future[Any], Any, BaseException | None]] = []
-        closing = False
+    def _commit_together(self, raw: sqlite3.Connection, job: _Job, until: float) -> tuple[list[_Answer], bool]:
+        """Run this job and whatever waits behind it in one transaction; a failed one undoes only itself.
+
+        The answers are given after the commit. True when the end was asked for meanwhile.
+        """
+        taken: list[Future[Any]] = []
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        waiting: _Job | None = job
         try:
-            patiently(lambda: raw.execute("BEGIN IMMEDIATE"))
-            while True:
-                answers.append((job[1], *self._attempt(raw, job[0])))
+            patiently(lambda: raw.execute("BEGIN IMMEDIATE"), self._database.patience)
+            while waiting is not None:
+                fn, answer = waiting
+                # From here on whoever asked cannot take it back.
+                if answer.set_running_or_notify_cancel():
+                    taken.append(answer)
+                    outcomes.append(self._attempt(raw, fn))
                 if time.monotonic() > until:
                     break
                 try:
                     waiting = self._jobs.get_nowait()
                 except queue.Empty:
                     break
-                if waiting is None:
-                    closing = True
-                    break
-                job = waiting
-            patiently(lambda: raw.execute("COMMIT"))
+            patiently(lambda: raw.execute("COMMIT"), self._database.patience)
         except (sqlite3.Error, DatabaseError) as problem:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
+            if not taken and job[1].set_running_or_notify_cancel():
+                taken.append(job[1])
             failed = problem if isinstance(problem, DatabaseError) else _writing_error(self._database.path, problem)
-            answers = [(answer, None, failed) for answer, _, _ in answers] or [(job[1], None, failed)]
-        return answers, closing
+            outcomes = [(None, failed)] * len(taken)
+        return [(answer, *outcome) for answer, outcome in zip(taken, outcomes, strict=True)], waiting is None
+
+    def _refuse_the_rest(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return
+            if job is not None and job[1].set_running_or_notify_cancel():
+                job[1].set_exception(DatabaseUnavailable(f"{self._database.path} is closed"))
 
     def _attempt(self, raw: sqlite3.Connection, fn: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
         raw.execute("SAVEPOINT job")
         try:
             result = fn(SqliteConnection(raw, self._database.clock))
-        except BaseException as problem:  # noqa: BLE001 - it is handed to whoever asked for the write
+        except BaseException as problem:
+            if isinstance(problem, sqlite3.OperationalError) and problem.sqlite_errorcode & 0xFF in _OF_THE_DISK:
+                # SQLite may have undone the whole transaction by now.
+                raise
             raw.execute("ROLLBACK TO job")
             raw.execute("RELEASE job")
             return None, problem
@@ -236,9 +257,9 @@ class _Writer:
         return result, None
 
 
-def patiently(attempt: Callable[[], T]) -> T:
+def patiently(attempt: Callable[[], T], patience: float) -> T:
     """Do it, again and again while another process holds the lock it needs."""
-    give_up = time.monotonic() + _PATIENCE
+    give_up = time.monotonic() + patience
     while True:
         try:
             return attempt()
@@ -247,7 +268,7 @@ def patiently(attempt: Callable[[], T]) -> T:
                 raise
             if time.monotonic() > give_up:
                 raise DatabaseUnavailable(
-                    f"another process has held the database's write lock for {_PATIENCE:.0f} s; "
+                    f"another process has held the database's write lock for {patience:g} s; "
                     "see which one has the file open (fuser, lsof) and end what hangs"
                 ) from problem
         time.sleep(_RETRY)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.rowsource import Column, row_source
 from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
 from kurabito.runtime.intake import PreparedTask
 from kurabito.runtime.sql.store import UNIQUE_KEY, Position, TaskStore, Told
@@ -28,10 +29,13 @@ class PostgresStore(TaskStore):
         conn.one(self.sql.wake, {"payload": payload})
 
     def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
-        conn.run(self.sql.store, _columns(tasks))
+        source, params = row_source(*_columns(tasks))
+        conn.run(self.sql.store.replace("<rows>", source), params)
 
     def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
-        rows = conn.all(self.sql.store_keyed, {**_columns(tasks), "unique_keys": [task.unique_key for task in tasks]})
+        keys = Column("unique_key", "text", [task.unique_key for task in tasks])
+        source, params = row_source(*_columns(tasks), keys)
+        rows = conn.all(self.sql.store_keyed.replace("<rows>", source), params)
         return [row for row in rows if row[UNIQUE_KEY] is not None]
 
     def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
@@ -75,14 +79,14 @@ class PostgresStore(TaskStore):
         return events, Position((rows[-1][0], rows[-1][1]), 1 << 62, position.seen) if rows else position
 
 
-def _columns(tasks: Sequence[PreparedTask]) -> dict[str, Any]:
-    return {
-        "ids": [task.hex for task in tasks],
-        "task_types": [task.task_type for task in tasks],
-        "payloads": [task.payload for task in tasks],
-        "content_types": [task.content_type for task in tasks],
-        "priorities": [task.priority for task in tasks],
-        "run_ats": [task.run_at for task in tasks],
-        "delays": [task.delay for task in tasks],
-        "max_attempts": [task.max_attempts for task in tasks],
-    }
+def _columns(tasks: Sequence[PreparedTask]) -> list[Column]:
+    return [
+        Column("id", "uuid", [task.hex for task in tasks]),
+        Column("task_type", "text", [task.task_type for task in tasks]),
+        Column("payload", "bytea", [task.payload for task in tasks]),
+        Column("content_type", "text", [task.content_type for task in tasks]),
+        Column("priority", "integer", [task.priority for task in tasks]),
+        Column("run_at", "bigint", [task.run_at for task in tasks]),
+        Column("delay", "bigint", [task.delay for task in tasks]),
+        Column("max_attempts", "integer", [task.max_attempts for task in tasks]),
+    ]

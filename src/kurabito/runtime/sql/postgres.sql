@@ -6,17 +6,11 @@ SELECT at, pg_notify('kurabito', '') FROM told;
 SELECT pg_notify('kurabito', :payload);
 
 -- name: store
-INSERT INTO tasks (id, task_type, payload, content_type, state, priority, unique_key, next_run_at, max_attempts,
-                   created_at, updated_at)
+INSERT INTO tasks (id, task_type, payload, content_type, state, priority, next_run_at, max_attempts, created_at, updated_at)
 SELECT id, task_type, payload, content_type,
-       CASE WHEN due > :now THEN 'retry_scheduled' ELSE 'queued' END, priority, NULL,
+       CASE WHEN due > :now THEN 'retry_scheduled' ELSE 'queued' END, priority,
        CASE WHEN due > :now THEN due END, max_attempts, :now, :now
-FROM (
-    SELECT *, coalesce(run_at, :now + delay) AS due
-    FROM unnest(:ids::uuid[], :task_types::text[], :payloads::bytea[], :content_types::text[], :priorities::integer[],
-                :run_ats::bigint[], :delays::bigint[], :max_attempts::integer[])
-         WITH ORDINALITY AS given (id, task_type, payload, content_type, priority, run_at, delay, max_attempts, place)
-) AS given
+FROM (SELECT *, coalesce(run_at, :now + delay) AS due FROM (<rows>) AS given) AS given
 ORDER BY place;
 
 -- name: store_keyed
@@ -29,10 +23,7 @@ SELECT seq, id, task_type, payload, content_type,
        CASE WHEN due > :now THEN due END, max_attempts, :now, :now
 FROM (
     SELECT *, coalesce(run_at, :now + delay) AS due, nextval(pg_get_serial_sequence('tasks', 'seq')) AS seq
-    FROM unnest(:ids::uuid[], :task_types::text[], :payloads::bytea[], :content_types::text[], :priorities::integer[],
-                :run_ats::bigint[], :delays::bigint[], :max_attempts::integer[], :unique_keys::text[])
-         WITH ORDINALITY
-         AS given (id, task_type, payload, content_type, priority, run_at, delay, max_attempts, unique_key, place)
+    FROM (<rows>) AS given
     ORDER BY place
 ) AS given
 ORDER BY unique_key

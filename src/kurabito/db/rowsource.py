@@ -1,0 +1,37 @@
+"""Many rows as one FROM item of PostgreSQL: an array for each column, and one value where all rows agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class Column(NamedTuple):
+    """The values that rows have in one column."""
+
+    name: str
+    type: str
+    values: Sequence[Any]
+
+
+def row_source(first: Column, *rest: Column) -> tuple[str, dict[str, Any]]:
+    """A SELECT that gives the rows in their order, with their `place`; and its parameters.
+
+    A column whose values are all the same is sent once. In a batch most are (an owner, a priority, a NULL), and arrays are
+    what the client spends its time on.
+    """
+    listed: list[Column] = [first]
+    fixed: list[Column] = []
+    for column in rest:
+        (fixed if _all_same(column.values) else listed).append(column)
+    arrays = ", ".join(f":{column.name}_list::{column.type}[]" for column in listed)
+    names = ", ".join(column.name for column in listed)
+    constants = "".join(f", :{column.name}_all::{column.type} AS {column.name}" for column in fixed)
+    params = {f"{column.name}_list": list(column.values) for column in listed}
+    params |= {f"{column.name}_all": column.values[0] for column in fixed}
+    return f"SELECT {names}, place{constants} FROM unnest({arrays}) WITH ORDINALITY AS u ({names}, place)", params
+
+
+def _all_same(values: Sequence[Any]) -> bool:
+    first = values[0]
+    return all(value is first or value == first for value in values)

@@ -1,0 +1,29 @@
+"""A real database of each kind: SQLite in a file, PostgreSQL in the server of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kurabito.db import Database, open_database
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'some.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest) -> str:
+    chosen: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "fresh_postgres")
+    return chosen
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    database = open_database(url)
+    database.open()
+    yield database
+    database.close()
