@@ -54,6 +54,10 @@ bench: .venv-bench/.ready ## run the benchmarks in an environment of their own
 	@echo "==> running the benchmarks"
 	@.venv-bench/bin/python benchmarks/run.py $(BENCH_ARGS)
 
+.PHONY: docs
+docs: $(VENV)/.dev ## write the generated parts of the documentation again
+	@$(BIN)/python tools/docs.py
+
 .PHONY: lock
 lock: ## pin every dependency again, with hashes for all platforms
 	@tools/lock.sh $(UV_VERSION)

@@ -8,34 +8,49 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 import psycopg
 
+import postgres
 from contenders import Contender
 from processes import BenchmarkBroken, Child, Gate, Runs, in_fresh_process
 
 
-def tasks_per_second(contender: Contender, url: str, tasks: int, workers: int, prepare: Callable[[str], None]) -> float:
-    """Drain `tasks` no-op tasks with `workers` processes."""
+def measure(
+    contender: Contender, url: str, tasks: int, workers: int, prepare: Callable[[str], None]
+) -> Mapping[str, float]:
+    """Drain `tasks` no-op tasks with `workers` processes: tasks per second, and the processor time each task took.
+
+    The latter counts the workers and, where we can see it, the database server. It says more than the former when
+    something else keeps the machine busy.
+    """
     in_fresh_process(contender.module, "enqueue", url, tasks)
     prepare(url)
     runs, gate = Runs(tasks), Gate()
     with ExitStack() as stack:
         count_settled = stack.enter_context(_settled(contender, url, tasks))
         children = [stack.enter_context(Child(contender.module, "drain", url, runs, gate)) for _ in range(workers)]
-        began = gate.open_for(children)
+        gate.wait_until_ready(children)
+        busy = _cpu_seconds(children, url)
+        began = gate.open()
         _wait_until(lambda: runs.missing() == 0, children)
         _wait_until(lambda: count_settled() == tasks, children)
         seconds = time.perf_counter() - began
+        busy = _cpu_seconds(children, url) - busy
         gate.close()
         for child in children:
             child.result()
         runs.verify()
         if (settled := count_settled()) != tasks:
             raise BenchmarkBroken(f"{contender.name} settled {settled} of {tasks} tasks")
-    return tasks / seconds
+    return {"tasks/s": tasks / seconds, "µs of CPU/task": 1e6 * busy / tasks}
+
+
+def _cpu_seconds(children: list[Child], url: str) -> float:
+    server = postgres.cpu_seconds(url) if url.startswith("postgresql://") else 0.0
+    return server + sum(child.cpu_seconds() for child in children)
 
 
 def _wait_until(condition: Callable[[], bool], children: list[Child], seconds: float = 240.0) -> None:

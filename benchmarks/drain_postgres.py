@@ -36,7 +36,7 @@ def run(options: Options) -> Outcome:
 def _sides(server_url: str, peer: Contender, tasks: int, options: Options) -> list[Side]:
     def drained_by(contender: Contender) -> Mapping[str, float]:
         with postgres.fresh_database(server_url) as url:
-            return {"tasks/s": drain.tasks_per_second(contender, url, tasks, WORKERS, prepare=postgres.settle_down)}
+            return drain.measure(contender, url, tasks, WORKERS, prepare=postgres.settle_down)
 
     return [
         Side(each.name, each.settings, partial(drained_by, each), each.ours)

@@ -21,7 +21,7 @@ def run(options: Options) -> Outcome:
     def drained_by(contender: Contender) -> Mapping[str, float]:
         with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as folder:
             url = f"sqlite:///{Path(folder) / 'tasks.db'}"
-            return {"tasks/s": drain.tasks_per_second(contender, url, tasks, 1, prepare=lambda _: None)}
+            return drain.measure(contender, url, tasks, 1, prepare=lambda _: None)
 
     sides = [
         Side(each.name, each.settings, partial(drained_by, each), each.ours)

@@ -114,7 +114,8 @@ def postgres_claim_and_finish(server_url: str, tasks: int, workers: int) -> floa
                 stack.enter_context(Child("floors", "drain_postgres", url, runs, gate, f"floor#{number}"))
                 for number in range(workers)
             ]
-            began = gate.open_for(children)
+            gate.wait_until_ready(children)
+            began = gate.open()
             ended: list[float] = [child.result() for child in children]
             seconds = max(ended) - began
         row = connection.execute(_SETTLED).fetchone()

@@ -163,7 +163,11 @@ def against_floor(ours: Measured, floor: Measured, aim: str) -> Row:
 
 def settings_of(measured: Sequence[Measured]) -> list[str]:
     """A note per side with its settings, so that a reader can judge whether the comparison is fair."""
-    return [f"{result.side.name}: {result.side.settings}" for result in measured]
+    return [
+        f"{result.side.name}: {result.side.settings}"
+        + "".join(f"; {number(result.median(figure), '')} {figure}" for figure in result.figures if "CPU" in figure)
+        for result in measured
+    ]
 
 
 def number(value: float, unit: str) -> str:

@@ -82,7 +82,8 @@ def _between_processes(samples: int, store: Store, contender: Contender) -> Mapp
         in_fresh_process(contender.module, "enqueue", url, 0)
         arrivals, gate = Arrivals(samples), Gate()
         with Child(contender.module, "serve", url, arrivals, gate) as worker:
-            gate.open_for([worker])
+            gate.wait_until_ready([worker])
+            gate.open()
             time.sleep(0.5)  # the worker has started and found nothing
             before, began = worker.cpu_seconds(), time.monotonic()
             in_fresh_process(contender.module, "send", url, arrivals)

@@ -115,8 +115,8 @@ class Gate:
         """For a worker: work until there is nothing left to measure."""
         self._closed.wait()
 
-    def open_for(self, children: Sequence[Child], seconds: float = 60.0) -> float:
-        """Wait until every child is ready, open the gate, and give the moment it opened."""
+    def wait_until_ready(self, children: Sequence[Child], seconds: float = 60.0) -> None:
+        """Wait until every child is connected and waits for the signal."""
         deadline = time.monotonic() + seconds
         for _ in children:
             while not self._ready.acquire(timeout=0.05):
@@ -124,6 +124,9 @@ class Gate:
                     child.check()
                 if time.monotonic() > deadline:
                     raise BenchmarkBroken(f"the workers were not ready within {seconds:.0f} s")
+
+    def open(self) -> float:
+        """Give the signal, and the moment it was given."""
         moment = time.perf_counter()
         self._open.set()
         return moment

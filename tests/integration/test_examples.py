@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from kurabito.runtime import Queue, TaskRecord, TaskState, open_queue
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -121,10 +119,6 @@ async def test_the_agent_goes_on_when_its_only_process_is_started_again(tmp_path
     assert (first, second >= 3) == (1, True)
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    reason="a worker that takes a dead one's name does not yet end its predecessor's leases, so they run out first",
-)
 async def test_the_agent_goes_on_when_it_is_restarted_under_its_old_name(tmp_path: Path) -> None:
     async with open_queue(f"sqlite:///{tmp_path / 'agent.db'}") as queue:
         with question(tmp_path):

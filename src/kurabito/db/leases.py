@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -51,6 +51,8 @@ class LeaseSpec:
     writes: Mapping[str, frozenset[str]]
     """For each path (claim, heartbeat, recover, and each way to finish) the columns that it may write."""
     state: str = "status"
+    recovery_error: Callable[[str | None], str] = lambda owner: f"LEASE_EXPIRED: the lease of {owner} ran out"
+    """What is written on a row that was recovered from this owner."""
     leased: str | None = None
     """A condition that tells which running rows hold a lease; all of them when None."""
     on_claim: Mapping[str, str] = field(default_factory=dict)
@@ -130,7 +132,7 @@ def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row
         "updated_at": ":now",
         **spec.on_recover,
     }
-    rows = [(key, recovery_error(owner)) for key, owner in stale]
+    rows = [(key, spec.recovery_error(owner)) for key, owner in stale]
     _write(conn, spec, RECOVER, columns, ("key", "error"), rows, {}, f"{spec.state} = '{spec.running}'")
     keys = [key for key, _ in stale]
     selected = f"SELECT {', '.join(spec.returns)} FROM {spec.table} WHERE {spec.key}"
@@ -149,12 +151,6 @@ def expire(conn: Connection, spec: LeaseSpec, worker: str) -> int:
         # '$' is the character after '#': the range holds exactly the owners with this name.
         {"first": f"{worker}#", "beyond": f"{worker}$"},
     )
-
-
-def recovery_error(owner: str | None) -> str:
-    """What is written on a row whose worker was lost."""
-    name = owner.partition("#")[0] if owner else "unknown"
-    return f"LEASE_EXPIRED: worker {name} stopped renewing its lease"
 
 
 @cache
@@ -179,20 +175,24 @@ def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str
     if candidates is None:
         chosen += " FOR UPDATE SKIP LOCKED"
     return (
-        f"WITH picked AS MATERIALIZED ({chosen}) "
-        f"UPDATE {spec.table} AS t SET {_assignments(columns)} FROM picked WHERE t.{spec.key} = picked.{spec.key} "
+        # An array and not a join: the planner cannot know how few rows are chosen, and would read the whole table to join.
+        f"UPDATE {spec.table} AS t SET {_assignments(columns)} WHERE t.{spec.key} = ANY (ARRAY({chosen})) "
         f"RETURNING {', '.join('t.' + column for column in spec.returns)}"
     )
 
 
 @cache
 def _stale_sql(spec: LeaseSpec, dialect: Dialect) -> str:
-    leased = f"AND {spec.leased} " if spec.leased else ""
-    lock = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
-    return (
-        f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE {spec.state} = '{spec.running}' {leased}"
-        f"AND (lease_expires_at IS NULL OR lease_expires_at <= :now) ORDER BY {spec.key} LIMIT :limit{lock}"
-    )
+    running = f"{spec.state} = '{spec.running}'" + (f" AND {spec.leased}" if spec.leased else "")
+    selected = f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE"
+    if dialect is Dialect.POSTGRES:
+        return (
+            f"{selected} {running} AND (lease_expires_at IS NULL OR lease_expires_at <= :now) "
+            f"ORDER BY {spec.key} LIMIT :limit FOR UPDATE SKIP LOCKED"
+        )
+    # Two ranges of the lease index. With an OR and an order SQLite would walk through the whole table instead.
+    stale = f"SELECT {spec.key} FROM {spec.table} WHERE {running} AND lease_expires_at"
+    return f"{selected} {spec.key} IN ({stale} IS NULL UNION ALL {stale} <= :now LIMIT :limit) ORDER BY {spec.key}"
 
 
 def _fence(spec: LeaseSpec) -> str:
@@ -262,8 +262,8 @@ def _update_postgres(spec: LeaseSpec, path: str, columns: tuple[tuple[str, str],
         f"WITH locked AS MATERIALIZED (SELECT v.* FROM (SELECT * FROM ({_ROWS}) AS v ORDER BY key) AS v "
         f"CROSS JOIN LATERAL (SELECT {spec.state}, worker_id FROM {spec.table} WHERE {spec.key} = v.key FOR UPDATE) AS t "
         f"WHERE {from_row(hidden)}) "
-        f"UPDATE {spec.table} AS t SET {from_row(_assignments(dict(columns)))} FROM locked AS v "
-        f"WHERE t.{spec.key} = v.key RETURNING v.{given[0]}, v.{given[1]}"
+        f"UPDATE {spec.table} SET {from_row(_assignments(dict(columns)))} FROM locked AS v "
+        f"WHERE {spec.table}.{spec.key} = v.key RETURNING v.{given[0]}, v.{given[1]}"
     )
 
 

@@ -15,6 +15,7 @@ from kurabito.runtime.intake import PreparedTask
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress
 from kurabito.runtime.states import TaskState
 
+POISON: Final = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
 _ERROR_LENGTH: Final = 10_000
 
 
@@ -135,7 +136,7 @@ def lost_lease_error(owner: str | None) -> str:
 
 def worker_lost_error(owner: str | None) -> str:
     """What is written on a task that took down too many workers."""
-    return f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; {lost_lease_error(owner)}"
+    return POISON + lost_lease_error(owner)
 
 
 def worker_name(owner: str | None) -> str | None:

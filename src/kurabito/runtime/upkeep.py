@@ -40,7 +40,10 @@ class Upkeep:
 
     async def __aenter__(self) -> Self:
         if self._folder is not None:
-            self._locked.enter_context(WorkerLock(self._folder, self._worker))
+            lock = self._locked.enter_context(WorkerLock(self._folder, self._worker))
+            if lock.predecessor_died:
+                # Nobody else can find that one dead any more: its lock is ours now.
+                await _safely(lambda: self._queue.expire_worker(self._worker))
             self._loops.append(asyncio.create_task(self._forever(self._bury_dead, _LOOK_FOR_DEAD)))
         self._loops.append(asyncio.create_task(self._forever(self._recover, self._heartbeat)))
         self._loops.append(asyncio.create_task(self._forever(self._purge, _PURGE_EVERY)))

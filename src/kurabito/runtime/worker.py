@@ -61,7 +61,8 @@ class Worker:
         grace: float = 10.0,
     ) -> None:
         _check(concurrency, lease, heartbeat, grace)
-        self.name = name or os.environ.get("KURABITO_WORKER_NAME") or fresh_worker_name()
+        # A supervisor names the process's worker; taken out, so that a second one here does not claim to be the first.
+        self.name = name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name()
         self.queue = queue
         self.registry = registry
         self.concurrency = concurrency

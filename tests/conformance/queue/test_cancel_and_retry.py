@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import TaskConflict, TaskFinished, TaskNotFound
-from kurabito.runtime.model import Progress
+from kurabito.runtime.model import MAX_LOST_LEASES, Progress
 from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Beat, Queue
 from kurabito.runtime.states import ACTIVE, TERMINAL, TaskState
@@ -17,7 +17,7 @@ from kurabito.runtime.states import ACTIVE, TERMINAL, TaskState
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands
 
-NO_IDS = [uuid4(), str(uuid4()), "", "garbage", "../../etc/passwd", "0" * 31, "☃", "'; DROP TABLE tasks; --"]
+NO_IDS = [UUID(int=7), str(UUID(int=8)), "", "garbage", "../../etc/passwd", "0" * 31, "☃", "'; DROP TABLE tasks; --"]
 
 
 @pytest.mark.parametrize("state", sorted(ACTIVE))
@@ -123,3 +123,17 @@ async def test_a_cancelled_worker_is_told_to_look(queue: Queue, hands: Hands) ->
         assert not rung.is_set()
         await queue.cancel(task.id)
         await hands.soon(rung)
+
+
+async def test_a_retried_task_may_lose_as_many_workers_as_a_new_one(
+    queue: Queue, hands: Hands, clock: ManualClock
+) -> None:
+    task = await queue.enqueue("work")
+    for life in ("first", "second"):
+        for lost in range(1, MAX_LOST_LEASES + 1):
+            await hands.claim_one()
+            clock.advance(30)
+            await queue.recover()
+            assert (await queue.get(task.id)).lost_leases == lost, life
+        assert (await queue.get(task.id)).state is TaskState.DEAD
+        assert (await queue.retry(task.id)).lost_leases == 0

@@ -199,3 +199,15 @@ async def test_cancelled_and_upgraded_tasks_leave_no_trace_in_the_order(queue: Q
     upgraded = keys[1::3]
     plain = [key for place, key in enumerate(keys) if place % 3 == 2 or place % 6 == 0]
     assert await hands.order("work") == upgraded + plain
+
+
+@pytest.mark.parametrize("delay", [None, 5.0])
+async def test_when_most_tasks_are_cancelled_the_others_are_still_there(
+    queue: Queue, hands: Hands, clock: ManualClock, delay: float | None
+) -> None:
+    tasks = await queue.enqueue_many([NewTask("work", place, delay=delay) for place in range(200)])
+    for task in tasks[10:190]:
+        await queue.cancel(task.id)
+    clock.advance(5)
+    await queue.promote()
+    assert await hands.order("work") == [*range(10), *range(190, 200)]

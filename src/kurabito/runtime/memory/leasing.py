@@ -91,6 +91,8 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
         if row is None:
             lost.append(claim)
             continue
+        if claim.progress is not None:
+            row.progress = claim.progress
         # The usual end, written out because it is nearly all of the traffic; `verdict` says the same.
         if type(outcome) is Success:
             row.result = outcome.result

@@ -7,12 +7,25 @@ from typing import Final
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
 from kurabito.db.port import Dialect
 from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
+from kurabito.runtime.outcomes import POISON, lost_lease_error
 
 SUCCEED: Final = "succeed"
 RESOLVE: Final = "resolve"
 """Every other end of a claim: retry, dead, postponed, put back."""
 
-RESOLVE_VALUES: Final = ("state", "attempts", "max_attempts", "delay", "error")
+SUCCEED_VALUES: Final = ("progress_done", "progress_total", "result")
+RESOLVE_VALUES: Final = ("progress_done", "progress_total", "state", "attempts", "max_attempts", "delay", "error")
+
+PROGRESS_COLUMNS: Final = {
+    "progress_done": "coalesce(:progress_done, tasks.progress_done)",
+    "progress_total": "CASE WHEN :progress_done IS NULL THEN tasks.progress_total ELSE :progress_total END",
+}
+SUCCEED_COLUMNS: Final = {
+    **PROGRESS_COLUMNS,
+    "state": "'succeeded'",
+    "result": ":result",
+    "finished_at": ":now",
+}
 
 _LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
 _POISONOUS: Final = f"lost_leases + 1 >= {MAX_LOST_LEASES}"
@@ -35,8 +48,7 @@ def _append_error(dialect: Dialect, attempt: str) -> str:
 
 
 def _spec(dialect: Dialect) -> LeaseSpec:
-    poisoned = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
-    lost = f"CASE WHEN {_POISONOUS} THEN '{poisoned}' || :error ELSE :error END"
+    lost = f"CASE WHEN {_POISONOUS} THEN '{POISON}' || :error ELSE :error END"
     return LeaseSpec(
         table="tasks",
         key="seq",
@@ -46,6 +58,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
         order="priority DESC, seq",
         stale_becomes=f"CASE WHEN {_POISONOUS} THEN 'dead' ELSE 'queued' END",
         leased="leased = 1",
+        recovery_error=lost_lease_error,
         on_claim={"attempts": "attempts + 1", "started_at": ":now"},
         on_recover={
             "lost_leases": "lost_leases + 1",
@@ -57,9 +70,10 @@ def _spec(dialect: Dialect) -> LeaseSpec:
         },
         writes={
             CLAIM: _LEASE | {"state", "worker_id", "attempts", "started_at"},
-            HEARTBEAT: _LEASE | {"progress_done", "progress_total"},
-            SUCCEED: _LEASE | {"state", "result", "finished_at"},
+            HEARTBEAT: _LEASE | PROGRESS_COLUMNS.keys(),
+            SUCCEED: _LEASE | PROGRESS_COLUMNS.keys() | {"state", "result", "finished_at"},
             RESOLVE: _LEASE
+            | PROGRESS_COLUMNS.keys()
             | {"state", "attempts", "max_attempts", "next_run_at", "last_error", "errors", "finished_at"},
             RECOVER: _LEASE | {"state", "worker_id", "attempts", "lost_leases", "last_error", "errors", "finished_at"},
         },
@@ -95,6 +109,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
 def resolve_columns(dialect: Dialect) -> dict[str, str]:
     """What the path `resolve` writes, from the values of each row."""
     return {
+        **PROGRESS_COLUMNS,
         "state": ":state",
         "attempts": ":attempts",
         "max_attempts": ":max_attempts",

@@ -21,7 +21,16 @@ from kurabito.runtime.intake import PreparedTask, merge_by_key
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, Verdict, microseconds, verdict
 from kurabito.runtime.port import Beat, Presence
-from kurabito.runtime.sql.leasing import RESOLVE, RESOLVE_VALUES, SUCCEED, resolve_columns, tasks_spec
+from kurabito.runtime.sql.leasing import (
+    PROGRESS_COLUMNS,
+    RESOLVE,
+    RESOLVE_VALUES,
+    SUCCEED,
+    SUCCEED_COLUMNS,
+    SUCCEED_VALUES,
+    resolve_columns,
+    tasks_spec,
+)
 from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of
 from kurabito.runtime.states import RETRYABLE, TERMINAL, WAITING, TaskState
 
@@ -124,9 +133,8 @@ class TaskStore(ABC):
         return [claim for claim, _ in settling if (claim.key, claim.owner) in lost] if lost else []
 
     def _succeed(self, conn: Connection, good: Sequence[tuple[Claim, Success]], told: Told) -> leases.Lost:
-        columns = {"state": "'succeeded'", "result": ":result", "finished_at": ":now"}
-        rows = [(claim.key, claim.owner, outcome.result) for claim, outcome in good]
-        lost = leases.finish(conn, self.spec, SUCCEED, rows, given=("result",), columns=columns)
+        rows = [(claim.key, claim.owner, *_progress(claim), outcome.result) for claim, outcome in good]
+        lost = leases.finish(conn, self.spec, SUCCEED, rows, given=SUCCEED_VALUES, columns=SUCCEED_COLUMNS)
         kept = [(claim, done) for claim, done in good if (claim.key, claim.owner) not in lost] if lost else good
         if kept:
             self.tell(conn, "Succeeded", [(claim.hex, claim.task_type, claim.attempt) for claim, _ in kept], told)
@@ -137,7 +145,16 @@ class TaskStore(ABC):
 
     def _resolve(self, conn: Connection, rest: Sequence[tuple[Claim, Verdict]], told: Told) -> leases.Lost:
         rows = [
-            (claim.key, claim.owner, to.state.value, to.attempts, to.max_attempts, to.delay, to.error)
+            (
+                claim.key,
+                claim.owner,
+                *_progress(claim),
+                to.state.value,
+                to.attempts,
+                to.max_attempts,
+                to.delay,
+                to.error,
+            )
             for claim, to in rest
         ]
         lost = leases.finish(
@@ -174,8 +191,8 @@ class TaskStore(ABC):
             self.spec,
             [(claim.key, claim.owner, progress.done, progress.total) for claim, progress in news],
             lease=microseconds(lease),
-            given=("progress_done", "progress_total"),
-            columns={"progress_done": ":progress_done", "progress_total": ":progress_total"},
+            given=tuple(PROGRESS_COLUMNS),
+            columns=PROGRESS_COLUMNS,
         )
         facts: list[Fact] = [
             (claim.hex, claim.task_type, progress.done, progress.total)
@@ -325,3 +342,8 @@ class TaskStore(ABC):
     @abstractmethod
     def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
         """The events of the next rows, and the position after them."""
+
+
+def _progress(claim: Claim) -> tuple[int | None, int | None]:
+    """What the handler reported last: a task that ends, or will be tried again, keeps it."""
+    return (None, None) if claim.progress is None else (claim.progress.done, claim.progress.total)

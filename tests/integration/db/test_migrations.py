@@ -1,0 +1,145 @@
+"""Migrations: numbered, applied once, in order, and never changed afterwards."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kurabito.db import Connection, Database, Dialect, migrate
+from kurabito.db.migrate import RUNTIME, Migration, applied, available
+from kurabito.errors import DatabaseTooNew, MigrationChanged
+
+FIRST = Migration(1, "shelves", "sql", "CREATE TABLE shelves (id integer PRIMARY KEY);\n")
+SECOND = Migration(2, "books", "sql", "CREATE TABLE books (id integer PRIMARY KEY);\nINSERT INTO books VALUES (1);\n")
+IN_PYTHON = Migration(
+    3,
+    "shelf_for_each_book",
+    "py",
+    "def apply(conn):\n"
+    "    for (number,) in conn.all('SELECT id FROM books'):\n"
+    "        conn.run('INSERT INTO shelves (id) VALUES (:id)', {'id': number * 10})\n",
+)
+BROKEN = Migration(2, "broken", "sql", "CREATE TABLE half (id integer);\nCREATE TABLE nonsense (;\n")
+
+OPEN_A_QUEUE = """
+import asyncio, sys
+from kurabito.runtime import open_queue
+
+async def main():
+    sys.stdin.readline()
+    async with open_queue(sys.argv[1]) as queue:
+        await queue.enqueue("mine")
+
+asyncio.run(main())
+"""
+
+
+def tables(database: Database) -> set[str]:
+    listed = {
+        Dialect.SQLITE: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        Dialect.POSTGRES: "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'",
+    }
+    return {name for (name,) in database.read_blocking(lambda conn: conn.all(listed[database.dialect]))}
+
+
+def ids(database: Database, table: str) -> list[int]:
+    return [
+        number for (number,) in database.read_blocking(lambda conn: conn.all(f"SELECT id FROM {table} ORDER BY id"))
+    ]
+
+
+def test_missing_migrations_are_applied_in_order_and_once(database: Database) -> None:
+    assert migrate(database, "demo", [FIRST]) == ["0001_shelves"]
+    assert migrate(database, "demo", [FIRST, SECOND, IN_PYTHON]) == ["0002_books", "0003_shelf_for_each_book"]
+    assert migrate(database, "demo", [FIRST, SECOND, IN_PYTHON]) == []
+    assert tables(database) == {"kurabito_migrations", "shelves", "books"}
+    assert ids(database, "shelves") == [10]
+
+
+def test_what_was_applied_is_remembered_with_its_checksum(database: Database) -> None:
+    migrate(database, "demo", [FIRST, SECOND])
+    done = database.read_blocking(lambda conn: applied(conn, "demo"))
+    assert done == {1: ("shelves", FIRST.checksum), 2: ("books", SECOND.checksum)}
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(database: Database) -> None:
+    migrate(database, "demo", [FIRST])
+    with pytest.raises((sqlite3.Error, psycopg.Error)):
+        migrate(database, "demo", [FIRST, BROKEN])
+    assert tables(database) == {"kurabito_migrations", "shelves"}
+    assert migrate(database, "demo", [FIRST, SECOND]) == ["0002_books"]
+
+
+def test_a_database_of_a_newer_program_is_refused(database: Database) -> None:
+    migrate(database, "demo", [FIRST, SECOND])
+    with pytest.raises(DatabaseTooNew, match="0002_books, which this version does not know; install the version"):
+        migrate(database, "demo", [FIRST])
+
+
+def test_a_migration_that_changed_after_it_was_applied_is_refused(database: Database) -> None:
+    migrate(database, "demo", [FIRST])
+    changed = Migration(1, "shelves", "sql", FIRST.text + "-- a harmless comment\n")
+    with pytest.raises(MigrationChanged, match="0001_shelves was applied with other contents"):
+        migrate(database, "demo", [changed, SECOND])
+    assert tables(database) == {"kurabito_migrations", "shelves"}
+
+
+def test_sets_do_not_know_each_other(database: Database) -> None:
+    migrate(database, "one", [FIRST])
+    assert migrate(database, "two", [SECOND]) == ["0002_books"]
+    assert migrate(database, "one", [FIRST]) == []
+
+
+def test_the_runtime_brings_its_own_tables_and_no_others(database: Database) -> None:
+    assert migrate(database, RUNTIME) == [
+        f"{step.number:04}_{step.name}" for step in available(database.dialect, RUNTIME)
+    ]
+    assert tables(database) == {"kurabito_migrations", "tasks", "task_events", "task_workers", "task_schedules"}
+
+
+def test_the_numbers_of_both_databases_go_up_one_by_one() -> None:
+    names = {}
+    for dialect in Dialect:
+        steps = available(dialect, RUNTIME)
+        assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+        names[dialect] = [step.name for step in steps]
+    assert names[Dialect.SQLITE] == names[Dialect.POSTGRES]
+
+
+def test_an_up_to_date_database_is_opened_without_its_write_lock(database: Database, url: str) -> None:
+    migrate(database, RUNTIME)
+    if database.dialect is Dialect.SQLITE:
+        other = sqlite3.connect(Path(url.removeprefix("sqlite:///")), isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+    else:
+        other = psycopg.connect(url)
+        other.execute("LOCK TABLE kurabito_migrations, tasks IN EXCLUSIVE MODE")
+    try:
+        began = time.monotonic()
+        assert migrate(database, RUNTIME) == []
+        assert time.monotonic() - began < 5
+    finally:
+        other.close()
+
+
+def test_processes_that_start_together_migrate_once(url: str, database: Database) -> None:
+    command = [sys.executable, "-c", OPEN_A_QUEUE, url]
+    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True) for _ in range(4)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0] * 4
+
+    def look(conn: Connection) -> tuple[int, object]:
+        return len(applied(conn, RUNTIME)), conn.one("SELECT count(*) FROM tasks")
+
+    assert database.read_blocking(look) == (len(available(database.dialect, RUNTIME)), (4,))

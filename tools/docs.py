@@ -1,0 +1,145 @@
+"""Writes the generated parts of the documentation: docs.py [--check]
+
+A part stands between two markers and is replaced as a whole; everything around it is written by hand.
+
+    <!-- generated: settings -->
+    …
+    <!-- end of generated part -->
+
+With --check nothing is written: the pages that are not up to date are named, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+
+from kurabito import cli
+from kurabito.runtime.events import EVENTS, FACTS
+from kurabito.settings import PREFIX, Settings
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+_PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated part -->)", re.DOTALL)
+_EXAMPLES: Final = "Examples:"
+# Typer's words for what an option takes, in ours; an argument's own name says enough.
+_KINDS: Final = {"<str>": " TEXT", "<int range>": " N", "<float range>": " SECONDS"}
+# What depends on the machine is told in words.
+_DEFAULTS: Final = {
+    "state": "`~/.local/share/kurabito`",
+    "database": "`kurabito.db` in the state folder",
+}
+
+
+def settings() -> str:
+    """Every setting, its variable, its default and its meaning."""
+    rows = [
+        (f"`{name}`", f"`{PREFIX}{name.upper()}`", _default(name, field.default), _cell(field.description or ""))
+        for name, field in Settings.model_fields.items()
+    ]
+    return _table(("in `kurabito.toml`", "in the environment", "default", "meaning"), rows)
+
+
+def commands() -> str:
+    """Every command with its arguments and options."""
+    root: Any = typer.main.get_command(cli.app)
+    return "\n\n".join(_command("kurabito", root, None, level=2))
+
+
+def events() -> str:
+    """The eight events and the values that a fact of each carries."""
+    rows = [
+        (f"`{name}`", ", ".join(f"`{value}`" for value in FACTS[name]) or "none", _cell((kind.__doc__ or "").strip()))
+        for name, kind in EVENTS.items()
+    ]
+    return _table(("name", "values after id and type", "meaning"), rows)
+
+
+PARTS: Final[dict[str, Callable[[], str]]] = {"settings": settings, "commands": commands, "events": events}
+
+
+def rendered(page: str) -> str:
+    """The page with its generated parts as they should be."""
+    return _PART.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]()}\n\n{found[3]}", page)
+
+
+def pages() -> Iterator[Path]:
+    """The pages that have generated parts."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if _PART.search(page.read_text(encoding="utf-8")):
+            yield page
+
+
+def stale() -> list[Path]:
+    """The pages that are not up to date."""
+    return [page for page in pages() if (text := page.read_text(encoding="utf-8")) != rendered(text)]
+
+
+def _command(name: str, command: Any, parent: Any, level: int) -> Iterator[str]:
+    context = command.context_class(command, info_name=name, parent=parent)
+    yield f"{'#' * level} `{context.command_path}`"
+    told, _, examples = (command.help or "").partition(_EXAMPLES)
+    yield _paragraphs(told)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield f"```text\n{usage}\n```"
+    if examples.strip():
+        lines = [line.strip() for line in examples.splitlines() if line.strip()]
+        yield "For example:\n\n```sh\n" + "\n".join(lines) + "\n```"
+    rows = [_option(name, meaning) for name, meaning in _records(command, context)]
+    if rows:
+        yield _table(("argument or option", "meaning"), rows)
+    for inner in getattr(command, "commands", {}).values():
+        yield from _command(inner.name, inner, context, level + 1)
+
+
+def _records(command: Any, context: Any) -> list[tuple[str, str]]:
+    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    return [record for record in records if record is not None and "--help" not in record[0]]
+
+
+def _option(name: str, meaning: str) -> tuple[str, str]:
+    kinds = _KINDS if name.startswith("-") else {}
+    shown = re.sub(r" <[\w\[\]]+( range)?>$", lambda found: kinds.get(found[0].strip(), ""), name)
+    return f"`{_cell(shown)}`", _cell(meaning)
+
+
+def _paragraphs(text: str) -> str:
+    """The text of a docstring, each paragraph on one line."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
+def _default(name: str, value: object) -> str:
+    if name in _DEFAULTS:
+        return _DEFAULTS[name]
+    if value is None or value == ():
+        return "none"
+    return f"`{value}`" if value != "" else "empty"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> int:
+    """Write the pages, or say which would change."""
+    outdated = stale()
+    for page in outdated:
+        if "--check" in sys.argv[1:]:
+            print(f"{page.relative_to(ROOT)} is not up to date: run `make docs`", file=sys.stderr)
+            continue
+        page.write_text(rendered(page.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"==> {page.relative_to(ROOT)}")
+    return 1 if outdated and "--check" in sys.argv[1:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
