@@ -35,8 +35,8 @@ def measure(
         gate.wait_until_ready(children)
         busy = _cpu_seconds(children, url)
         began = gate.open()
-        _wait_until(lambda: runs.missing() == 0, children)
-        _wait_until(lambda: count_settled() == tasks, children)
+        _wait_until_none(runs.missing, "not run", children)
+        _wait_until_none(lambda: tasks - count_settled(), "not settled", children)
         seconds = time.perf_counter() - began
         busy = _cpu_seconds(children, url) - busy
         gate.close()
@@ -53,13 +53,13 @@ def _cpu_seconds(children: list[Child], url: str) -> float:
     return server + sum(child.cpu_seconds() for child in children)
 
 
-def _wait_until(condition: Callable[[], bool], children: list[Child], seconds: float = 240.0) -> None:
+def _wait_until_none(left: Callable[[], int], what: str, children: list[Child], seconds: float = 240.0) -> None:
     deadline = time.monotonic() + seconds
-    while not condition():
+    while (count := left()) > 0:
         for child in children:
             child.check()
         if time.monotonic() > deadline:
-            raise BenchmarkBroken(f"not drained within {seconds:.0f} s")
+            raise BenchmarkBroken(f"{count:,} tasks are {what} after {seconds:.0f} s")
         time.sleep(0.001)
 
 

@@ -30,7 +30,7 @@ from kurabito.logs import MASK, mask_text
 PREFIX: Final = "KURABITO_"
 FILE_NAME: Final = "kurabito.toml"
 DEFAULT: Final = "default"
-_SCHEMES: Final = ("sqlite", "postgresql", "memory")
+_SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
 _PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,12 @@ async def test_every_task_is_done_however_often_workers_are_killed(queue: Queue,
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-async def test_every_task_is_done_after_five_hundred_kills_on_each_database(queue: Queue, fleet: Fleet) -> None:
+async def test_every_task_is_done_after_five_hundred_kills_on_each_database(
+    queue: Queue, fleet: Fleet, capsys: pytest.CaptureFixture[str]
+) -> None:
     summary = await _kill_and_check(queue, fleet, random.Random(2024), kills=500)
-    print(f"\nsoak on {fleet.url.partition(':')[0]}: {summary}")  # noqa: T201 (the result of the run, seen with -s or -rP)
+    with capsys.disabled():
+        sys.stdout.write(f"\nsoak on {fleet.url.partition(':')[0]}: {summary}\n")
 
 
 async def _kill_and_check(queue: Queue, fleet: Fleet, chance: random.Random, kills: int) -> str:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kurabito.runtime import Queue
     from kurabito.settings import Settings
 
@@ -39,27 +37,4 @@ def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
     """The queue, for a command that looks at what is there: nothing is created for it."""
     from kurabito.runtime import open_queue
 
-    url = chosen_settings(given).database
-    if url.startswith("sqlite:"):
-        from kurabito.db.opening import sqlite_path
-
-        _refuse_other_files(sqlite_path(url))
-    return open_queue(url)
-
-
-def _refuse_other_files(path: Path) -> None:
-    """Opening a queue creates what is missing, which must not happen to a misspelt name or to another program's file."""
-    import sqlite3
-    from contextlib import closing
-
-    from kurabito.errors import DatabaseUnavailable, NotADatabase
-
-    if not path.is_file():
-        raise DatabaseUnavailable(f"there is no queue at {path}: it is created by the first program that uses it")
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-            found = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'task_events'").fetchone()
-    except sqlite3.DatabaseError as problem:
-        raise NotADatabase(f"{path} cannot be read as a queue: {problem}") from None
-    if found is None:
-        raise DatabaseUnavailable(f"{path} is a database without a queue in it; is it the right file?")
+    return open_queue(chosen_settings(given).database, create=False)

@@ -83,7 +83,8 @@ def task_table(tasks: list[TaskRecord], *, bars: bool = False) -> Table:
             f"{task.attempts}/{task.max_attempts}",
             progress_bar(task.progress) if bars else progress_text(task.progress),
             ago(task.updated_at),
-            safe(task.last_error or ""),
+            # A task that succeeded in the end has nothing left to explain; `show` tells of the attempts before.
+            safe(task.last_error or "") if task.state != "succeeded" else "",
         )
     return table
 

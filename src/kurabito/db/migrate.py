@@ -65,6 +65,11 @@ def migrate(database: Database, set_name: str, migrations: list[Migration] | Non
     return database.write_blocking(lambda conn: _apply_missing(conn, set_name, steps))
 
 
+def has_set(database: Database, set_name: str) -> bool:
+    """Whether any migration of the set was applied."""
+    return database.read_blocking(lambda conn: _has_ledger(conn) and bool(applied(conn, set_name)))
+
+
 def available(dialect: Dialect, set_name: str) -> list[Migration]:
     """The migrations that this program brings, in order."""
     folder = files("kurabito.db").joinpath("migrations", dialect.value, set_name)

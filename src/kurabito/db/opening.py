@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from kurabito.clock import Clock
 from kurabito.db.port import Database
@@ -11,11 +11,11 @@ from kurabito.db.sqlite import SqliteDatabase
 from kurabito.errors import ConfigError
 
 
-def open_database(url: str, *, clock: Clock | None = None) -> Database:
-    """The database that a URL names, not yet connected."""
-    scheme = urlsplit(url).scheme
+def open_database(url: str, *, clock: Clock | None = None, create: bool = True) -> Database:
+    """The database that a URL names, not yet connected. Unless `create`, a SQLite file must be there already."""
+    scheme = url.partition("://")[0]
     if scheme == "sqlite":
-        return SqliteDatabase(sqlite_path(url), clock)
+        return SqliteDatabase(sqlite_path(url), clock, create=create)
     if scheme in ("postgresql", "postgres"):
         try:
             from kurabito.db.postgres import PostgresDatabase

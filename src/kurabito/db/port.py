@@ -34,6 +34,10 @@ class Connection(Protocol):
         """The driver's own connection."""
         ...
 
+    def lend(self, fn: Callable[[Any], T]) -> T:
+        """Run a caller's function with the driver's connection: it may do anything but end the transaction."""
+        ...
+
     def all(self, sql: str, params: Params = ...) -> list[Row]:
         """Every row of the answer."""
         ...

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from kurabito.clock import Clock
@@ -44,6 +45,10 @@ class PostgresConnection:
         self._clock = clock
         self._now = clock.now() if clock else None
 
+    def lend(self, fn: Callable[[psycopg.Connection[Any]], T]) -> T:
+        # psycopg itself refuses to end a transaction that is a block of ours.
+        return fn(self.raw)
+
     def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
@@ -67,7 +72,8 @@ class PostgresConnection:
         return self._now
 
     def _execute(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
-        return self.raw.execute(self._text(sql), self._with_now(params))
+        # A connection that the caller opened may give its rows another shape.
+        return self.raw.cursor(row_factory=tuple_row).execute(self._text(sql), self._with_now(params))
 
     def _text(self, sql: str) -> Any:
         return for_postgres(sql, self._clock is None)

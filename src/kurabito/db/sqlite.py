@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -47,16 +47,30 @@ class SqliteConnection:
         self._clock = clock
         self._now: int | None = None
 
+    def lend(self, fn: Callable[[sqlite3.Connection], T]) -> T:
+        self.raw.set_authorizer(_no_end_of_transaction)
+        try:
+            return fn(self.raw)
+        except sqlite3.DatabaseError as problem:
+            if problem.sqlite_errorcode == sqlite3.SQLITE_AUTH:
+                raise DatabaseError(
+                    "the transaction is committed when the function returns and rolled back when it raises; "
+                    "it may do neither itself, nor use the connection in a `with`"
+                ) from problem
+            raise
+        finally:
+            self.raw.set_authorizer(None)
+
     def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
-        return self.raw.execute(sql, self._with_now(sql, params)).fetchall()
+        return self._execute(sql, params).fetchall()
 
     def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
-        row: Row | None = self.raw.execute(sql, self._with_now(sql, params)).fetchone()
+        row: Row | None = self._execute(sql, params).fetchone()
         return row
 
     def run(self, sql: str, params: Params = _NOTHING) -> int:
         try:
-            return self.raw.execute(sql, self._with_now(sql, params)).rowcount
+            return self._execute(sql, params).rowcount
         except sqlite3.IntegrityError as problem:
             if problem.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise UniqueConflict(str(problem)) from problem
@@ -72,8 +86,11 @@ class SqliteConnection:
             self._now = self._clock.now()
         return self._now
 
-    def _with_now(self, sql: str, params: Params) -> Params:
-        return {**params, "now": self.now()} if ":now" in sql else params
+    def _execute(self, sql: str, params: Params) -> sqlite3.Cursor:
+        cursor = self.raw.cursor()
+        # A connection that the caller opened may give its rows another shape.
+        cursor.row_factory = None
+        return cursor.execute(sql, {**params, "now": self.now()} if ":now" in sql else params)
 
 
 class SqliteDatabase:
@@ -81,8 +98,11 @@ class SqliteDatabase:
 
     dialect: Final = Dialect.SQLITE
 
-    def __init__(self, path: Path, clock: Clock | None = None, *, patience: float = _PATIENCE) -> None:
+    def __init__(
+        self, path: Path, clock: Clock | None = None, *, patience: float = _PATIENCE, create: bool = True
+    ) -> None:
         self.path = path
+        self._create = create
         self.patience = patience
         """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
@@ -92,6 +112,8 @@ class SqliteDatabase:
         self._reading: list[sqlite3.Connection] = []
 
     def open(self) -> None:
+        if not self._create:
+            _refuse_foreign(self.path)
         self._writer.start()
 
     def close(self) -> None:
@@ -257,6 +279,11 @@ class _Writer:
         return result, None
 
 
+def _no_end_of_transaction(action: int, operation: str | None, *_: object) -> int:
+    ends = action == sqlite3.SQLITE_TRANSACTION and operation in ("COMMIT", "ROLLBACK")
+    return sqlite3.SQLITE_DENY if ends else sqlite3.SQLITE_OK
+
+
 def patiently(attempt: Callable[[], T], patience: float) -> T:
     """Do it, again and again while another process holds the lock it needs."""
     give_up = time.monotonic() + patience
@@ -285,6 +312,19 @@ def split_statements(sql: str) -> list[str]:
     if current.strip() and not all(line.strip().startswith("--") or not line.strip() for line in current.splitlines()):
         statements.append(current.strip())
     return statements
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Connecting makes a missing file and changes one of another program, so whoever only looks finds out before."""
+    if not path.is_file():
+        raise DatabaseUnavailable(f"there is no database at {path}; is it the right file?")
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
+            ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchone()
+    except sqlite3.Error as problem:
+        raise _opening_error(path, problem) from problem
+    if ours is None:
+        raise DatabaseUnavailable(f"{path} is a database of another program; is it the right file?")
 
 
 def _set_up(raw: sqlite3.Connection) -> None:

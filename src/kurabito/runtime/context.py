@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from kurabito.errors import InvalidInput
+from kurabito.errors import InvalidInput, LeaseLost
 from kurabito.logs import get_logger
 from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, prepare
 from kurabito.runtime.model import NewTask, Progress
@@ -75,6 +75,11 @@ class TaskContext:
         """True once the task was cancelled, ran out of time or lost its lease: a plain `def` looks at it and returns."""
         self.heeded = self._stop
         return self._stop
+
+    def raise_if_cancelled(self) -> None:
+        """Raise LeaseLost once `cancelled` is true: the short way out of a plain `def`."""
+        if self.cancelled:
+            raise LeaseLost(f"task {self.task_id} is no longer this worker's: it was cancelled, or its time is over")
 
     @property
     def logger(self) -> Any:

@@ -70,7 +70,7 @@ class Failed(TaskEvent):
 class RetryScheduled(TaskEvent):
     """The task will run at `next_run_at`, `backoff` seconds after it was put there."""
 
-    next_run_at: int
+    next_run_at: datetime
     backoff: float
 
 
@@ -109,10 +109,7 @@ def unpack(name: str, at: int, facts: str | Sequence[Fact], cursor: str, after: 
     kind, own, when = EVENTS[name], FACTS[name], to_datetime(at)
     listed: Sequence[Fact] = json.loads(facts) if isinstance(facts, str) else facts
     for place, (task_id, task_type, *values) in enumerate(listed[after:], after + 1):
-        yield kind(
-            task_id=UUID(hex=task_id),
-            task_type=task_type,
-            at=when,
-            cursor=f"{cursor}.{place}",
-            **dict(zip(own, values, strict=True)),
-        )
+        told = dict(zip(own, values, strict=True))
+        if "next_run_at" in told:
+            told["next_run_at"] = to_datetime(told["next_run_at"])
+        yield kind(task_id=UUID(hex=task_id), task_type=task_type, at=when, cursor=f"{cursor}.{place}", **told)

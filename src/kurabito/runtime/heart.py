@@ -43,13 +43,17 @@ class Heart:
 
     async def stop(self) -> None:
         """Stop, and take the worker off the list of the living."""
-        self._stopping = True
-        self._roused.set()
+        self.halt()
         await asyncio.to_thread(self._thread.join)
         try:
             await asyncio.to_thread(self._queue.depart, self._presence.name)
         except KurabitoError as problem:
             _log.warning("could_not_depart", worker=self._presence.name, problem=str(problem))
+
+    def halt(self) -> None:
+        """Stop renewing."""
+        self._stopping = True
+        self._roused.set()
 
     def beat_now(self) -> None:
         """Beat at once: something that we run may have been cancelled."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from kurabito.clock import from_datetime
 from kurabito.runtime.events import (
     Cancelled,
     Dead,
@@ -56,6 +55,6 @@ def _ending(record: TaskRecord, about: dict[str, UUID | str]) -> TaskEvent | Non
         case TaskState.RETRY_SCHEDULED if record.next_run_at is not None:
             since = record.updated_at if record.started_at else record.created_at
             backoff = (record.next_run_at - since).total_seconds()
-            return RetryScheduled(at=since, next_run_at=from_datetime(record.next_run_at), backoff=backoff, **values)
+            return RetryScheduled(at=since, next_run_at=record.next_run_at, backoff=backoff, **values)
         case _:
             return None

@@ -160,6 +160,14 @@ def seconds_of(field: str, value: Any) -> float:
     raise InvalidInput(field, f"must be seconds or a timedelta, got {value!r}")
 
 
+def check_wait(field: str, value: float | timedelta) -> float:
+    """A wait in seconds that can be kept: not negative, and not for ever."""
+    seconds = seconds_of(field, value)
+    if not 0 <= seconds <= _LONGEST_DELAY:
+        raise InvalidInput(field, f"must be between 0 and 100 years, got {seconds} s")
+    return seconds
+
+
 def merge_by_key(tasks: Sequence[PreparedTask]) -> dict[str, PreparedTask]:
     """One task per unique key, the first with the highest priority asked for, in the order of the keys."""
     merged: dict[str, PreparedTask] = {}

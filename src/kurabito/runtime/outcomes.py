@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.clock import SECOND
-from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.intake import PreparedTask, check_wait
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress
 from kurabito.runtime.states import TaskState
 
@@ -23,8 +23,8 @@ class Snooze(Exception):
     """Raise or return it in a handler: run this task again in `seconds`, and do not count the attempt."""
 
     def __init__(self, seconds: float) -> None:
+        self.seconds = check_wait("seconds", seconds)
         super().__init__(f"again in {seconds} s")
-        self.seconds = seconds
 
 
 @dataclass(slots=True, eq=False)

@@ -76,7 +76,10 @@ class Queue(Protocol):
         ...
 
     async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
-        """Ask for many tasks at once; the answers come in the same order. Nothing is stored when one is refused."""
+        """Ask for many tasks at once; the answers come in the same order. Nothing is stored when one is refused.
+
+        A large load is committed bit by bit, so that others can write meanwhile. For all or nothing use `transact`.
+        """
         ...
 
     async def transact(self, fn: Callable[[Any], T]) -> T:

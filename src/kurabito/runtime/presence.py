@@ -40,6 +40,13 @@ def fresh_worker_name() -> str:
     return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
+def check_worker_name(name: str) -> str:
+    """The name, if it can stand in an owner and in a file's name."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput("name", f"a worker's name is of letters, digits, '.', '_' and '-', got {name!r}")
+    return name
+
+
 class WorkerLock:
     """Says that this process is alive, from `acquire` to `release` or the end of the process.
 
@@ -48,9 +55,7 @@ class WorkerLock:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        if not _NAME.fullmatch(name):
-            raise InvalidInput("name", f"a worker's name is of letters, digits, '.', '_' and '-', got {name!r}")
-        self._path = folder / (name + _SUFFIX)
+        self._path = folder / (check_worker_name(name) + _SUFFIX)
         self._fd: int | None = None
         self.predecessor_died = False
         """A worker of this name died and nobody has seen to its tasks yet."""

@@ -130,7 +130,7 @@ class Registry:
         """Enqueue a task every so many seconds: once per tick, however many processes run.
 
         Over a function it makes that a task too, unless it is one already; with a task type it only declares the
-        schedule. Ticks that pass while no process runs are not made up for.
+        schedule. Of the ticks that pass while no process runs, the last one is made up for.
         """
         return self._schedule(Every(seconds), task_type, payload, name, priority, unique_key)
 

@@ -19,7 +19,7 @@ from kurabito.logs import get_logger
 from kurabito.runtime import payloads
 from kurabito.runtime.context import TaskContext
 from kurabito.runtime.handlers import Handler
-from kurabito.runtime.intake import check_size
+from kurabito.runtime.intake import check_size, check_wait
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Postponed, PutBack, Settlement, Snooze, Success
 from kurabito.runtime.port import Beat
 from kurabito.runtime.registry import Registry
@@ -236,8 +236,12 @@ class Slots:
         if run.why == "shutdown" and ctx.heeded:
             outcome = PutBack()
         del self._running[claim.key]
-        # The end of a lost task is told too: the queue's fence decides, and nobody has to guess here.
-        self._end(claim, outcome)
+        if run.why == "lost":
+            # Cancelled, or another's by now: there is nothing left to write.
+            self._let_go(claim)
+            self._tell_ended()
+        else:
+            self._end(claim, outcome)
         return run.why is None
 
     async def _call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Outcome:
@@ -285,7 +289,7 @@ class Slots:
         if not permanent:
             _log.debug("handler_raised", task_id=str(claim.id), task_type=claim.task_type, exc_info=problem)
         try:
-            wait = 0.0 if permanent else float(handler.retry(claim.attempt, problem))
+            wait = 0.0 if permanent else check_wait("wait", handler.retry(claim.attempt, problem))
         except Exception as broken:  # noqa: BLE001 - a policy is the user's own code
             error += f"; and its retry policy raised {type(broken).__name__}: {broken}"
             permanent, wait = True, 0.0

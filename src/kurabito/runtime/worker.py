@@ -23,7 +23,7 @@ from kurabito.logs import get_logger
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
 from kurabito.runtime.port import Claimed, Presence, Queue
-from kurabito.runtime.presence import fresh_worker_name
+from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.registry import Registry
 from kurabito.runtime.slots import Slots
 from kurabito.runtime.upkeep import Upkeep
@@ -62,7 +62,7 @@ class Worker:
     ) -> None:
         _check(concurrency, lease, heartbeat, grace)
         # A supervisor names the process's worker; taken out, so that a second one here does not claim to be the first.
-        self.name = name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name()
+        self.name = check_worker_name(name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name())
         self.queue = queue
         self.registry = registry
         self.concurrency = concurrency
@@ -87,6 +87,7 @@ class Worker:
         self._open.enter_context(self.queue.interrupts.listen(self._heart.beat_now))
         await self._heart.start()
         self._pump = asyncio.create_task(self._run(), name=f"{self.name} pump")
+        self._pump.add_done_callback(self._pump_ended)
         return self
 
     async def __aexit__(
@@ -97,7 +98,8 @@ class Worker:
     async def run(self) -> None:
         """Work until this coroutine is cancelled, then stop in good order."""
         async with self:
-            await asyncio.Event().wait()
+            assert self._pump is not None
+            await asyncio.shield(self._pump)
 
     async def stop(self) -> None:
         """Take nothing new, let running handlers end within the grace, put back what is left, and leave."""
@@ -106,10 +108,18 @@ class Worker:
         pump, self._pump = self._pump, None
         self._stopping = True
         self._wake.set()
-        await pump
-        await self._slots.close()
-        await self._heart.stop()
-        await self._open.aclose()
+        try:
+            await pump
+        finally:
+            await self._slots.close()
+            await self._heart.stop()
+            await self._open.aclose()
+
+    def _pump_ended(self, pump: asyncio.Task[None]) -> None:
+        """A fault of ours must not look like a living worker: without the heart its tasks go to another."""
+        if not pump.cancelled() and pump.exception() is not None:
+            _log.critical("worker_broken", worker=self.name, exc_info=pump.exception())
+            self._heart.halt()
 
     async def _run(self) -> None:
         """The pump: settle what ended, claim what there is room for, wait."""

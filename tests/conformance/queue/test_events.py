@@ -47,7 +47,7 @@ async def test_all_eight_events_are_told_in_order_with_their_facts(
     assert (events[12].task_id, events[12].task_type) == (other.id, "other")
     assert (events[1].attempt, events[2].done, events[2].total) == (1, 1, 4)
     assert (events[3].attempt, events[3].error) == (1, "broken")
-    assert (events[4].next_run_at, events[4].backoff) == (due, 2.5)
+    assert (events[4].next_run_at, events[4].backoff) == (to_datetime(due), 2.5)
     assert (events[7].attempts, events[7].last_error) == (2, "broken again")
     assert (events[9].attempt, events[10].attempt) == (1, 1)
     assert events[2].at == to_datetime(clock.now() - 3 * SECOND)

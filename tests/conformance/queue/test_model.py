@@ -115,6 +115,7 @@ class Model:
 
     def settle(self, claim: Claim, outcome: Outcome, now: int) -> None:
         task = self.tasks[claim.id]
+        task.progress = claim.progress or task.progress
         match outcome:
             case Success():
                 task.leave(TaskState.SUCCEEDED, finished=now)
@@ -218,6 +219,8 @@ class QueueMachine(RuleBasedStateMachine):
     def heartbeat(self, data: st.DataObject, progress: Progress | None, lease: float) -> None:
         claim = self.pick_claim(data)
         owned = self.model.owns(claim)
+        # What a handler reports is noted on its claim, and the next heartbeat takes it along.
+        claim.progress = progress or claim.progress
         lost = self.queue.heartbeat([Beat(claim, progress)], lease=lease)
         assert lost == ([] if owned else [claim])
         if owned:

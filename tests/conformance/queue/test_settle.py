@@ -141,6 +141,25 @@ async def test_progress_and_errors_stay_when_a_task_comes_back(queue: Queue, han
     assert (done.progress, done.last_error, len(done.errors)) == (Progress(3, 10), "broken", 1)
 
 
+@pytest.mark.parametrize("outcome", [Success(), Failure("broken"), Postponed(5.0), PutBack()])
+async def test_what_was_reported_after_the_last_heartbeat_is_kept(queue: Queue, hands: Hands, outcome: Outcome) -> None:
+    task = await queue.enqueue("work")
+    claim = await hands.claim_one()
+    queue.heartbeat([Beat(claim, Progress(3, 10))])
+    claim.progress = Progress(9, 10)
+    await hands.settle(claim, outcome)
+    assert (await queue.get(task.id)).progress == Progress(9, 10)
+
+
+async def test_a_lost_claim_writes_no_progress(queue: Queue, hands: Hands) -> None:
+    task = await queue.enqueue("work")
+    claim = await hands.claim_one()
+    await queue.cancel(task.id)
+    claim.progress = Progress(9, 10)
+    assert not await hands.settle(claim)
+    assert (await queue.get(task.id)).progress is None
+
+
 async def test_follow_ups_are_stored_with_the_success(queue: Queue, hands: Hands, clock: ManualClock) -> None:
     existing = await queue.enqueue("next", unique_key="known")
     await queue.enqueue("work")

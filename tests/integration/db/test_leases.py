@@ -34,6 +34,7 @@ PARCELS = LeaseSpec(
     },
     returns=("id", "weight", "tries", "lease_expires_at"),
     types={"note": "text"},
+    recovery_error=lambda owner: f"lost by {owner}",
 )
 
 SCHEMA = """
@@ -231,17 +232,17 @@ def test_a_running_row_without_a_lease_is_stale(parcels: Parcels) -> None:
     parcels.claim("w")
     parcels.write(lambda conn: conn.run("UPDATE parcels SET lease_expires_at = NULL, worker_id = NULL"))
     assert parcels.recover() == [1]
-    assert parcels.column("note") == ["LEASE_EXPIRED: worker unknown stopped renewing its lease"]
+    assert parcels.column("note") == [PARCELS.recovery_error(None)]
 
 
 def test_recovery_ends_the_ownership_and_says_whose_it_was(parcels: Parcels) -> None:
     parcels.add(1)
     for lost, becomes in ((1, "pending"), (2, "failed")):
-        parcels.claim("w")
+        owner, _ = parcels.claim("w")
         parcels.clock.advance(30)
         assert parcels.recover() == [1]
+        assert parcels.column("note") == [PARCELS.recovery_error(owner)]
         assert (parcels.column("status"), parcels.column("lost")) == ([becomes], [lost])
-    assert parcels.column("note") == ["LEASE_EXPIRED: worker w stopped renewing its lease"]
     for column in ("worker_id", "worker_heartbeat_at", "lease_expires_at"):
         assert parcels.column(column) == [None]
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -114,6 +115,7 @@ def test_the_numbers_of_both_databases_go_up_one_by_one() -> None:
 
 def test_an_up_to_date_database_is_opened_without_its_write_lock(database: Database, url: str) -> None:
     migrate(database, RUNTIME)
+    other: Any
     if database.dialect is Dialect.SQLITE:
         other = sqlite3.connect(Path(url.removeprefix("sqlite:///")), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,9 +72,9 @@ async def test_writes_that_came_while_the_writer_was_busy_share_one_commit(datab
         busy.set()
         go_on.wait(20)
 
-    writes = [asyncio.create_task(database.write(watch))]
+    writes: list[asyncio.Task[Any]] = [asyncio.create_task(database.write(watch))]
     await asyncio.to_thread(busy.wait, 20)
-    writes += [asyncio.create_task(database.write(lambda conn: conn.run(ADD) and None)) for _ in range(100)]
+    writes += [asyncio.create_task(database.write(lambda conn: conn.run(ADD))) for _ in range(100)]
     await asyncio.sleep(0)
     go_on.set()
     await asyncio.gather(*writes)

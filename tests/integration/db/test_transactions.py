@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
 import pytest
@@ -59,7 +60,7 @@ async def test_a_function_that_fails_undoes_only_itself_among_those_that_commit_
         conn.run("INSERT INTO notes (id) VALUES (2)")
         raise LookupError("mine")
 
-    writes = [asyncio.create_task(database.write(first))]
+    writes: list[asyncio.Task[Any]] = [asyncio.create_task(database.write(first))]
     await asyncio.to_thread(busy.wait, 20)
     writes.append(asyncio.create_task(database.write(failing)))
     writes.append(asyncio.create_task(database.write(insert(3))))

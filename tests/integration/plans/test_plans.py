@@ -61,18 +61,18 @@ def test_a_heartbeat_finds_its_rows_by_their_keys(planner: Planner) -> None:
 
 
 def test_the_list_without_a_filter_goes_by_the_primary_key(planner: Planner) -> None:
-    for before in (2**63 - 1, MIDDLE):
-        check(planner.plans(lambda conn, at=before: planner.store.page(conn, [], None, at, 51)), "primary key")
+    check(planner.plans(lambda conn: planner.store.page(conn, [], None, 2**63 - 1, 51)), "primary key")
+    check(planner.plans(lambda conn: planner.store.page(conn, [], None, MIDDLE, 51)), "primary key")
 
 
-@pytest.mark.parametrize("states", [[], ["succeeded"], ["running"]], ids=["any state", "succeeded", "running"])
-@pytest.mark.parametrize("task_type", [None, "type7"])
+@pytest.mark.parametrize(
+    ("states", "task_type"),
+    [(["succeeded"], None), (["running"], None), ([], "type7"), (["succeeded"], "type7"), (["running"], "type7")],
+)
 @pytest.mark.parametrize("before", [2**63 - 1, MIDDLE], ids=["first page", "a later page"])
 def test_a_filtered_list_goes_by_the_listing_index(
     planner: Planner, states: list[str], task_type: str | None, before: int
 ) -> None:
-    if not states and task_type is None:
-        pytest.skip("that is the list without a filter")
     plans = planner.plans(lambda conn: planner.store.page(conn, states, task_type, before, 51))
     check(plans, "ix_tasks_listing", "primary key")
 

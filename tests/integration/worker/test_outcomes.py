@@ -228,7 +228,7 @@ async def test_follow_ups_are_stored_with_the_success_of_the_task_that_asked_for
 
     @registry.task("parent")
     async def parent(ctx: TaskContext) -> None:
-        ctx.enqueue("child", {"n": 1})
+        _ = ctx.enqueue("child", {"n": 1})
         await ctx.enqueue("child", {"n": 2}, priority=5)
 
     @registry.task("child")
@@ -247,7 +247,7 @@ async def test_follow_ups_of_a_failed_or_snoozed_attempt_are_not_stored(queue: Q
 
     @registry.task("parent", max_attempts=1)
     async def parent(how: str, ctx: TaskContext) -> None:
-        ctx.enqueue("child")
+        await ctx.enqueue("child")
         if how == "fails":
             raise ValueError("no")
         if how == "snoozes":

@@ -18,7 +18,7 @@ from kurabito.runtime.port import Beat
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
-UNHURRIED = {"lease": 60.0, "heartbeat": 30.0}
+UNHURRIED: dict[str, Any] = {"lease": 60.0, "heartbeat": 30.0}
 """Nothing here may wait for a heartbeat."""
 
 
@@ -28,7 +28,7 @@ async def test_progress_can_be_seen_while_the_handler_runs(queue: Queue, eventua
     @registry.task
     async def counting(ctx: TaskContext) -> None:
         for done in range(4):
-            ctx.report(done, 10)
+            _ = ctx.report(done, 10)
         await gate.wait()
         await ctx.report(10, 10)
 

@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 class SqliteQueue(SqlQueue):
     """A queue in a SQLite file."""
 
-    def __init__(self, database: SqliteDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP) -> None:
-        super().__init__(database, SqliteStore(), max_payload=max_payload, keep=keep)
+    def __init__(
+        self, database: SqliteDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+    ) -> None:
+        super().__init__(database, SqliteStore(), max_payload=max_payload, keep=keep, create=create)
         self.workers_folder = Path(f"{database.path}.workers")
 
 
 class PostgresQueue(SqlQueue):
     """A queue in a PostgreSQL database."""
 
-    def __init__(self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP) -> None:
-        super().__init__(database, PostgresStore(), max_payload=max_payload, keep=keep)
+    def __init__(
+        self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+    ) -> None:
+        super().__init__(database, PostgresStore(), max_payload=max_payload, keep=keep, create=create)
 
 
-def sql_queue(url: str, *, clock: Clock | None, max_payload: int, keep: float) -> SqlQueue:
+def sql_queue(url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool) -> SqlQueue:
     """The queue in the database that a URL names."""
-    database = open_database(url, clock=clock)
+    database = open_database(url, clock=clock, create=create)
     adapter = SqliteQueue if database.dialect is Dialect.SQLITE else PostgresQueue
-    return adapter(database, max_payload=max_payload, keep=keep)  # type: ignore[arg-type]
+    return adapter(database, max_payload=max_payload, keep=keep, create=create)  # type: ignore[arg-type]

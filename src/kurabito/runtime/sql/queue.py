@@ -16,9 +16,9 @@ from uuid import UUID
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import leases
-from kurabito.db.migrate import RUNTIME, migrate
+from kurabito.db.migrate import RUNTIME, has_set, migrate
 from kurabito.db.port import Connection, Database
-from kurabito.errors import InvalidInput, TaskNotFound
+from kurabito.errors import DatabaseUnavailable, InvalidInput, TaskNotFound
 from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
@@ -55,7 +55,13 @@ class SqlQueue:
     """Tasks that survive the process."""
 
     def __init__(
-        self, database: Database, store: TaskStore, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP
+        self,
+        database: Database,
+        store: TaskStore,
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        keep: float = KEEP,
+        create: bool = True,
     ) -> None:
         self.database = database
         self.arrivals = Bell()
@@ -63,6 +69,7 @@ class SqlQueue:
         self.max_payload = max_payload
         self._store = store
         self._keep = keep
+        self._create = create
         self._changes = Bell()
         self._waiters = Waiters(self._changes, self._finished_among)
         self._starting: set[asyncio.Future[Any]] = set()
@@ -110,7 +117,7 @@ class SqlQueue:
         return stored
 
     async def transact(self, fn: Callable[[Any], T]) -> T:
-        answer = await self._change(lambda conn, _: fn(conn.raw))
+        answer = await self._change(lambda conn, _: conn.lend(fn))
         self.arrivals.ring()
         return answer
 
@@ -285,6 +292,10 @@ class SqlQueue:
     def _connect(self) -> None:
         self.database.open()
         try:
+            if not self._create and not has_set(self.database, RUNTIME):
+                raise DatabaseUnavailable(
+                    "there is no queue in this database yet: the first program that uses it makes one"
+                )
             migrate(self.database, RUNTIME)
         except BaseException:
             self.database.close()
