@@ -26,13 +26,16 @@ class Bell:
             return
         with self._lock:
             listeners = list(self._listeners.values())
+        here = _running_loop()
         for loop, hear in listeners:
-            if not loop.is_closed():
+            if loop is here:
+                hear()
+            elif not loop.is_closed():
                 loop.call_soon_threadsafe(hear)
 
     @contextmanager
     def listen(self, hear: Callable[[], object]) -> Iterator[None]:
-        """Call `hear` on this coroutine's loop at each ring, while the block runs."""
+        """Call `hear` on this coroutine's loop at each ring, while the block runs. It must be quick and not raise."""
         with self._lock:
             key, self._next = self._next, self._next + 1
             self._listeners[key] = (asyncio.get_running_loop(), hear)
@@ -41,3 +44,10 @@ class Bell:
         finally:
             with self._lock:
                 del self._listeners[key]
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -50,6 +50,8 @@ class Fleet:
 
     @property
     def living(self) -> list[str]:
+        ended = {name: process.returncode for name, process in self._living.items() if process.poll() is not None}
+        assert not ended, f"workers ended by themselves: {ended}"
         return list(self._living)
 
     def command(self, **options: Any) -> list[str]:
@@ -77,7 +79,7 @@ class Fleet:
 
     def leave(self, *names: str) -> None:
         """SIGTERM, and wait until the processes left in good order."""
-        for name in names or self.living:
+        for name in names or list(self._living):
             process = self._living.pop(name)
             process.terminate()
             assert process.wait(timeout=30) == 0

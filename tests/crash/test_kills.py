@@ -59,11 +59,10 @@ async def _kill_and_check(queue: Queue, fleet: Fleet, chance: random.Random, kil
 
 async def _one_at_work(fleet: Fleet, chance: random.Random) -> str:
     """A living worker that has come up."""
-    while True:
-        ready = {line.worker for line in fleet.lines("ready")} & set(fleet.living)
-        if ready:
-            return chance.choice(sorted(ready))
-        await asyncio.sleep(0.005)
+    async with asyncio.timeout(60):
+        while not (ready := {line.worker for line in fleet.lines("ready")} & set(fleet.living)):
+            await asyncio.sleep(0.005)
+    return chance.choice(sorted(ready))
 
 
 async def _finished(queue: Queue, task_id: Any) -> TaskRecord:

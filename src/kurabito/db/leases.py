@@ -185,14 +185,19 @@ def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str
 def _stale_sql(spec: LeaseSpec, dialect: Dialect) -> str:
     running = f"{spec.state} = '{spec.running}'" + (f" AND {spec.leased}" if spec.leased else "")
     selected = f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE"
+    stale = f"SELECT {spec.key} FROM {spec.table} WHERE {running} AND"
     if dialect is Dialect.POSTGRES:
+        # Chosen first and locked in order then: asked for both at once the planner may walk through all the keys.
+        expired = "(lease_expires_at IS NULL OR lease_expires_at <= :now)"
         return (
-            f"{selected} {running} AND (lease_expires_at IS NULL OR lease_expires_at <= :now) "
-            f"ORDER BY {spec.key} LIMIT :limit FOR UPDATE SKIP LOCKED"
+            f"{selected} {spec.key} = ANY (ARRAY({stale} {expired} LIMIT :limit)) AND {running} AND {expired} "
+            f"ORDER BY {spec.key} FOR UPDATE SKIP LOCKED"
         )
     # Two ranges of the lease index. With an OR and an order SQLite would walk through the whole table instead.
-    stale = f"SELECT {spec.key} FROM {spec.table} WHERE {running} AND lease_expires_at"
-    return f"{selected} {spec.key} IN ({stale} IS NULL UNION ALL {stale} <= :now LIMIT :limit) ORDER BY {spec.key}"
+    return (
+        f"{selected} {spec.key} IN ({stale} lease_expires_at IS NULL UNION ALL {stale} lease_expires_at <= :now "
+        f"LIMIT :limit) ORDER BY {spec.key}"
+    )
 
 
 def _fence(spec: LeaseSpec) -> str:

@@ -10,7 +10,7 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 from kurabito.events import Bell
@@ -49,6 +49,23 @@ class Presence:
     name: str
     task_types: tuple[str, ...]
     concurrency: int
+
+
+@runtime_checkable
+class InstantClaims(Protocol):
+    """A queue that claims without waiting for anything, so that a worker need not wait for the event loop either."""
+
+    def claim_now(
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Sequence[Settlement] = (),
+    ) -> Claimed:
+        """As `Queue.claim`."""
+        ...
 
 
 class Queue(Protocol):

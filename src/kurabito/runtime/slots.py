@@ -55,7 +55,7 @@ class _Run:
 class Slots:
     """Runs claimed tasks, at most `size` at once, and collects how they ended."""
 
-    def __init__(self, registry: Registry, size: int, max_payload: int, ended: Callable[[], None]) -> None:
+    def __init__(self, registry: Registry, size: int, max_payload: int, tell_pump: Callable[[], None]) -> None:
         self.started = 0
         self.tell_news: Callable[[], object] = lambda: None
         """Called in any thread when there is progress to tell."""
@@ -63,7 +63,7 @@ class Slots:
         self._registry = registry
         self._size = size
         self._max_payload = max_payload
-        self._tell_ended = ended
+        self._tell_pump = tell_pump
         self._ahead: deque[Claim] = deque()
         self._ahead_since = 0.0
         self._running: dict[int, _Run] = {}
@@ -82,6 +82,10 @@ class Slots:
     @property
     def busy(self) -> bool:
         return bool(self._running)
+
+    @property
+    def all_busy(self) -> bool:
+        return len(self._running) >= self._size
 
     def holds(self, claim: Claim) -> bool:
         return self._held.get(claim.key) is claim
@@ -139,6 +143,7 @@ class Slots:
             elif claim in self._ahead:
                 self._ahead.remove(claim)
                 self._let_go(claim)
+                self._tell_pump()
 
     def beats(self, *, news_only: bool = False) -> list[Beat]:
         """A beat for every task that is ours; safe in any thread."""
@@ -227,6 +232,9 @@ class Slots:
             return True
         ctx = TaskContext(claim, self._max_payload, self.tell_news)
         run = self._running[claim.key] = _Run(claim, ctx, handler, slot)
+        if self._ahead and self.all_busy:
+            # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
+            self._tell_pump()
         try:
             outcome = await self._call(handler, claim, ctx)
         except asyncio.CancelledError as cancelled:
@@ -239,7 +247,7 @@ class Slots:
         if run.why == "lost":
             # Cancelled, or another's by now: there is nothing left to write.
             self._let_go(claim)
-            self._tell_ended()
+            self._tell_pump()
         else:
             self._end(claim, outcome)
         return run.why is None
@@ -297,7 +305,7 @@ class Slots:
 
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
-        self._tell_ended()
+        self._tell_pump()
 
 
 async def _in_time(handler: Handler, arguments: tuple[Any, ...], limit: float) -> Any:

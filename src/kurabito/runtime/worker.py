@@ -12,7 +12,6 @@ import asyncio
 import math
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -22,7 +21,7 @@ from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
-from kurabito.runtime.port import Claimed, Presence, Queue
+from kurabito.runtime.port import Claimed, InstantClaims, Presence, Queue
 from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.registry import Registry
 from kurabito.runtime.slots import Slots
@@ -64,13 +63,16 @@ class Worker:
         # A supervisor names the process's worker; taken out, so that a second one here does not claim to be the first.
         self.name = check_worker_name(name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name())
         self.queue = queue
+        self._instant = queue if isinstance(queue, InstantClaims) else None
         self.registry = registry
         self.concurrency = concurrency
         self.task_types = tuple(registry.task_types if task_types is None else task_types)
+        handlers = [registry.handler(task_type) for task_type in self.task_types]
+        self._limited = {each.task_type: each.concurrency for each in handlers if each and each.concurrency}
         self._lease = lease
         self._grace = grace
         self._wake = asyncio.Event()
-        self._slots = Slots(registry, concurrency, queue.max_payload, self._wake.set)
+        self._slots = Slots(registry, concurrency, queue.max_payload, self._look_again)
         presence = Presence(self.name, self.task_types, concurrency)
         self._heart = Heart(queue, presence, self._slots, lease, heartbeat)
         self._upkeep = Upkeep(queue, registry, self.name, heartbeat, self._look_again)
@@ -148,15 +150,21 @@ class Worker:
         """Settle and claim in one transaction."""
         self._look = False
         capacity, limit = self._room(settling)
+        if self._instant is not None:
+            claimed = self._instant.claim_now(self.name, capacity, limit, lease=self._lease, settling=settling)
+        else:
+            claimed = await self._claim(capacity, limit, settling)
+        self._slots.settled(settling, claimed.lost)
+        return self._take_in(claimed, limit)
+
+    async def _claim(self, capacity: dict[str, int], limit: int, settling: list[Settlement]) -> Claimed:
         turn = asyncio.ensure_future(self.queue.claim(self.name, capacity, limit, lease=self._lease, settling=settling))
         try:
-            claimed = await asyncio.shield(turn)
+            return await asyncio.shield(turn)
         except asyncio.CancelledError:
             # What the queue gave us must not be left running: finish this turn, then stop.
             self._stopping = True
-            claimed = await turn
-        self._slots.settled(settling, claimed.lost)
-        return self._take_in(claimed, limit)
+            return await turn
 
     def _take_in(self, claimed: Claimed, limit: int) -> list[Settlement]:
         """Hand the claims to the slots; what must not be run beside them is given back."""
@@ -179,17 +187,14 @@ class Worker:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
         ahead = min(_MOST_AHEAD, int(self._pace.update(self._slots.started) * _AHEAD_SECONDS))
         leaving = [claim.task_type for claim, _ in settling if self._slots.holds(claim)]
-        limit = max(0, self.concurrency + ahead - self._slots.held_count + len(leaving))
-        if limit == 0:
+        limit = self.concurrency + ahead - self._slots.held_count + len(leaving)
+        if limit <= 0:
             return {}, 0
-        held = self._slots.held_by_type - Counter(leaving)
-        return {task_type: self._room_for(task_type, held, limit) for task_type in self.task_types}, limit
-
-    def _room_for(self, task_type: str, held: Counter[str], limit: int) -> int:
-        handler = self.registry.handler(task_type)
-        if handler is None or handler.concurrency is None:
-            return limit
-        return max(0, handler.concurrency - held[task_type])
+        capacity = dict.fromkeys(self.task_types, limit)
+        for task_type, most in self._limited.items():
+            held = self._slots.held_by_type[task_type] - leaving.count(task_type)
+            capacity[task_type] = max(0, most - held)
+        return capacity, limit
 
     async def _promote_due(self) -> None:
         if self._due is not None and time.monotonic() >= self._due:
@@ -203,7 +208,7 @@ class Worker:
 
     async def _rest(self) -> None:
         waits = [] if self._due is None else [max(0.0, self._due - time.monotonic())]
-        if self._slots.has_ahead:
+        if self._slots.has_ahead and self._slots.all_busy:
             waits.append(_AHEAD_TOO_LONG)
         if not waits:
             await self._wake.wait()

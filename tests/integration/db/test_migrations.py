@@ -5,14 +5,16 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from kurabito.db import Connection, Database, Dialect, migrate
+from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import RUNTIME, Migration, applied, available
 from kurabito.errors import DatabaseTooNew, MigrationChanged
 
@@ -128,6 +130,24 @@ def test_an_up_to_date_database_is_opened_without_its_write_lock(database: Datab
         assert time.monotonic() - began < 5
     finally:
         other.close()
+
+
+def test_programs_that_migrate_at_the_same_moment_take_turns(url: str) -> None:
+    slow = Migration(2, "slow", "py", "import time\n\ndef apply(conn):\n    time.sleep(0.1)\n")
+    ready = threading.Barrier(5)
+
+    def program() -> list[str]:
+        database = open_database(url)
+        database.open()
+        try:
+            ready.wait(20)
+            return migrate(database, "demo", [FIRST, slow])
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(5) as threads:
+        answers = [future.result() for future in [threads.submit(program) for _ in range(5)]]
+    assert sorted(answers) == [[], [], [], [], ["0001_shelves", "0002_slow"]]
 
 
 def test_processes_that_start_together_migrate_once(url: str, database: Database) -> None:

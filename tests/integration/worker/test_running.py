@@ -154,13 +154,22 @@ async def test_a_handler_that_ignores_its_cancellation_does_not_poison_the_next(
         await asyncio.sleep(0)
         return "done anyway"
 
+    async def fail() -> None:
+        raise ValueError("one of a group")
+
     @registry.task
     async def gentle() -> str:
-        await asyncio.sleep(0.01)
+        # A group takes a cancellation that was left over for its own and raises that instead of its member's error.
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+                await asyncio.sleep(5)
+        except* ValueError:
+            pass
         return "well"
 
     task = await queue.enqueue("stubborn")
-    async with Worker(queue, registry, concurrency=1):
+    async with Worker(queue, registry, concurrency=1, **UNHURRIED):
         await running.wait()
         if stopped_by == "cancel":
             await queue.cancel(task.id)

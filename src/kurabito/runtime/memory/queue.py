@@ -155,6 +155,17 @@ class MemoryQueue(ReadSide):
         lease: float = 30.0,
         settling: Sequence[Settlement] = (),
     ) -> Claimed:
+        return self.claim_now(worker, capacity, limit, lease=lease, settling=settling)
+
+    def claim_now(
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Sequence[Settlement] = (),
+    ) -> Claimed:
         owner = leasing.new_owner(worker)
         with self._changing() as now:
             lost = leasing.settle(self._table, settling, now) if settling else []
