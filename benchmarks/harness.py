@@ -59,6 +59,8 @@ class Measured:
 
     side: Side
     figures: dict[str, list[float]] = field(default_factory=dict)
+    disturbed: int = 0
+    """How many of the measurements began while the machine was busy with something else."""
 
     def median(self, figure: str) -> float:
         return statistics.median(self.figures[figure])
@@ -70,8 +72,8 @@ def interleave(sides: Sequence[Side], options: Options) -> list[Measured]:
     measured = [Measured(side) for side in sides]
     for turn in range(rounds):
         for result in measured:
-            if not options.quick:
-                wait_for_quiet()
+            if not options.quick and not wait_for_quiet():
+                result.disturbed += 1
             began = time.monotonic()
             figures = result.side.measure()
             for figure, value in figures.items():
@@ -84,13 +86,14 @@ def interleave(sides: Sequence[Side], options: Options) -> list[Measured]:
     return measured
 
 
-def wait_for_quiet(seconds: float = 60.0) -> None:
-    """Wait until the machine has little else to do, and say so when it never had."""
+def wait_for_quiet(seconds: float = 60.0) -> bool:
+    """Wait until the machine has little else to do; false, and a warning, when that never came."""
     deadline = time.monotonic() + seconds
     while (busy := psutil.cpu_percent(interval=0.5)) > QUIET_PERCENT:
         if time.monotonic() > deadline:
             print(f"  the machine is busy with something else ({busy:.0f} %): do not trust the next number", flush=True)
-            return
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -166,8 +169,14 @@ def settings_of(measured: Sequence[Measured]) -> list[str]:
     return [
         f"{result.side.name}: {result.side.settings}"
         + "".join(f"; {number(result.median(figure), '')} {figure}" for figure in result.figures if "CPU" in figure)
+        + disturbance(result)
         for result in measured
     ]
+
+
+def disturbance(result: Measured) -> str:
+    """A warning when the machine was not ours alone."""
+    return f"; **the machine was busy at {result.disturbed} of the measurements**" if result.disturbed else ""
 
 
 def number(value: float, unit: str) -> str:

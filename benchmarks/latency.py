@@ -17,7 +17,7 @@ from pathlib import Path
 import contenders
 import postgres
 from contenders import Contender
-from harness import Measured, Options, Outcome, Row, Side, Target, compare, interleave, run_alone
+from harness import Measured, Options, Outcome, Row, Side, Target, compare, disturbance, interleave, run_alone
 from processes import Arrivals, BenchmarkBroken, Child, Gate, in_fresh_process
 
 Store = Callable[[], AbstractContextManager[str]]
@@ -64,7 +64,7 @@ def _summary(result: Measured) -> str:
     figures = ", ".join(
         f"{figure} {result.median(figure):.3g}" for figure in ("p50 ms", "p99 ms", "CPU %") if figure in result.figures
     )
-    return f"{result.side.name} ({result.side.settings}): {figures}"
+    return f"{result.side.name} ({result.side.settings}): {figures}{disturbance(result)}"
 
 
 @contextmanager

@@ -168,6 +168,12 @@ def check_wait(field: str, value: float | timedelta) -> float:
     return seconds
 
 
+def due_at(task: PreparedTask, now: int) -> int | None:
+    """When the task may run, if that is later than now."""
+    due = task.run_at if task.delay is None else now + task.delay
+    return due if due is not None and due > now else None
+
+
 def merge_by_key(tasks: Sequence[PreparedTask]) -> dict[str, PreparedTask]:
     """One task per unique key, the first with the highest priority asked for, in the order of the keys."""
     merged: dict[str, PreparedTask] = {}

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from kurabito.clock import to_datetime
 from kurabito.runtime import payloads
-from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, ERRORS_KEPT, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import worker_name
 from kurabito.runtime.states import TaskState
@@ -40,13 +40,8 @@ class Row:
         self.priority = task.priority
         self.unique_key = task.unique_key
         self.max_attempts = task.max_attempts
-        due = task.run_at if task.delay is None else now + task.delay
-        if due is None or due <= now:
-            self.state = QUEUED
-            self.next_run_at: int | None = None
-        else:
-            self.state = RETRY_SCHEDULED
-            self.next_run_at = due
+        self.next_run_at = due_at(task, now)
+        self.state = QUEUED if self.next_run_at is None else RETRY_SCHEDULED
         self.created_at = self.updated_at = now
         self.attempts = self.lost_leases = 0
         self.errors: tuple[AttemptError, ...] = ()

@@ -13,6 +13,10 @@ SELECT id, task_type, payload, content_type,
 FROM (SELECT *, coalesce(run_at, :now + delay) AS due FROM (<rows>) AS given) AS given
 ORDER BY place;
 
+-- name: copy
+COPY tasks (id, task_type, payload, content_type, state, priority, next_run_at, max_attempts, created_at, updated_at)
+FROM STDIN;
+
 -- name: store_keyed
 -- Numbered in the order in which they were given, written in the order of their keys: two batches with the same keys must
 -- not wait for one another.

@@ -46,8 +46,6 @@ T = TypeVar("T")
 KEEP: Final = 86_400.0
 _KEEP_EVENTS: Final = 3600 * SECOND
 _KEEP_WORKERS: Final = 3600 * SECOND
-# A bulk load lets others write this often.
-_LONGEST_LOAD: Final = 0.02
 _NEWEST: Final = 2**63 - 1
 
 
@@ -108,7 +106,7 @@ class SqlQueue:
         return record
 
     async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
-        prepared = prepare_many(tasks, max_payload=self.max_payload)
+        prepared = await self._prepare(list(tasks))
         stored = StoredRecords(prepared)
         done = 0
         while done < len(prepared):
@@ -333,11 +331,16 @@ class SqlQueue:
         record = record_of_new(task, conn.now()) if task.unique_key is None else found[task.unique_key]
         return self._store.marked(conn, [record])[0]
 
+    async def _prepare(self, tasks: builtins.list[TaskLike]) -> builtins.list[PreparedTask]:
+        prepare_all = partial(prepare_many, tasks, max_payload=self.max_payload)
+        # A large load would keep the event loop from everything else.
+        return await asyncio.to_thread(prepare_all) if len(tasks) > STATEMENT_ROWS else prepare_all()
+
     def _load(
         self, tasks: Sequence[PreparedTask], start: int, stored: StoredRecords, conn: Connection, told: Told
     ) -> int:
         """Store tasks, a thousand by a statement, until the transaction has lasted long enough; where it got to."""
-        until = time.monotonic() + _LONGEST_LOAD
+        until = time.monotonic() + self._store.longest_load
         while start < len(tasks) and time.monotonic() < until:
             some = tasks[start : start + STATEMENT_ROWS]
             stored.note(start, len(some), conn.now(), self._store.add(conn, some, told))

@@ -10,7 +10,7 @@ from uuid import UUID
 from kurabito.clock import to_datetime
 from kurabito.db.port import Row
 from kurabito.runtime import payloads
-from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import TaskState
@@ -73,11 +73,11 @@ def claim_of(row: Row, owner: str) -> Claim:
 
 def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
     """A task as it was stored at this moment."""
-    due = task.run_at if task.run_at is not None else now + task.delay if task.delay is not None else now
+    due = due_at(task, now)
     return TaskRecord(
         id=task.id,
         envelope=TaskEnvelope(task.task_type, task.payload, task.content_type),
-        state=TaskState.RETRY_SCHEDULED if due > now else TaskState.QUEUED,
+        state=TaskState.QUEUED if due is None else TaskState.RETRY_SCHEDULED,
         priority=task.priority,
         unique_key=task.unique_key,
         attempts=0,
@@ -86,7 +86,7 @@ def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
         progress=None,
         result=None,
         last_error=None,
-        next_run_at=to_datetime(due) if due > now else None,
+        next_run_at=_moment(due),
         created_at=to_datetime(now),
         updated_at=to_datetime(now),
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.runtime.events import TaskEvent, unpack
-from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.sql.records import RECORD
 from kurabito.runtime.sql.store import Position, TaskStore
 from kurabito.runtime.states import TERMINAL
@@ -21,6 +21,7 @@ class SqliteStore(TaskStore):
     """Tasks in SQLite."""
 
     dialect = Dialect.SQLITE
+    longest_load = 0.02
 
     def stored_id(self, task_id: UUID) -> bytes:
         return task_id.bytes
@@ -95,9 +96,7 @@ class SqliteStore(TaskStore):
 
 def _row(task: PreparedTask, now: int) -> tuple[Any, ...]:
     """The task as the statements that store one bind it, by place."""
-    due = task.run_at if task.run_at is not None else now + task.delay if task.delay is not None else None
-    if due is not None and due <= now:
-        due = None
+    due = due_at(task, now)
     return (
         bytes.fromhex(task.hex),
         task.task_type,

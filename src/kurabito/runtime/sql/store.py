@@ -55,6 +55,8 @@ class TaskStore(ABC):
     """What can be done to the tables of the runtime."""
 
     dialect: Dialect
+    longest_load: float
+    """How many seconds a bulk load may write before it commits, so that others can write too."""
 
     def __init__(self) -> None:
         self.sql = Queries("kurabito.runtime.sql", "common.sql", f"{self.dialect}.sql", record=RECORD)

@@ -46,6 +46,8 @@ CREATE TABLE task_events (
     facts text   NOT NULL,
     PRIMARY KEY (tx, seq)
 );
+-- Not compressed: ids hardly shrink, and trying takes longer than writing them.
+ALTER TABLE task_events ALTER COLUMN facts SET STORAGE EXTERNAL;
 
 CREATE TABLE task_workers (
     name         text    PRIMARY KEY,
