@@ -1,7 +1,8 @@
 """The floors: what the stores give when nothing is around them, so that the runtime's own cost can be seen.
 
 The tables are the runtime's own, filled and drained by plain statements: each transaction finishes the last hundred tasks
-and claims the next hundred. In memory it is a heap and a hundred coroutines.
+and claims the next hundred. In memory it is a heap and a hundred coroutines. A worker that claims ahead has larger batches, so
+on PostgreSQL it can be above this "floor".
 """
 
 from __future__ import annotations

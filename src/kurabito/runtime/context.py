@@ -10,7 +10,7 @@ from uuid import UUID
 from kurabito.errors import InvalidInput, LeaseLost
 from kurabito.logs import get_logger
 from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, prepare
-from kurabito.runtime.model import NewTask, Progress
+from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim, Success
 
 _log = get_logger("kurabito.runtime.task")
@@ -111,8 +111,17 @@ class TaskContext:
         content_type: str | None = None,
     ) -> Said:
         """Ask for a follow-up task. It is stored together with this task's success, or not at all."""
-        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
-        prepared = prepare(task, max_payload=self._max_payload)
+        prepared = prepare(
+            task_type,
+            payload,
+            priority,
+            unique_key,
+            delay,
+            run_at,
+            max_attempts,
+            content_type,
+            max_payload=self._max_payload,
+        )
         if self._follow_ups is None:
             self._follow_ups = []
         self._follow_ups.append(prepared)

@@ -49,43 +49,7 @@ class PreparedTask:
         return UUID(hex=self.hex)
 
 
-def prepare(task: NewTask, *, max_payload: int = MAX_PAYLOAD, hex_id: str | None = None) -> PreparedTask:
-    """Check a task and encode its payload; raises InvalidInput naming the field."""
-    return _prepare(
-        hex_id or new_ids(1)[0],
-        max_payload,
-        task.task_type,
-        task.payload,
-        task.priority,
-        task.unique_key,
-        task.delay,
-        task.run_at,
-        task.max_attempts,
-        task.content_type,
-    )
-
-
-def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -> list[PreparedTask]:
-    """Check many tasks; the error of a bad one says which it is, and nothing was stored."""
-    # Whatever the annotations say, callers without a type checker give anything.
-    listed: list[Any] = list(tasks)
-    prepared = []
-    for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
-        try:
-            if isinstance(task, NewTask):
-                prepared.append(prepare(task, max_payload=max_payload, hex_id=hex_id))
-            elif isinstance(task, tuple) and 1 <= len(task) <= 2:
-                prepared.append(_prepare(hex_id, max_payload, *task))
-            else:
-                raise InvalidInput("task", f"must be a NewTask or a tuple of type and payload, got {task!r}")
-        except InvalidInput as problem:
-            raise type(problem)(f"tasks[{place}].{problem.field}", problem.problem) from problem
-    return prepared
-
-
-def _prepare(
-    hex_id: str,
-    max_payload: int,
+def prepare(
     task_type: Any,
     payload: Any = None,
     priority: Any = 0,
@@ -94,7 +58,11 @@ def _prepare(
     run_at: Any = None,
     max_attempts: Any = None,
     content_type: Any = None,
+    *,
+    max_payload: int = MAX_PAYLOAD,
+    hex_id: str | None = None,
 ) -> PreparedTask:
+    """Check a task and encode its payload; raises InvalidInput naming the field."""
     # A queue sees few types and very many tasks of each, so a type is looked at once.
     if type(task_type) is not str or task_type not in _checked_types:
         _check_text("task_type", task_type)
@@ -110,7 +78,7 @@ def _prepare(
     if len(data) > max_payload:
         check_size("payload", data, max_payload)
     return PreparedTask(
-        hex_id,
+        hex_id or new_ids(1)[0],
         task_type,
         data,
         content_type,
@@ -119,6 +87,38 @@ def _prepare(
         None if delay is None else _check_delay(delay, run_at),
         None if run_at is None else _check_run_at(run_at),
         max_attempts,
+    )
+
+
+def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -> list[PreparedTask]:
+    """Check many tasks; the error of a bad one says which it is, and nothing was stored."""
+    # Whatever the annotations say, callers without a type checker give anything.
+    listed: list[Any] = list(tasks)
+    prepared = []
+    for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
+        try:
+            if isinstance(task, NewTask):
+                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
+            elif isinstance(task, tuple) and 1 <= len(task) <= 2:
+                prepared.append(prepare(*task, max_payload=max_payload, hex_id=hex_id))
+            else:
+                raise InvalidInput("task", f"must be a NewTask or a tuple of type and payload, got {task!r}")
+        except InvalidInput as problem:
+            raise type(problem)(f"tasks[{place}].{problem.field}", problem.problem) from problem
+    return prepared
+
+
+def fields_of(task: NewTask) -> tuple[Any, ...]:
+    """The task's fields in the order in which `prepare` takes them."""
+    return (
+        task.task_type,
+        task.payload,
+        task.priority,
+        task.unique_key,
+        task.delay,
+        task.run_at,
+        task.max_attempts,
+        task.content_type,
     )
 
 

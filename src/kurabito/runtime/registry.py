@@ -12,7 +12,7 @@ from kurabito.errors import InvalidInput
 from kurabito.runtime.cron import Cron
 from kurabito.runtime.handlers import Handler, own_name, read_signature
 from kurabito.runtime.intake import prepare, seconds_of
-from kurabito.runtime.model import DEFAULT_ATTEMPTS, NewTask
+from kurabito.runtime.model import DEFAULT_ATTEMPTS
 from kurabito.runtime.retry import DEFAULT_RETRY, RetryPolicy
 from kurabito.runtime.schedules import Every, Rule, Schedule
 
@@ -207,7 +207,7 @@ class Registry:
             if task_type is None:
                 raise InvalidInput("task_type", f"{fn!r} has no name of its own; give one: @registry.task('name')")
         # What could not be enqueued cannot be registered either.
-        prepare(NewTask(task_type))
+        prepare(task_type)
         if task_type in self._handlers:
             other = self._handlers[task_type].fn
             raise InvalidInput("task_type", f"{task_type!r} is registered already, for {other!r}")

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, prepare, seconds_of
-from kurabito.runtime.model import NewTask
 
 
 class Rule(Protocol):
@@ -70,5 +69,4 @@ class Schedule:
 
     def prepare(self, max_payload: int = MAX_PAYLOAD) -> PreparedTask:
         """A fresh task for one tick, as `queue.fire` takes it."""
-        task = NewTask(self.task_type, self.payload, priority=self.priority, unique_key=self.unique_key)
-        return prepare(task, max_payload=max_payload)
+        return prepare(self.task_type, self.payload, self.priority, self.unique_key, max_payload=max_payload)

@@ -72,7 +72,7 @@ class Worker:
         self._lease = lease
         self._grace = grace
         self._wake = asyncio.Event()
-        self._slots = Slots(registry, concurrency, queue.max_payload, self._look_again)
+        self._slots = Slots(registry, concurrency, queue.max_payload, self._wake_up)
         presence = Presence(self.name, self.task_types, concurrency)
         self._heart = Heart(queue, presence, self._slots, lease, heartbeat)
         self._upkeep = Upkeep(queue, registry, self.name, heartbeat, self._look_again)
@@ -80,6 +80,8 @@ class Worker:
         self._look = True
         self._due: float | None = None
         self._stopping = False
+        self._resting = False
+        self._unsettled: list[Settlement] = []
         self._pump: asyncio.Task[None] | None = None
         self._open = AsyncExitStack()
 
@@ -125,16 +127,15 @@ class Worker:
 
     async def _run(self) -> None:
         """The pump: settle what ended, claim what there is room for, wait."""
-        unsettled: list[Settlement] = []
         backoff = 0.1
         while not self._stopping:
             self._wake.clear()
-            unsettled += self._slots.take_outcomes()
-            unsettled += self._ahead_too_long()
+            self._unsettled += self._slots.take_outcomes()
+            self._unsettled += self._ahead_too_long()
             try:
                 await self._promote_due()
-                if unsettled or self._look:
-                    unsettled = await self._turn(unsettled)
+                if self._unsettled or self._look:
+                    await self._turn()
                 backoff = 0.1
             except KurabitoError as problem:
                 _log.warning("queue_unavailable", problem=str(problem), again_in=backoff)
@@ -142,20 +143,26 @@ class Worker:
                 await asyncio.sleep(backoff)
                 backoff = min(backoff * 2, _LONGEST_BACKOFF)
                 continue
-            if not self._look and not unsettled and not self._slots.has_outcomes:
+            if not self._look and not self._unsettled and not self._slots.has_outcomes:
+                self._resting = True
                 await self._rest()
-        await self._finish(unsettled)
+                self._resting = False
+        await self._finish(self._unsettled)
 
-    async def _turn(self, settling: list[Settlement]) -> list[Settlement]:
+    async def _turn(self) -> None:
         """Settle and claim in one transaction."""
-        self._look = False
-        capacity, limit = self._room(settling)
         if self._instant is not None:
-            claimed = self._instant.claim_now(self.name, capacity, limit, lease=self._lease, settling=settling)
-        else:
-            claimed = await self._claim(capacity, limit, settling)
-        self._slots.settled(settling, claimed.lost)
-        return self._take_in(claimed, limit)
+            self._turn_at_once(self._instant)
+            return
+        self._look = False
+        capacity, limit = self._room(self._unsettled)
+        self._take_in(await self._claim(capacity, limit, self._unsettled), limit)
+
+    def _turn_at_once(self, queue: InstantClaims) -> None:
+        self._look = False
+        capacity, limit = self._room(self._unsettled)
+        claimed = queue.claim_now(self.name, capacity, limit, lease=self._lease, settling=self._unsettled)
+        self._take_in(claimed, limit)
 
     async def _claim(self, capacity: dict[str, int], limit: int, settling: list[Settlement]) -> Claimed:
         turn = asyncio.ensure_future(self.queue.claim(self.name, capacity, limit, lease=self._lease, settling=settling))
@@ -166,22 +173,20 @@ class Worker:
             self._stopping = True
             return await turn
 
-    def _take_in(self, claimed: Claimed, limit: int) -> list[Settlement]:
-        """Hand the claims to the slots; what must not be run beside them is given back."""
-        later: list[Settlement] = []
-        if claimed.tasks:
-            apart = [claim for claim in claimed.tasks if claim.is_suspect]
-            if apart:
-                later = [(claim, Postponed(_SUSPECTS_APART)) for claim in apart[not self._slots.holds_suspect :]]
-            postponed = {claim.key for claim, _ in later}
-            self._slots.add(
-                [claim for claim in claimed.tasks if claim.key not in postponed] if later else claimed.tasks
-            )
-            # There may be more as long as there is something.
-            self._look = self._look or len(claimed.tasks) >= limit
-        else:
+    def _take_in(self, claimed: Claimed, limit: int) -> None:
+        """Let go of what was settled and hand the claims to the slots; what must not run beside them is given back."""
+        self._slots.settled(self._unsettled, claimed.lost)
+        self._unsettled = []
+        if not claimed.tasks:
             self._due = None if claimed.due_in is None else time.monotonic() + claimed.due_in
-        return later
+            return
+        suspects = [claim for claim in claimed.tasks if claim.is_suspect]
+        # One suspect at a time: should it take this worker down, it is known which one it was.
+        apart = set(suspects[not self._slots.holds_suspect :]) if suspects else set()
+        self._unsettled = [(claim, Postponed(_SUSPECTS_APART)) for claim in apart]
+        self._slots.add([claim for claim in claimed.tasks if claim not in apart] if apart else claimed.tasks)
+        # There may be more as long as there is something.
+        self._look = self._look or len(claimed.tasks) >= limit
 
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
@@ -219,8 +224,17 @@ class Worker:
         except TimeoutError:
             return
 
-    def _look_again(self) -> None:
+    def _wake_up(self) -> None:
+        """Have the pump look: a slot has something to tell."""
         self._look = True
+        self._wake.set()
+
+    def _look_again(self) -> None:
+        """Look for tasks: there may be new ones."""
+        self._look = True
+        if self._instant is not None and self._resting and not self._stopping:
+            # Waking the pump first would take longer than the claim itself.
+            self._turn_at_once(self._instant)
         self._wake.set()
 
     async def _finish(self, unsettled: list[Settlement]) -> None:

@@ -14,7 +14,7 @@ from kurabito.clock import ManualClock
 from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.intake import PreparedTask, prepare
-from kurabito.runtime.model import NewTask, TaskRecord
+from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import TaskState
@@ -100,7 +100,7 @@ class Hands:
         return heard
 
     def prepared(self, task_type: str = "work", payload: Any = None, **options: Any) -> PreparedTask:
-        return prepare(NewTask(task_type, payload, **options))
+        return prepare(task_type, payload, **options)
 
     async def soon(self, rung: asyncio.Event) -> None:
         """Wait for a bell that must ring."""

@@ -9,7 +9,6 @@ import pytest
 
 from kurabito.db.port import Connection
 from kurabito.runtime.intake import prepare
-from kurabito.runtime.model import NewTask
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Beat
 from kurabito.runtime.sql.store import TaskStore
@@ -125,7 +124,7 @@ def test_a_task_is_found_by_its_id(planner: Planner) -> None:
 
 def test_enqueueing_looks_nothing_up_but_the_unique_key(planner: Planner) -> None:
     def work(conn: Connection) -> None:
-        planner.store.add(conn, [prepare(NewTask("type0")), prepare(NewTask("type0", unique_key="key50"))], [])
+        planner.store.add(conn, [prepare("type0"), prepare("type0", unique_key="key50")], [])
 
     for plan in planner.plans(work):
         assert not plan.scans, plan

@@ -146,6 +146,8 @@ class SlowClaims:
         self.claimed, self.gate = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
+        if name == "claim_now":
+            raise AttributeError("this queue makes its claims wait")
         return getattr(self._queue, name)
 
     async def claim(self, *args: Any, **options: Any) -> Any:

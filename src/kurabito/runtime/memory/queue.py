@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -18,7 +17,7 @@ from kurabito.runtime.memory import leasing
 from kurabito.runtime.memory.reading import ReadSide
 from kurabito.runtime.memory.rows import Records, Row, with_priority
 from kurabito.runtime.memory.table import News
-from kurabito.runtime.model import NewTask, TaskRecord
+from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, microseconds
 from kurabito.runtime.port import Beat, Claimed, Presence
 from kurabito.runtime.telling import tell
@@ -46,6 +45,7 @@ class MemoryQueue(ReadSide):
         self.max_payload = max_payload
         self._keep = keep
         self._ticks: dict[str, int] = {}
+        self._change = _Change(self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,15 +67,24 @@ class MemoryQueue(ReadSide):
         max_attempts: int | None = None,
         content_type: str | None = None,
     ) -> TaskRecord:
-        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
-        prepared = prepare(task, max_payload=self.max_payload)
-        with self._changing() as now:
+        prepared = prepare(
+            task_type,
+            payload,
+            priority,
+            unique_key,
+            delay,
+            run_at,
+            max_attempts,
+            content_type,
+            max_payload=self.max_payload,
+        )
+        with self._change as now:
             (row,) = self._table.insert([prepared], now)
             return row.record(self._attendance.types(now))
 
     async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
         prepared = prepare_many(tasks, max_payload=self.max_payload)
-        with self._changing() as now:
+        with self._change as now:
             rows = self._table.insert(prepared, now)
         return Records(rows, self._lock, self._living_types)
 
@@ -87,7 +96,7 @@ class MemoryQueue(ReadSide):
             tasks = transaction.tasks or ()
         finally:
             transaction.tasks = None
-        with self._changing() as now:
+        with self._change as now:
             self._table.insert(tasks, now)
         return answer
 
@@ -108,8 +117,17 @@ class MemoryQueue(ReadSide):
             raise InvalidInput(
                 "conn", "a queue in memory takes only the connection that `transact` gives, while it runs"
             )
-        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
-        prepared = prepare(task, max_payload=self.max_payload)
+        prepared = prepare(
+            task_type,
+            payload,
+            priority,
+            unique_key,
+            delay,
+            run_at,
+            max_attempts,
+            content_type,
+            max_payload=self.max_payload,
+        )
         twins = [other for other in conn.tasks if unique_key is not None and other.unique_key == unique_key]
         conn.tasks.append(prepared)
         with self._lock:
@@ -119,13 +137,13 @@ class MemoryQueue(ReadSide):
         return with_priority(record, max(task.priority for task in (prepared, *twins)))
 
     async def cancel(self, task_id: UUID | str) -> TaskRecord:
-        with self._changing() as now:
+        with self._change as now:
             row = self._find(task_id)
             self._table.cancel(row, now)
             return row.record(self._attendance.types(now))
 
     async def retry(self, task_id: UUID | str) -> TaskRecord:
-        with self._changing() as now:
+        with self._change as now:
             row = self._find(task_id)
             self._table.retry(row, now)
             return row.record(self._attendance.types(now))
@@ -167,38 +185,38 @@ class MemoryQueue(ReadSide):
         settling: Sequence[Settlement] = (),
     ) -> Claimed:
         owner = leasing.new_owner(worker)
-        with self._changing() as now:
+        with self._change as now:
             lost = leasing.settle(self._table, settling, now) if settling else []
             claims = leasing.claim(self._table, owner, capacity, limit, now, microseconds(lease))
             due = self._table.scheduled.head()
         return Claimed(claims, lost, None if due is None else max(0, due[0] - now) / SECOND)
 
     async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
-        with self._changing() as now:
+        with self._change as now:
             return leasing.settle(self._table, settling, now)
 
     def heartbeat(
         self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
     ) -> builtins.list[Claim]:
-        with self._changing() as now:
+        with self._change as now:
             if presence is not None:
                 self._attendance.sign(presence, now, microseconds(lease))
             return leasing.beat(self._table, beats, now, microseconds(lease))
 
     async def promote(self) -> int:
-        with self._changing() as now:
+        with self._change as now:
             return self._table.promote(now)
 
     async def recover(self) -> int:
-        with self._changing() as now:
+        with self._change as now:
             return leasing.recover(self._table, now)
 
     async def expire_worker(self, name: str) -> int:
-        with self._changing() as now:
+        with self._change as now:
             return leasing.expire(self._table, name, now)
 
     async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
-        with self._changing() as now:
+        with self._change as now:
             last = self._ticks.setdefault(schedule, tick)
             if tick <= last:
                 return False
@@ -210,13 +228,7 @@ class MemoryQueue(ReadSide):
         with self._lock:
             self._attendance.leave(worker)
 
-    @contextmanager
-    def _changing(self) -> Iterator[int]:
-        """A short critical section at one moment; what it did is made known after it."""
-        with self._lock:
-            yield self._clock.now()
-            news = self._table.take_news()
-            ended = self._bells_of(news)
+    def _make_known(self, news: News, ended: builtins.list[Bell]) -> None:
         for name, facts in news.events:
             tell(name, facts)
         if news.events:
@@ -233,3 +245,23 @@ class MemoryQueue(ReadSide):
             return []
         ended = [fact[0] for name, facts in news.events if name in _ENDINGS for fact in facts]
         return [bell for task in ended for bell in self._awaited.get(task, ())]
+
+
+class _Change:
+    """A short critical section at one moment; what it did is made known after it."""
+
+    __slots__ = ("_queue",)
+
+    def __init__(self, queue: MemoryQueue) -> None:
+        self._queue = queue
+
+    def __enter__(self) -> int:
+        self._queue._lock.acquire()
+        return self._queue._clock.now()
+
+    def __exit__(self, *_: object) -> None:
+        queue = self._queue
+        news = queue._table.take_news()
+        ended = queue._bells_of(news)
+        queue._lock.release()
+        queue._make_known(news, ended)

@@ -31,7 +31,7 @@ from kurabito.runtime.intake import (
     prepare_many,
     seconds_of,
 )
-from kurabito.runtime.model import NewTask, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Page, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
 from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.port import Beat, Claimed, Presence
@@ -99,8 +99,17 @@ class SqlQueue:
         max_attempts: int | None = None,
         content_type: str | None = None,
     ) -> TaskRecord:
-        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
-        prepared = prepare(task, max_payload=self.max_payload)
+        prepared = prepare(
+            task_type,
+            payload,
+            priority,
+            unique_key,
+            delay,
+            run_at,
+            max_attempts,
+            content_type,
+            max_payload=self.max_payload,
+        )
         record = await self._change(lambda conn, told: self._add_one(conn, prepared, told))
         self.arrivals.ring()
         return record
@@ -132,8 +141,17 @@ class SqlQueue:
         max_attempts: int | None = None,
         content_type: str | None = None,
     ) -> TaskRecord:
-        task = NewTask(task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type)
-        prepared = prepare(task, max_payload=self.max_payload)
+        prepared = prepare(
+            task_type,
+            payload,
+            priority,
+            unique_key,
+            delay,
+            run_at,
+            max_attempts,
+            content_type,
+            max_payload=self.max_payload,
+        )
         # Logged before the commit, which is the caller's and which we do not see.
         told: Told = []
         record = self._add_one(self.database.adopt(conn), prepared, told)
