@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.7
 
-# Extra arguments, e.g. `make test PYTEST_ARGS="-k lease -n 2"`, `make serve SERVE_ARGS="--port 9000"`.
+# Extra arguments, e.g. `make test PYTEST_ARGS="-k lease"`, `make serve SERVE_ARGS="--port 9000"`.
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
 BENCH_ARGS ?=
@@ -27,7 +27,8 @@ serve: $(VENV)/.base ## start Kurabito on 127.0.0.1:8484
 .PHONY: test
 test: check provision ## check, then run every test
 	@echo "==> running the tests"
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@# A file's tests stay in one process: those about a million rows build them once.
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.dev ## lint, format, types, direction of imports
