@@ -65,7 +65,8 @@ class Upkeep:
 
     async def _recover(self) -> None:
         """Take tasks from workers that stopped renewing their leases, queue what is due, and have a look ourselves."""
-        await self._queue.recover()
+        if recovered := await self._queue.recover():
+            _log.warning("leases_recovered", worker=self._worker, tasks=recovered)
         await self._queue.promote()
         self._look_again()
 

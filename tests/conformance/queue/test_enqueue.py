@@ -230,3 +230,23 @@ async def test_in_a_transaction_a_unique_key_means_the_same(queue: Queue) -> Non
     assert new == twin
     assert ((await queue.get(old.id)).priority, (await queue.get(new)).priority) == (3, 2)
     assert sum((await queue.counts_by_state()).values()) == 2
+
+
+async def test_a_large_load_stores_everything_as_it_was_given(queue: Queue, clock: ManualClock) -> None:
+    odd = ["tab\tbed", "back\\slash", "new\nline", "\\N", "return\r", "蔵人", "plain"]
+    given = [
+        NewTask(name, {"place": place, "name": name}, priority=place, delay=place or None, max_attempts=place + 1)
+        for place, name in enumerate(odd * 40)
+    ]
+    given += [NewTask("bytes", bytes(range(256)), content_type="application/x-odd\t\\")]
+    answers = await queue.enqueue_many(given)
+    for task, answer in zip(given, answers, strict=True):
+        record = await queue.get(answer.id)
+        assert record == answer
+        assert (record.task_type, record.priority) == (task.task_type, task.priority)
+        assert record.max_attempts == (task.max_attempts or 5)
+        if task.task_type != "bytes":
+            assert record.payload_as(dict) == task.payload
+            assert (record.next_run_at is not None) == bool(task.delay)
+    last = await queue.get(answers[-1].id)
+    assert (last.payload, last.content_type) == (bytes(range(256)), "application/x-odd\t\\")

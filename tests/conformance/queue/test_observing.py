@@ -168,7 +168,8 @@ async def test_the_history_tells_when_a_retry_is_due(queue: Queue, hands: Hands,
     clock.advance(5)
     await hands.settle(await hands.claim_one(), Failure("broken", retry_in=2.5))
     last: Any = (await queue.history(task.id))[-1]
-    assert (last.name, last.next_run_at, last.backoff) == ("RetryScheduled", clock.now() + 2_500_000, 2.5)
+    assert (last.name, last.backoff) == ("RetryScheduled", 2.5)
+    assert last.next_run_at == to_datetime(clock.now() + 2_500_000)
 
 
 async def test_a_finished_task_need_not_be_waited_for(queue: Queue, hands: Hands) -> None:

@@ -358,6 +358,7 @@ class SqlQueue:
         self, tasks: Sequence[PreparedTask], start: int, stored: StoredRecords, conn: Connection, told: Told
     ) -> int:
         """Store tasks, a thousand by a statement, until the transaction has lasted long enough; where it got to."""
+        stored.living_types = self._store.living_types(conn)
         until = time.monotonic() + self._store.longest_load
         while start < len(tasks) and time.monotonic() < until:
             some = tasks[start : start + STATEMENT_ROWS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, overload
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from kurabito.runtime import payloads
 from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
-from kurabito.runtime.states import TaskState
+from kurabito.runtime.states import WAITING, TaskState
 
 RECORD: Final = (
     "seq, id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases, "
@@ -71,6 +72,13 @@ def claim_of(row: Row, owner: str) -> Claim:
     )
 
 
+def marked(record: TaskRecord, living_types: frozenset[str]) -> TaskRecord:
+    """The record, marked when it waits for a type that no living worker runs."""
+    if record.state in WAITING and record.task_type not in living_types:
+        return replace(record, no_worker=True)
+    return record
+
+
 def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
     """A task as it was stored at this moment."""
     due = due_at(task, now)
@@ -99,6 +107,7 @@ class StoredRecords(Sequence[TaskRecord]):
         self._tasks = tasks
         self._moments = [0] * len(tasks)
         self._found: dict[str, TaskRecord] = {}
+        self.living_types: frozenset[str] = frozenset()
 
     def note(self, start: int, count: int, moment: int, found: Mapping[str, TaskRecord]) -> None:
         """Say when these were stored, and what the unique keys among them led to."""
@@ -117,8 +126,8 @@ class StoredRecords(Sequence[TaskRecord]):
             return [self[at] for at in range(*place.indices(len(self)))]
         task = self._tasks[place]
         if task.unique_key is not None:
-            return self._found[task.unique_key]
-        return record_of_new(task, self._moments[place])
+            return marked(self._found[task.unique_key], self.living_types)
+        return marked(record_of_new(task, self._moments[place]), self.living_types)
 
     def __iter__(self) -> Iterator[TaskRecord]:
         return (self[place] for place in range(len(self)))

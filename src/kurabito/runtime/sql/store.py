@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -31,8 +30,8 @@ from kurabito.runtime.sql.leasing import (
     resolve_columns,
     tasks_spec,
 )
-from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of
-from kurabito.runtime.states import RETRYABLE, TERMINAL, WAITING, TaskState
+from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, marked, record_of
+from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
 
 STATEMENT_ROWS: Final = 1000
 _BATCH: Final = 1000
@@ -266,10 +265,7 @@ class TaskStore(ABC):
     def marked(self, conn: Connection, records: Sequence[TaskRecord]) -> tuple[TaskRecord, ...]:
         """The records, those that wait for a type that no living worker runs marked so."""
         types = self.living_types(conn)
-        return tuple(
-            replace(record, no_worker=True) if record.state in WAITING and record.task_type not in types else record
-            for record in records
-        )
+        return tuple(marked(record, types) for record in records)
 
     @abstractmethod
     def stored_id(self, task_id: UUID) -> Any: ...
