@@ -380,6 +380,9 @@ async def _half_done(queue: Queue, terminal: int) -> None:
             # The counts on top are asked for apart from the rows, so a picture may be drawn with older ones first.
             seen += await asyncio.to_thread(read_until, terminal, "10/20")
         picture = seen[seen.rindex("queued 1") :]
+        if "waits" not in picture:
+            # A terminal is read as it comes: the rest of the picture is still on its way.
+            picture += await asyncio.to_thread(read_until, terminal, "waits")
         assert "running 1" in picture
         assert picture.index("runs") < picture.index("waits")
         assert "━" in picture
