@@ -97,6 +97,7 @@ class PostgresDatabase:
             timeout=_PATIENCE,
             open=False,
             kwargs={"autocommit": True, "application_name": "kurabito"},
+            configure=_set_up,
         )
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
 
@@ -156,6 +157,11 @@ class PostgresDatabase:
                 if committing or not _was_cut(problem) or attempt == _TRIES:
                     raise DatabaseUnavailable(f"lost {_where(self.dsn)}: {_reason(problem)}") from problem
         raise AssertionError("unreachable")
+
+
+def _set_up(raw: psycopg.Connection[Row]) -> None:
+    # A plan that was made while the table was small is kept for ever, and reads the whole of it once it has grown.
+    raw.execute("SET plan_cache_mode = force_custom_plan")
 
 
 def _prepare_for(raw: psycopg.Connection[Row], reading: bool) -> None:

@@ -33,6 +33,7 @@ class Said:
 
 
 _SAID = Said()
+_NOTHING = Success()
 
 
 class TaskContext:
@@ -138,4 +139,6 @@ class TaskContext:
 
     def success(self, result: bytes | None) -> Success:
         """The outcome of a handler that returned."""
-        return Success(result, tuple(self._follow_ups)) if self._follow_ups else Success(result)
+        if self._follow_ups:
+            return Success(result, tuple(self._follow_ups))
+        return _NOTHING if result is None else Success(result)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Set as AbstractSet
 from contextvars import copy_context
-from typing import Any, Final
+from typing import Final
 
-from kurabito.errors import InvalidInput, PermanentError
 from kurabito.logs import get_logger
-from kurabito.runtime import payloads
 from kurabito.runtime.context import TaskContext
+from kurabito.runtime.execution import Execution, failure
 from kurabito.runtime.handlers import Handler
-from kurabito.runtime.intake import check_size, check_wait
-from kurabito.runtime.outcomes import Claim, Failure, Outcome, Postponed, PutBack, Settlement, Snooze, Success
+from kurabito.runtime.outcomes import Claim, Failure, Outcome, PutBack, Settlement
 from kurabito.runtime.port import Beat
 from kurabito.runtime.registry import Registry
 
@@ -28,7 +26,6 @@ _log = get_logger("kurabito.runtime")
 
 _IN_A_ROW: Final = 64
 _LAST_CHANCE: Final = 1.0
-_NOTHING: Final = Success()
 
 
 class _Run:
@@ -59,7 +56,6 @@ class Slots:
         self.started = 0
         self.tell_news: Callable[[], object] = lambda: None
         """Called in any thread when there is progress to tell."""
-        self.held_by_type: Counter[str] = Counter()
         self._registry = registry
         self._size = size
         self._max_payload = max_payload
@@ -72,12 +68,16 @@ class Slots:
         self._slots: set[asyncio.Task[None]] = set()
         self._parked: list[asyncio.Future[None]] = []
         self._rousing = False
-        self._threads: ThreadPoolExecutor | None = None
+        self._execution = Execution(size, max_payload)
 
     @property
     def held_count(self) -> int:
         """How many tasks are ours: ahead, running, and ended but not yet settled."""
         return len(self._held)
+
+    def held_of(self, task_type: str) -> int:
+        """How many tasks of one type are ours."""
+        return sum(claim.task_type == task_type for claim in self._held.values())
 
     @property
     def busy(self) -> bool:
@@ -86,9 +86,6 @@ class Slots:
     @property
     def all_busy(self) -> bool:
         return len(self._running) >= self._size
-
-    def holds(self, claim: Claim) -> bool:
-        return self._held.get(claim.key) is claim
 
     @property
     def holds_suspect(self) -> bool:
@@ -102,14 +99,13 @@ class Slots:
     def has_outcomes(self) -> bool:
         return bool(self._outcomes)
 
-    def add(self, claims: Sequence[Claim]) -> None:
-        """Take claims over; they are started in this order as slots become free."""
-        if not self._ahead:
-            self._ahead_since = time.monotonic()
-        self._ahead.extend(claims)
+    def add(self, claims: Sequence[Claim], apart: AbstractSet[Claim] = frozenset()) -> None:
+        """Take claims over. Those that are to stay apart are only held; the others are started as slots become free."""
         for claim in claims:
             self._held[claim.key] = claim
-            self.held_by_type[claim.task_type] += 1
+        if not self._ahead:
+            self._ahead_since = time.monotonic()
+        self._ahead.extend([claim for claim in claims if claim not in apart] if apart else claims)
         self._rouse()
 
     def take_outcomes(self) -> list[Settlement]:
@@ -174,13 +170,11 @@ class Slots:
             slot.cancel()
         if self._slots:
             await asyncio.wait(self._slots, timeout=_LAST_CHANCE)
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+        self._execution.close()
 
     def _let_go(self, claim: Claim) -> None:
         if self._held.get(claim.key) is claim:
             del self._held[claim.key]
-            self.held_by_type[claim.task_type] -= 1
 
     def _rouse(self) -> None:
         """Have one more slot look for work. It rouses the next one, so an idle worker wakes no more than it needs."""
@@ -232,15 +226,15 @@ class Slots:
             return True
         ctx = TaskContext(claim, self._max_payload, self.tell_news)
         run = self._running[claim.key] = _Run(claim, ctx, handler, slot)
-        if self._ahead and self.all_busy:
+        if self._ahead and len(self._running) >= self._size:
             # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
             self._tell_pump()
         try:
-            outcome = await self._call(handler, claim, ctx)
+            outcome = await self._execution.call(handler, claim, ctx)
         except asyncio.CancelledError as cancelled:
-            outcome = PutBack() if run.why == "shutdown" else self._failed(handler, claim, cancelled)
+            outcome = PutBack() if run.why == "shutdown" else failure(handler, claim, cancelled)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
-            outcome = self._failed(handler, claim, problem)
+            outcome = failure(handler, claim, problem)
         if run.why == "shutdown" and ctx.heeded:
             outcome = PutBack()
         del self._running[claim.key]
@@ -252,68 +246,8 @@ class Slots:
             self._end(claim, outcome)
         return run.why is None
 
-    async def _call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Outcome:
-        arguments = handler.arguments(claim, ctx)
-        if not handler.is_async:
-            result = await self._in_thread(handler, arguments, ctx)
-        elif handler.time_limit is None:
-            result = await handler.fn(*arguments)
-        else:
-            result = await _in_time(handler, arguments, handler.time_limit)
-        if result is None:
-            return ctx.success(None)
-        if isinstance(result, Snooze):
-            return Postponed(result.seconds)
-        return ctx.success(self._stored(result))
-
-    async def _in_thread(self, handler: Handler, arguments: tuple[Any, ...], ctx: TaskContext) -> Any:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="kurabito-task")
-        loop = asyncio.get_running_loop()
-        context = copy_context()
-        working = loop.run_in_executor(self._threads, lambda: context.run(handler.fn, *arguments))
-        if handler.time_limit is None:
-            return await working
-        done, _ = await asyncio.wait({working}, timeout=handler.time_limit)
-        if done:
-            return working.result()
-        ctx.stop()
-        await asyncio.wait({working})
-        raise TimeoutError(f"ran longer than its time limit of {handler.time_limit} s")
-
-    def _stored(self, result: Any) -> bytes:
-        try:
-            stored, _ = payloads.encode(result, field="result")
-            check_size("result", stored, self._max_payload)
-        except InvalidInput as problem:
-            raise PermanentError(f"the handler did its work, but its result cannot be kept: {problem}") from problem
-        return stored
-
-    def _failed(self, handler: Handler, claim: Claim, problem: BaseException) -> Outcome:
-        if isinstance(problem, Snooze):
-            return Postponed(problem.seconds)
-        error = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-        permanent = isinstance(problem, PermanentError)
-        if not permanent:
-            _log.debug("handler_raised", task_id=str(claim.id), task_type=claim.task_type, exc_info=problem)
-        try:
-            wait = 0.0 if permanent else check_wait("wait", handler.retry(claim.attempt, problem))
-        except Exception as broken:  # noqa: BLE001 - a policy is the user's own code
-            error += f"; and its retry policy raised {type(broken).__name__}: {broken}"
-            permanent, wait = True, 0.0
-        return Failure(error, wait, permanent, handler.max_attempts)
-
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
-        self._tell_pump()
-
-
-async def _in_time(handler: Handler, arguments: tuple[Any, ...], limit: float) -> Any:
-    timer = asyncio.timeout(limit)
-    try:
-        async with timer:
-            return await handler.fn(*arguments)
-    except TimeoutError:
-        if timer.expired():
-            raise TimeoutError(f"ran longer than its time limit of {limit} s") from None
-        raise
+        if len(self._outcomes) == 1:
+            # One word for all that end before the pump comes.
+            self._tell_pump()

@@ -180,25 +180,24 @@ class Worker:
         if not claimed.tasks:
             self._due = None if claimed.due_in is None else time.monotonic() + claimed.due_in
             return
-        suspects = [claim for claim in claimed.tasks if claim.is_suspect]
+        suspects = [claim for claim in claimed.tasks if claim.lost_leases and claim.is_suspect]
         # One suspect at a time: should it take this worker down, it is known which one it was.
         apart = set(suspects[not self._slots.holds_suspect :]) if suspects else set()
         self._unsettled = [(claim, Postponed(_SUSPECTS_APART)) for claim in apart]
-        self._slots.add([claim for claim in claimed.tasks if claim not in apart] if apart else claimed.tasks)
+        self._slots.add(claimed.tasks, apart)
         # There may be more as long as there is something.
         self._look = self._look or len(claimed.tasks) >= limit
 
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
         ahead = min(_MOST_AHEAD, int(self._pace.update(self._slots.started) * _AHEAD_SECONDS))
-        leaving = [claim.task_type for claim, _ in settling if self._slots.holds(claim)]
-        limit = self.concurrency + ahead - self._slots.held_count + len(leaving)
+        limit = self.concurrency + ahead - self._slots.held_count + len(settling)
         if limit <= 0:
             return {}, 0
         capacity = dict.fromkeys(self.task_types, limit)
         for task_type, most in self._limited.items():
-            held = self._slots.held_by_type[task_type] - leaving.count(task_type)
-            capacity[task_type] = max(0, most - held)
+            leaving = sum(claim.task_type == task_type for claim, _ in settling)
+            capacity[task_type] = max(0, most - self._slots.held_of(task_type) + leaving)
         return capacity, limit
 
     async def _promote_due(self) -> None:

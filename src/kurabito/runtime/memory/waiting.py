@@ -6,6 +6,7 @@ for: it is dropped when it comes to the top, or when such entries outnumber the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from heapq import heappop, heappush
 from typing import Final
@@ -18,7 +19,7 @@ Entry = tuple[int, int, str]
 _FEW: Final = 64
 
 
-class WaitingHeap:
+class WaitingHeap(ABC):
     """Ids in the order in which they leave."""
 
     __slots__ = ("_records", "_stale", "entries")
@@ -28,9 +29,9 @@ class WaitingHeap:
         self._stale = 0
         self.entries: list[Entry] = []
 
+    @abstractmethod
     def rank(self, row: Row) -> int | None:
         """The row's present place in this heap; None when it does not belong here."""
-        raise NotImplementedError
 
     def push(self, rank: int, row: Row) -> None:
         heappush(self.entries, (rank, row.key, row.hex))

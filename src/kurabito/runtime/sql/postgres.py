@@ -11,7 +11,8 @@ from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.rowsource import Column, row_source
 from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
 from kurabito.runtime.intake import PreparedTask, due_at
-from kurabito.runtime.sql.store import UNIQUE_KEY, Position, TaskStore, Told
+from kurabito.runtime.sql.lookup import Position
+from kurabito.runtime.sql.store import UNIQUE_KEY, TaskStore, Told
 
 # Below this the round trip decides, above it what a row costs.
 _WORTH_COPYING: Final = 100

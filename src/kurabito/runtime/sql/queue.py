@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -14,31 +13,26 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from uuid import UUID
 
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND
 from kurabito.db import leases
 from kurabito.db.migrate import RUNTIME, has_set, migrate
 from kurabito.db.port import Connection, Database
-from kurabito.errors import DatabaseUnavailable, InvalidInput, TaskNotFound
+from kurabito.errors import DatabaseUnavailable, InvalidInput
 from kurabito.events import Bell
-from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.history import history_of
 from kurabito.runtime.intake import (
     MAX_PAYLOAD,
     PreparedTask,
     TaskLike,
-    parse_id,
     prepare,
     prepare_many,
     seconds_of,
 )
-from kurabito.runtime.model import Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
-from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.port import Beat, Claimed, Presence
-from kurabito.runtime.sql.records import StoredRecords, record_of, record_of_new
+from kurabito.runtime.sql.reading import ReadSide, known_id
+from kurabito.runtime.sql.records import StoredRecords, record_of_new
 from kurabito.runtime.sql.store import STATEMENT_ROWS, TaskStore, Told
-from kurabito.runtime.sql.streams import EventStream, Waiters
-from kurabito.runtime.states import TaskState
 from kurabito.runtime.telling import tell
 
 T = TypeVar("T")
@@ -46,10 +40,9 @@ T = TypeVar("T")
 KEEP: Final = 86_400.0
 _KEEP_EVENTS: Final = 3600 * SECOND
 _KEEP_WORKERS: Final = 3600 * SECOND
-_NEWEST: Final = 2**63 - 1
 
 
-class SqlQueue:
+class SqlQueue(ReadSide):
     """Tasks that survive the process."""
 
     def __init__(
@@ -61,16 +54,13 @@ class SqlQueue:
         keep: float = KEEP,
         create: bool = True,
     ) -> None:
-        self.database = database
+        super().__init__(database, store)
         self.arrivals = Bell()
         self.interrupts = Bell()
         self.max_payload = max_payload
         self._store = store
         self._keep = keep
         self._create = create
-        self._changes = Bell()
-        self._waiters = Waiters(self._changes, self._finished_among)
-        self._starting: set[asyncio.Future[Any]] = set()
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -159,48 +149,15 @@ class SqlQueue:
             tell(name, facts)
         return record
 
-    async def get(self, task_id: UUID | str) -> TaskRecord:
-        known = _known_id(task_id)
-        return await self.database.read(lambda conn: self._store.record(conn, known))
-
-    async def list(
-        self,
-        *,
-        state: TaskState | str | None = None,
-        task_type: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> Page[TaskRecord]:
-        asked = check_page(state, limit, cursor)
-        before = _NEWEST if asked.before is None else asked.before
-        states = [] if asked.state is None else [asked.state.value]
-
-        def look(conn: Connection) -> Page[TaskRecord]:
-            rows = self._store.page(conn, states, task_type, before, limit + 1)
-            records = self._store.marked(conn, [record_of(row) for row in rows[:limit]])
-            return Page(records, cursor_after(rows[limit - 1][0]) if len(rows) > limit else None)
-
-        return await self.database.read(look)
-
-    async def counts_by_state(self) -> dict[TaskState, int]:
-        rows = await self.database.read(lambda conn: conn.all(self._store.sql.counts))
-        counts = dict.fromkeys(TaskState, 0)
-        for _, state, count in rows:
-            counts[TaskState(state)] += count
-        return counts
-
-    async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
-        return history_of(await self.get(task_id))
-
     async def cancel(self, task_id: UUID | str) -> TaskRecord:
-        known = _known_id(task_id)
+        known = known_id(task_id)
         record, was_running = await self._change(lambda conn, told: self._store.cancel(conn, known, told))
         if was_running:
             self.interrupts.ring()
         return record
 
     async def retry(self, task_id: UUID | str) -> TaskRecord:
-        known = _known_id(task_id)
+        known = known_id(task_id)
         record = await self._change(lambda conn, told: self._store.retry(conn, known, told))
         self.arrivals.ring()
         return record
@@ -215,29 +172,6 @@ class SqlQueue:
         await self.database.write(lambda conn: conn.run(self._store.sql.trim_events, {"age": _KEEP_EVENTS}))
         await self.database.write(lambda conn: conn.run(self._store.sql.forget_workers, {"age": _KEEP_WORKERS}))
         return purged
-
-    async def wait(self, task_id: UUID | str, timeout: float | None = None) -> TaskRecord:
-        record = await self.get(task_id)
-        if record.finished:
-            return record
-        await self._waiters.wait(record.id, timeout)
-        return await self.get(record.id)
-
-    def events(self, *, after: str | None = None) -> EventStream:
-        stream = EventStream(self.database, self._store, self._changes, after)
-        self._starting.add(stream.starting)
-        stream.starting.add_done_callback(self._starting.discard)
-        return stream
-
-    async def workers(self) -> builtins.list[WorkerRecord]:
-        rows = await self.database.read(lambda conn: conn.all(self._store.sql.living_workers))
-        return [
-            WorkerRecord(name, tuple(json.loads(types)), concurrency, to_datetime(started), to_datetime(heard))
-            for name, types, concurrency, started, heard in rows
-        ]
-
-    async def ping(self) -> None:
-        await self.database.read(lambda conn: conn.one("SELECT 1"))
 
     # What a worker needs.
 
@@ -370,13 +304,3 @@ class SqlQueue:
         """Whatever did not simply succeed left something to claim, now or at a time that somebody has to know."""
         if any(type(outcome) is not Success or outcome.follow_ups for _, outcome in settling):
             self.arrivals.ring()
-
-    async def _finished_among(self, ids: Sequence[UUID]) -> set[UUID]:
-        return await self.database.read(lambda conn: self._store.finished_among(conn, ids))
-
-
-def _known_id(task_id: UUID | str) -> UUID:
-    known = parse_id(task_id)
-    if known is None:
-        raise TaskNotFound(f"no task has the id {task_id!r}; an id is a UUID")
-    return known

@@ -10,8 +10,9 @@ from uuid import UUID
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.runtime.events import TaskEvent, unpack
 from kurabito.runtime.intake import PreparedTask, due_at
+from kurabito.runtime.sql.lookup import Position
 from kurabito.runtime.sql.records import RECORD
-from kurabito.runtime.sql.store import Position, TaskStore
+from kurabito.runtime.sql.store import TaskStore
 from kurabito.runtime.states import TERMINAL
 
 _TERMINAL: Final = ", ".join(f"'{state}'" for state in sorted(TERMINAL))

@@ -1,4 +1,4 @@
-"""The store of tasks: every statement about them, as plain functions of a connection.
+"""The store of tasks: everything that changes them, as plain functions of a connection.
 
 What SQLite and PostgreSQL say differently is in `sqlite.py` and `postgres.py`.
 """
@@ -6,16 +6,15 @@ What SQLite and PostgreSQL say differently is in `sqlite.py` and `postgres.py`.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from kurabito.db import leases
-from kurabito.db.port import Connection, Dialect, Row
-from kurabito.db.queries import Queries
-from kurabito.errors import TaskConflict, TaskFinished, TaskNotFound, UniqueConflict
-from kurabito.runtime.events import Fact, TaskEvent, pack
+from kurabito.db.port import Connection, Row
+from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
+from kurabito.runtime.events import Fact, pack
 from kurabito.runtime.intake import PreparedTask, merge_by_key
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, Verdict, microseconds, verdict
@@ -30,7 +29,8 @@ from kurabito.runtime.sql.leasing import (
     resolve_columns,
     tasks_spec,
 )
-from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, marked, record_of
+from kurabito.runtime.sql.lookup import TaskLookup
+from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
 
 STATEMENT_ROWS: Final = 1000
@@ -41,24 +41,14 @@ Told = list[tuple[str, list[Fact]]]
 """The events of a transaction: what is logged once it is committed."""
 
 
-class Position(NamedTuple):
-    """A place between two events: a row of `task_events`, and how many of its facts lie behind."""
-
-    row: tuple[int, ...]
-    place: int
-    seen: frozenset[tuple[int, int]] = frozenset()
-    """Rows after this one that were read already."""
-
-
-class TaskStore(ABC):
+class TaskStore(TaskLookup):
     """What can be done to the tables of the runtime."""
 
-    dialect: Dialect
     longest_load: float
     """How many seconds a bulk load may write before it commits, so that others can write too."""
 
     def __init__(self) -> None:
-        self.sql = Queries("kurabito.runtime.sql", "common.sql", f"{self.dialect}.sql", record=RECORD)
+        super().__init__()
         self.spec = tasks_spec(self.dialect)
 
     # Storing.
@@ -92,7 +82,7 @@ class TaskStore(ABC):
         if wake:
             self.wake(conn)
 
-    def wake(self, conn: Connection, payload: str = "") -> None:  # noqa: B027 - SQLite needs none
+    def wake(self, conn: Connection, payload: str = "") -> None:
         """Have the workers of other processes look when this transaction commits; SQLite's notice by themselves."""
 
     # Working.
@@ -248,27 +238,7 @@ class TaskStore(ABC):
             },
         )
 
-    # Asking and changing.
-
-    def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
-        """The row of a task, in the columns of RECORD."""
-        sql = self.sql.find_for_change if for_change else self.sql.find
-        row = conn.one(sql, {"id": self.stored_id(task_id)})
-        if row is None:
-            raise TaskNotFound(f"no task has the id {task_id}; it may have been purged")
-        return row
-
-    def record(self, conn: Connection, task_id: UUID) -> TaskRecord:
-        """The task as it is now."""
-        return self.marked(conn, [record_of(self.find(conn, task_id))])[0]
-
-    def marked(self, conn: Connection, records: Sequence[TaskRecord]) -> tuple[TaskRecord, ...]:
-        """The records, those that wait for a type that no living worker runs marked so."""
-        types = self.living_types(conn)
-        return tuple(marked(record, types) for record in records)
-
-    @abstractmethod
-    def stored_id(self, task_id: UUID) -> Any: ...
+    # Changing.
 
     def cancel(self, conn: Connection, task_id: UUID, told: Told) -> tuple[TaskRecord, bool]:
         """Cancel a task; its record, and whether it was running."""
@@ -302,44 +272,6 @@ class TaskStore(ABC):
     def purge(self, conn: Connection, age: int) -> int:
         """Delete at most a batch of tasks that finished longer ago than this."""
         return conn.run(self.sql.purge, {"age": age, "limit": _BATCH})
-
-    def living_types(self, conn: Connection) -> frozenset[str]:
-        """The types that some living worker runs."""
-        return frozenset(name for (types,) in conn.all(self.sql.living_types) for name in json.loads(types))
-
-    def page(
-        self, conn: Connection, states: Sequence[str], task_type: str | None, before: int, limit: int
-    ) -> list[Row]:
-        """Rows newest first. With a filter, each pair of type and state is a range of the listing index."""
-        if not states and task_type is None:
-            return conn.all(self.sql.page, {"before": before, "limit": limit})
-        types = [task_type] if task_type is not None else [name for (name,) in conn.all(self.sql.types)]
-        if not types:
-            return []
-        return self._page_among(conn, types, states or [state.value for state in TaskState], before, limit)
-
-    @abstractmethod
-    def _page_among(
-        self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
-    ) -> list[Row]: ...
-
-    @abstractmethod
-    def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
-        """Those of the tasks that are finished or gone."""
-
-    # Events.
-
-    @abstractmethod
-    def first_position(self, conn: Connection) -> Position:
-        """After everything that has happened until now."""
-
-    @abstractmethod
-    def position(self, numbers: tuple[int, ...], place: int) -> Position:
-        """The position that a cursor's numbers mean; raises ValueError for a wrong count of them."""
-
-    @abstractmethod
-    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
-        """The events of the next rows, and the position after them."""
 
 
 def _progress(claim: Claim) -> tuple[int | None, int | None]:

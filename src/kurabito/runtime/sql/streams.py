@@ -20,7 +20,7 @@ from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.events import Bell
 from kurabito.logs import get_logger
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.sql.store import Position, TaskStore
+from kurabito.runtime.sql.lookup import Position, TaskLookup
 
 _log = get_logger("kurabito.runtime")
 
@@ -33,7 +33,7 @@ _CURSOR: Final = re.compile(r"[0-9]{1,18}(-[0-9]{1,18})?\.[0-9]{1,9}")
 class EventStream:
     """What happens, event after event, from the moment the stream was made."""
 
-    def __init__(self, database: Database, store: TaskStore, changes: Bell, after: str | None) -> None:
+    def __init__(self, database: Database, store: TaskLookup, changes: Bell, after: str | None) -> None:
         self._database = database
         self._store = store
         self._changes = changes
@@ -128,7 +128,7 @@ async def _either(rung: asyncio.Event, seconds: float) -> None:
         return
 
 
-def _parse(store: TaskStore, cursor: str) -> Position:
+def _parse(store: TaskLookup, cursor: str) -> Position:
     if isinstance(cursor, str) and _CURSOR.fullmatch(cursor):
         row, _, place = cursor.rpartition(".")
         try:

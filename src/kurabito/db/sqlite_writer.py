@@ -1,0 +1,150 @@
+"""The one thread of a process that writes to a SQLite file.
+
+Everything that was asked for while it was busy shares the next commit, so durability is paid once for many.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from kurabito.clock import Clock
+from kurabito.db.port import Connection
+from kurabito.db.sqlite_connection import SqliteConnection, patiently
+from kurabito.errors import DatabaseError, DatabaseUnavailable
+
+T = TypeVar("T")
+
+_LONGEST_COMMIT: Final = 0.015
+_BREATH: Final = 0.001
+_OF_THE_DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+_Job = tuple[Callable[[Connection], Any], Future[Any]]
+_Answer = tuple[Future[Any], Any, BaseException | None]
+
+
+class Writer:
+    """The one thread of this process that writes."""
+
+    def __init__(
+        self,
+        connect: Callable[[], sqlite3.Connection],
+        path: Path,
+        clock: Clock,
+        patience: float,
+        committed: Callable[[], None],
+    ) -> None:
+        self._connect = connect
+        self._path = path
+        self._clock = clock
+        self._patience = patience
+        self._committed = committed
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
+        self._raw: sqlite3.Connection | None = None
+
+    def start(self) -> None:
+        # Opened here, so that a file that cannot be used is an error of open() and not of the first write.
+        self._raw = self._connect()
+        self._thread.start()
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._jobs.put(None)
+            self._thread.join()
+
+    def submit(self, fn: Callable[[Connection], T]) -> Future[T]:
+        answer: Future[T] = Future()
+        if threading.current_thread() is self._thread:
+            raise DatabaseError("a write was asked for inside a write; use the connection that the function was given")
+        if not self._thread.is_alive():
+            raise DatabaseUnavailable(f"{self._path} is closed")
+        self._jobs.put((fn, answer))
+        return answer
+
+    def _run(self) -> None:
+        assert self._raw is not None
+        raw = self._raw
+        closing, written = False, 0
+        while not closing and (job := self._jobs.get()) is not None:
+            began = time.monotonic()
+            answers, closing = self._commit_together(raw, job, began + _LONGEST_COMMIT)
+            for answer, result, problem in answers:
+                if problem is not None:
+                    answer.set_exception(problem)
+                else:
+                    answer.set_result(result)
+            if raw.total_changes != written:
+                written = raw.total_changes
+                self._committed()
+            if time.monotonic() - began > _LONGEST_COMMIT:
+                time.sleep(_BREATH)
+        raw.close()
+        self._refuse_the_rest()
+
+    def _commit_together(self, raw: sqlite3.Connection, job: _Job, until: float) -> tuple[list[_Answer], bool]:
+        """Run this job and whatever waits behind it in one transaction; a failed one undoes only itself.
+
+        The answers are given after the commit. True when the end was asked for meanwhile.
+        """
+        taken: list[Future[Any]] = []
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        waiting: _Job | None = job
+        try:
+            patiently(lambda: raw.execute("BEGIN IMMEDIATE"), self._patience)
+            while waiting is not None:
+                fn, answer = waiting
+                # From here on whoever asked cannot take it back.
+                if answer.set_running_or_notify_cancel():
+                    taken.append(answer)
+                    outcomes.append(self._attempt(raw, fn))
+                if time.monotonic() > until:
+                    break
+                try:
+                    waiting = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            patiently(lambda: raw.execute("COMMIT"), self._patience)
+        except (sqlite3.Error, DatabaseError) as problem:
+            if raw.in_transaction:
+                raw.execute("ROLLBACK")
+            if not taken and job[1].set_running_or_notify_cancel():
+                taken.append(job[1])
+            failed = problem if isinstance(problem, DatabaseError) else _writing_error(self._path, problem)
+            outcomes = [(None, failed)] * len(taken)
+        return [(answer, *outcome) for answer, outcome in zip(taken, outcomes, strict=True)], waiting is None
+
+    def _refuse_the_rest(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return
+            if job is not None and job[1].set_running_or_notify_cancel():
+                job[1].set_exception(DatabaseUnavailable(f"{self._path} is closed"))
+
+    def _attempt(self, raw: sqlite3.Connection, fn: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
+        raw.execute("SAVEPOINT job")
+        try:
+            result = fn(SqliteConnection(raw, self._clock))
+        except BaseException as problem:
+            if isinstance(problem, sqlite3.OperationalError) and problem.sqlite_errorcode & 0xFF in _OF_THE_DISK:
+                # SQLite may have undone the whole transaction by now.
+                raise
+            raw.execute("ROLLBACK TO job")
+            raw.execute("RELEASE job")
+            return None, problem
+        raw.execute("RELEASE job")
+        return result, None
+
+
+def _writing_error(path: Path, problem: sqlite3.Error) -> DatabaseError:
+    if getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+        return DatabaseUnavailable(f"cannot write to {path}: the disk is full; make room and try again")
+    return DatabaseUnavailable(f"cannot write to {path}: {problem}")

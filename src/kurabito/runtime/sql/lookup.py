@@ -1,0 +1,93 @@
+"""Looking things up in the tables of the runtime, as plain functions of a connection: nothing here writes."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.queries import Queries
+from kurabito.errors import TaskNotFound
+from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.sql.records import RECORD, marked, record_of
+from kurabito.runtime.states import TaskState
+
+
+class Position(NamedTuple):
+    """A place between two events: a row of `task_events`, and how many of its facts lie behind."""
+
+    row: tuple[int, ...]
+    place: int
+    seen: frozenset[tuple[int, int]] = frozenset()
+    """Rows after this one that were read already."""
+
+
+class TaskLookup(ABC):
+    """What can be asked of the tables of the runtime."""
+
+    dialect: Dialect
+
+    def __init__(self) -> None:
+        self.sql = Queries("kurabito.runtime.sql", "common.sql", f"{self.dialect}.sql", record=RECORD)
+
+    def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
+        """The row of a task, in the columns of RECORD."""
+        sql = self.sql.find_for_change if for_change else self.sql.find
+        row = conn.one(sql, {"id": self.stored_id(task_id)})
+        if row is None:
+            raise TaskNotFound(f"no task has the id {task_id}; it may have been purged")
+        return row
+
+    def record(self, conn: Connection, task_id: UUID) -> TaskRecord:
+        """The task as it is now."""
+        return self.marked(conn, [record_of(self.find(conn, task_id))])[0]
+
+    def marked(self, conn: Connection, records: Sequence[TaskRecord]) -> tuple[TaskRecord, ...]:
+        """The records, those that wait for a type that no living worker runs marked so."""
+        types = self.living_types(conn)
+        return tuple(marked(record, types) for record in records)
+
+    @abstractmethod
+    def stored_id(self, task_id: UUID) -> Any: ...
+
+    def living_types(self, conn: Connection) -> frozenset[str]:
+        """The types that some living worker runs."""
+        return frozenset(name for (types,) in conn.all(self.sql.living_types) for name in json.loads(types))
+
+    def page(
+        self, conn: Connection, states: Sequence[str], task_type: str | None, before: int, limit: int
+    ) -> list[Row]:
+        """Rows newest first. With a filter, each pair of type and state is a range of the listing index."""
+        if not states and task_type is None:
+            return conn.all(self.sql.page, {"before": before, "limit": limit})
+        types = [task_type] if task_type is not None else [name for (name,) in conn.all(self.sql.types)]
+        if not types:
+            return []
+        return self._page_among(conn, types, states or [state.value for state in TaskState], before, limit)
+
+    @abstractmethod
+    def _page_among(
+        self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
+    ) -> list[Row]: ...
+
+    @abstractmethod
+    def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
+        """Those of the tasks that are finished or gone."""
+
+    # Events.
+
+    @abstractmethod
+    def first_position(self, conn: Connection) -> Position:
+        """After everything that has happened until now."""
+
+    @abstractmethod
+    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+        """The position that a cursor's numbers mean; raises ValueError for a wrong count of them."""
+
+    @abstractmethod
+    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+        """The events of the next rows, and the position after them."""
