@@ -348,7 +348,7 @@ def test_watch_draws_a_live_table_in_a_terminal(url: str) -> None:
     (waiting,) = enqueue(url, NewTask("waits"))
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 160, 0, 0))
-    environment = {**os.environ, "TERM": "xterm"}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "24"}
     watching = subprocess.Popen(
         [*KURABITO, "tasks", "watch", "--queue", url], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )

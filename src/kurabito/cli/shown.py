@@ -72,7 +72,10 @@ def task_table(tasks: list[TaskRecord], *, bars: bool = False) -> Table:
     """One line per task."""
     table = Table(box=None, pad_edge=False)
     table.add_column("id", no_wrap=True, min_width=36)
-    for name in ("type", "state", "attempts", "progress", "updated"):
+    # What a narrow terminal must not squeeze away; the rest gives way first.
+    table.add_column("type", no_wrap=True, min_width=12)
+    table.add_column("state", no_wrap=True, min_width=8)
+    for name in ("attempts", "progress", "updated"):
         table.add_column(name, no_wrap=True)
     table.add_column("error", no_wrap=True, overflow="ellipsis")
     for task in tasks:
