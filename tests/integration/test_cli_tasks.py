@@ -91,8 +91,8 @@ def test_list_shows_tasks_newest_first_and_which_have_no_worker(url: str) -> Non
     said = kurabito("tasks", "list", "--queue", url)
     rows = said.out.splitlines()
     assert rows[0].split() == ["id", "type", "state", "attempts", "progress", "updated", "error"]
-    assert rows[1].startswith(f"{second}  crawl  retry_scheduled")
-    assert rows[2].startswith(f"{first}  greet  queued (no worker)")
+    assert rows[1].split()[:3] == [second, "crawl", "retry_scheduled"]
+    assert rows[2].split()[:5] == [first, "greet", "queued", "(no", "worker)"]
 
 
 def test_list_can_be_narrowed_and_paged(url: str) -> None:
