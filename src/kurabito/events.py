@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 
@@ -20,14 +20,16 @@ class Bell:
         self._listeners: dict[int, tuple[asyncio.AbstractEventLoop, Callable[[], object]]] = {}
         self._next = 0
 
-    def ring(self) -> None:
-        """Wake the listeners; safe in any thread, and in none of their way."""
+    def ring(self, but: Collection[Callable[[], object]] = ()) -> None:
+        """Wake the listeners but these; safe in any thread, and in none of their way."""
         if not self._listeners:
             return
         with self._lock:
             listeners = list(self._listeners.values())
         here = _running_loop()
         for loop, hear in listeners:
+            if hear in but:
+                continue
             if loop is here:
                 hear()
             elif not loop.is_closed():

@@ -84,14 +84,17 @@ def claim(
     limit: int,
     candidates: str | None = None,
     params: Mapping[str, Any] | None = None,
+    then: str = "",
 ) -> list[Row]:
     """Take up to `limit` claimable rows for `lease` microseconds; the columns that the spec returns.
 
     `candidates` selects the keys where the table needs more than its condition and order; on PostgreSQL it must lock the
-    rows it selects and skip locked ones.
+    rows it selects and skip locked ones. `then` (PostgreSQL only) is what the same statement does with the rows it `taken`.
     """
     sql = _claim_sql(spec, conn.dialect, candidates)
-    return conn.all(sql, {**(params or {}), "owner": owner, "lease": lease, "limit": limit})
+    if then:
+        sql = f"WITH taken AS ({sql}), done AS ({then}) SELECT * FROM taken"
+    return conn.alone(sql, {**(params or {}), "owner": owner, "lease": lease, "limit": limit})
 
 
 def heartbeat(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -19,12 +20,19 @@ _LONGEST_WAIT: Final = 5.0
 
 
 class Listener:
-    """A thread that waits for notifications on one channel."""
+    """A thread that waits for notifications on one channel; `connected` is given each connection it makes."""
 
-    def __init__(self, dsn: str, channel: str, hear: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        channel: str,
+        hear: Callable[[str], None],
+        connected: Callable[[psycopg.Connection[Any]], object],
+    ) -> None:
         self._dsn = dsn
         self._listen_to = sql.SQL("LISTEN {}").format(sql.Identifier(channel))
         self._hear = hear
+        self._connected = connected
         self._listening = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="postgres-listener", daemon=True)
@@ -43,6 +51,7 @@ class Listener:
         while not self._stopping.is_set():
             try:
                 with psycopg.connect(self._dsn, autocommit=True, application_name="kurabito listener") as connection:
+                    self._connected(connection)
                     connection.execute(self._listen_to)
                     wait = _FIRST_WAIT
                     # What was sent before this moment was not heard.
@@ -55,8 +64,13 @@ class Listener:
                 wait = min(wait * 2, _LONGEST_WAIT)
 
     def _pass_on(self, connection: psycopg.Connection[Any]) -> None:
+        arrived: dict[str, None] = {}
+        # Whoever hears may use the connection, and then more arrives in between.
+        connection.add_notify_handler(lambda notification: arrived.setdefault(notification.payload))
         while not self._stopping.is_set():
-            for notification in connection.notifies(timeout=_LOOK_UP):
-                self._hear(notification.payload)
-                if self._stopping.is_set():
-                    return
+            if not arrived and select.select([connection], [], [], _LOOK_UP)[0]:
+                connection.pgconn.consume_input()
+                while notification := connection.pgconn.notifies():
+                    arrived[notification.extra.decode()] = None
+            while arrived:
+                self._hear(arrived.popitem()[0])

@@ -46,6 +46,14 @@ class Connection(Protocol):
         """The first row of the answer."""
         ...
 
+    def alone(self, sql: str, params: Params = ..., *, one_plan: bool = False) -> list[Row]:
+        """Every row of the answer of a statement that may be a transaction of its own.
+
+        It is one when it comes first; whatever comes after it must then not need to be committed together with it.
+        `one_plan` says that there is one way only to run it, whatever the tables hold, so that the plan may be kept.
+        """
+        ...
+
     def run(self, sql: str, params: Params = ...) -> int:
         """How many rows the statement changed."""
         ...

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -25,7 +27,8 @@ from kurabito.errors import DatabaseUnavailable, UniqueConflict
 T = TypeVar("T")
 
 CHANNEL: Final = "kurabito"
-_CONNECTIONS: Final = 6
+_THREADS: Final = 6
+_OTHERS: Final = 4
 _PATIENCE: Final = 10.0
 _TRIES: Final = 6
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -34,23 +37,34 @@ _CONFLICTS: Final = (pg.DeadlockDetected, pg.SerializationFailure)
 
 
 class PostgresConnection:
-    """A transaction on PostgreSQL."""
+    """A transaction on PostgreSQL; it begins with its first statement."""
 
-    __slots__ = ("_clock", "_now", "raw")
+    __slots__ = ("_begin", "_clock", "_now", "committing", "raw")
 
     dialect: Final = Dialect.POSTGRES
 
-    def __init__(self, raw: psycopg.Connection[Row], clock: Clock | None) -> None:
+    def __init__(
+        self, raw: psycopg.Connection[Row], clock: Clock | None, begin: Callable[[], object] | None = None
+    ) -> None:
         self.raw = raw
+        self.committing = False
+        """True once something may have been committed, so that nothing here may be done a second time."""
+        self._begin = begin
         self._clock = clock
         self._now = clock.now() if clock else None
 
     def lend(self, fn: Callable[[psycopg.Connection[Any]], T]) -> T:
+        self._start()
         # psycopg itself refuses to end a transaction that is a block of ours.
         return fn(self.raw)
 
     def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         return self._execute(sql, params).fetchall()
+
+    def alone(self, sql: str, params: Params = _NOTHING, *, one_plan: bool = False) -> list[Row]:
+        # Without BEGIN and COMMIT: two trips to the server less, which an idle worker would wait for.
+        self.committing = self._begin is not None
+        return self._ask(sql, params, True if one_plan else None).fetchall()
 
     def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
         return self._execute(sql, params).fetchone()
@@ -62,6 +76,7 @@ class PostgresConnection:
             raise UniqueConflict(str(problem)) from problem
 
     def script(self, sql: str) -> None:
+        self._start()
         self.raw.execute(sql.encode())
 
     def now(self) -> int:
@@ -71,15 +86,32 @@ class PostgresConnection:
             self._now = int(row[0])
         return self._now
 
+    def _start(self) -> None:
+        if self._begin is not None:
+            self._begin()
+            self._begin = None
+
     def _execute(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
+        self._start()
+        return self._ask(sql, params)
+
+    def _ask(self, sql: str, params: Params, prepare: bool | None = None) -> psycopg.Cursor[Row]:
         # A connection that the caller opened may give its rows another shape.
-        return self.raw.cursor(row_factory=tuple_row).execute(self._text(sql), self._with_now(params))
+        cursor = self.raw.cursor(row_factory=tuple_row)
+        return cursor.execute(self._text(sql), self._with_now(params), prepare=prepare)
 
     def _text(self, sql: str) -> Any:
         return for_postgres(sql, self._clock is None)
 
     def _with_now(self, params: Params) -> Params:
         return params if self._clock is None else {**params, "now": self._now}
+
+
+class _Own(threading.local):
+    """What a thread has for itself: asking the pool each time would take longer than a short statement."""
+
+    connection: psycopg.Connection[Row] | None = None
+    keeps: bool = False
 
 
 class PostgresDatabase:
@@ -93,13 +125,18 @@ class PostgresDatabase:
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             dsn,
             min_size=1,
-            max_size=_CONNECTIONS,
+            max_size=_THREADS + _OTHERS,
             timeout=_PATIENCE,
             open=False,
-            kwargs={"autocommit": True, "application_name": "kurabito"},
-            configure=_set_up,
+            # Not prepared: a plan that was made while a table was small would be kept, and read the whole of it once it
+            # has grown.
+            kwargs={"autocommit": True, "application_name": "kurabito", "prepare_threshold": 1_000_000_000},
         )
-        self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
+        self._own = _Own()
+        self._kept: set[psycopg.Connection[Row]] = set()
+        self._threads = ThreadPoolExecutor(
+            _THREADS, thread_name_prefix="postgres", initializer=lambda: setattr(self._own, "keeps", True)
+        )
 
     def open(self) -> None:
         try:
@@ -111,6 +148,9 @@ class PostgresDatabase:
 
     def close(self) -> None:
         self._threads.shutdown()
+        for connection in self._kept:
+            self._pool.putconn(connection)
+        self._kept.clear()
         self._pool.close()
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
@@ -130,7 +170,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def watching(self, hear: Callable[[str], None]) -> AsyncIterator[None]:
-        listener = Listener(self.dsn, CHANNEL, hear)
+        listener = Listener(self.dsn, CHANNEL, hear, self._lend_to_listener)
         await asyncio.to_thread(listener.start)
         try:
             yield
@@ -139,13 +179,13 @@ class PostgresDatabase:
 
     def _transact(self, fn: Callable[[Connection], T], *, reading: bool = False) -> T:
         for attempt in range(1, _TRIES + 1):
-            committing = False
+            conn: PostgresConnection | None = None
             try:
-                with self._pool.connection() as raw:
+                with self._connection() as raw, ExitStack() as transaction:
                     _prepare_for(raw, reading)
-                    with raw.transaction():
-                        answer = fn(PostgresConnection(raw, self.clock))
-                        committing = True
+                    conn = PostgresConnection(raw, self.clock, partial(_begin, raw, transaction))
+                    answer = fn(conn)
+                    conn.committing = True
                 return answer
             except _CONFLICTS:
                 if attempt == _TRIES:
@@ -154,14 +194,38 @@ class PostgresDatabase:
             except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
                 # A connection that was cut while it lay in the pool is found out by whoever takes it next. Nothing was
                 # written unless the commit was under way, so another connection may be tried.
-                if committing or not _was_cut(problem) or attempt == _TRIES:
+                if (conn is not None and conn.committing) or not _was_cut(problem) or attempt == _TRIES:
                     raise DatabaseUnavailable(f"lost {_where(self.dsn)}: {_reason(problem)}") from problem
         raise AssertionError("unreachable")
 
+    def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
+        """The connection that this thread keeps, or for a thread that is not ours one from the pool."""
+        own = self._own
+        if own.connection is None or own.connection.closed:
+            if not own.keeps:
+                return self._pool.connection()
+            if own.connection is not None:
+                self._kept.remove(own.connection)
+                self._pool.putconn(own.connection)
+                own.connection = None
+            own.connection = self._pool.getconn()
+            self._kept.add(own.connection)
+        return nullcontext(own.connection)
 
-def _set_up(raw: psycopg.Connection[Row]) -> None:
-    # A plan that was made while the table was small is kept for ever, and reads the whole of it once it has grown.
-    raw.execute("SET plan_cache_mode = force_custom_plan")
+    def _lend_to_listener(self, raw: psycopg.Connection[Row]) -> None:
+        """Have what the listener's thread writes go through its connection, which has just been woken: others sleep."""
+        # Only claims are made here. Should the server crash, those of the last moment are forgotten and made again, so
+        # no worker has to wait for the disk; and what settles them is written behind them.
+        raw.execute("SET synchronous_commit = off")
+        # A claim is planned once. Whatever size the tables had then, the plan must not be to read them whole.
+        raw.prepare_threshold = 0
+        raw.execute("SET plan_cache_mode = force_generic_plan")
+        raw.execute("SET enable_seqscan = off")
+        self._own.connection = raw
+
+
+def _begin(raw: psycopg.Connection[Row], transaction: ExitStack) -> None:
+    transaction.enter_context(raw.transaction())
 
 
 def _prepare_for(raw: psycopg.Connection[Row], reading: bool) -> None:

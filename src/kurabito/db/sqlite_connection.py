@@ -46,6 +46,9 @@ class SqliteConnection:
     def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
+    def alone(self, sql: str, params: Params = _NOTHING, *, one_plan: bool = False) -> list[Row]:
+        return self.all(sql, params)
+
     def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
         row: Row | None = self._execute(sql, params).fetchone()
         return row

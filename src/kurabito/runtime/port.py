@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -65,6 +66,33 @@ class InstantClaims(Protocol):
         settling: Sequence[Settlement] = (),
     ) -> Claimed:
         """As `Queue.claim`."""
+        ...
+
+
+class StandingOrder:
+    """A claim that is to be made for a worker at rest."""
+
+    __slots__ = ("answer", "capacity", "lease", "limit", "listener", "worker")
+
+    def __init__(
+        self, worker: str, capacity: Mapping[str, int], limit: int, lease: float, listener: Callable[[], object]
+    ) -> None:
+        self.worker = worker
+        self.capacity = capacity
+        self.limit = limit
+        self.lease = lease
+        self.listener = listener
+        """The worker's own listener to arrivals, who need not hear of what the order was answered for."""
+        self.answer: Future[Claimed | None] = Future()
+        """What was claimed, or None when the worker had better try itself. Cancelling it withdraws the order."""
+
+
+@runtime_checkable
+class ClaimsOnArrival(Protocol):
+    """A queue that can claim for a worker in the moment it hears of something, before the event loop has woken."""
+
+    def stand_by(self, order: StandingOrder) -> None:
+        """Answer the order as soon as there may be something to claim."""
         ...
 
 

@@ -21,7 +21,7 @@ from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
-from kurabito.runtime.port import Claimed, InstantClaims, Presence, Queue
+from kurabito.runtime.port import Claimed, ClaimsOnArrival, InstantClaims, Presence, Queue, StandingOrder
 from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.registry import Registry
 from kurabito.runtime.slots import Slots
@@ -64,6 +64,7 @@ class Worker:
         self.name = check_worker_name(name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name())
         self.queue = queue
         self._instant = queue if isinstance(queue, InstantClaims) else None
+        self._on_arrival = queue if isinstance(queue, ClaimsOnArrival) else None
         self.registry = registry
         self.concurrency = concurrency
         self.task_types = tuple(registry.task_types if task_types is None else task_types)
@@ -211,6 +212,33 @@ class Worker:
         return [(claim, PutBack()) for claim in self._slots.take_ahead(older_than=_AHEAD_TOO_LONG)]
 
     async def _rest(self) -> None:
+        """Wait for something to do. A queue that can claims for us meanwhile, as soon as it hears of something."""
+        capacity, limit = self._room([])
+        if self._on_arrival is None or limit <= 0:
+            await self._sleep()
+            return
+        order = StandingOrder(self.name, capacity, limit, self._lease, self._look_again)
+        loop = asyncio.get_running_loop()
+        order.answer.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._receive, order))
+        self._on_arrival.stand_by(order)
+        try:
+            await self._sleep()
+        finally:
+            withdrawn = order.answer.cancel()
+        if not withdrawn:
+            # It is being answered, and what it brings counts before we claim anything else.
+            await asyncio.wrap_future(order.answer)
+
+    def _receive(self, order: StandingOrder) -> None:
+        if order.answer.cancelled():
+            return
+        if (claimed := order.answer.result()) is None:
+            self._look = True
+        else:
+            self._take_in(claimed, order.limit)
+        self._wake.set()
+
+    async def _sleep(self) -> None:
         waits = [] if self._due is None else [max(0.0, self._due - time.monotonic())]
         if self._slots.has_ahead and self._slots.all_busy:
             waits.append(_AHEAD_TOO_LONG)

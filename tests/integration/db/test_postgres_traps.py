@@ -14,9 +14,11 @@ import pytest
 from psycopg import errors as pg
 
 from kurabito.db import Connection, LeaseSpec, leases
+from kurabito.db.migrate import RUNTIME, migrate
 from kurabito.db.postgres import PostgresDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, open_queue
+from kurabito.runtime.sql.postgres import PostgresStore
 
 ROWS = 200
 _LEASE_COLUMNS = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
@@ -199,6 +201,63 @@ def test_a_transaction_that_was_cut_at_its_commit_is_not_done_again(database: Po
     assert len(tries) == 1
 
 
+def test_a_statement_that_is_a_transaction_of_its_own_needs_no_other_to_be_committed(
+    database: PostgresDatabase,
+) -> None:
+    def work(conn: Connection) -> None:
+        conn.alone("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
+        raise RuntimeError("too late to undo it")
+
+    with pytest.raises(RuntimeError):
+        database.write_blocking(work)
+    assert database.read_blocking(lambda conn: conn.one("SELECT touched FROM parcels WHERE id = 1")) == (1,)
+
+
+def test_a_statement_that_could_stand_alone_is_undone_with_the_transaction_it_came_into(
+    database: PostgresDatabase,
+) -> None:
+    def work(conn: Connection) -> None:
+        touch(conn, 2)
+        conn.alone("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
+        raise RuntimeError("undo both")
+
+    with pytest.raises(RuntimeError):
+        database.write_blocking(work)
+    assert database.read_blocking(lambda conn: conn.one("SELECT sum(touched) FROM parcels")) == (0,)
+
+
+def test_a_statement_alone_is_not_done_again_when_it_was_cut(database: PostgresDatabase) -> None:
+    """It may have been committed, so whoever asked has to look."""
+    tries = []
+
+    def work(conn: Connection) -> None:
+        tries.append(1)
+        conn.alone("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with pytest.raises(DatabaseUnavailable, match="lost PostgreSQL"):
+        database.write_blocking(work)
+    assert len(tries) == 1
+
+
+async def test_a_thread_whose_connection_was_cut_gets_another(database: PostgresDatabase) -> None:
+    for _ in range(3):
+        await database.write(lambda conn: touch(conn, 1))
+        cut_all(database)
+    assert await database.read(lambda conn: conn.one("SELECT touched FROM parcels WHERE id = 1")) == (3,)
+
+
+async def test_nothing_stays_connected_when_the_database_is_closed(fresh_postgres: str) -> None:
+    database = PostgresDatabase(fresh_postgres)
+    database.open()
+    await asyncio.gather(*(database.read(lambda conn: conn.one("SELECT pg_sleep(0.05)")) for _ in range(4)))
+    database.close()
+    with psycopg.connect(fresh_postgres, autocommit=True) as raw:
+        ours = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        async with asyncio.timeout(10):
+            while raw.execute(ours).fetchone() != (0,):
+                await asyncio.sleep(0.02)
+
+
 def cut_all(database: PostgresDatabase) -> None:
     with psycopg.connect(database.dsn, autocommit=True) as raw:
         # With a time to wait, so that the backends are gone when this returns.
@@ -206,6 +265,43 @@ def cut_all(database: PostgresDatabase) -> None:
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND application_name = 'kurabito'"
         )
+
+
+@pytest.mark.parametrize("types", [1, 3])
+async def test_a_claim_that_was_planned_on_an_empty_table_goes_by_its_index_on_a_full_one(
+    fresh_postgres: str, types: int
+) -> None:
+    """The listener's thread claims for workers at rest, and its connection keeps the plan."""
+    database, store = PostgresDatabase(fresh_postgres), PostgresStore()
+    database.open()
+    migrate(database, RUNTIME)
+    plan: list[str] = []
+
+    def claim(conn: Connection) -> None:
+        store.claim(conn, "worker", {f"type{number}": 5 for number in range(types)}, 5, 30.0, [])
+
+    def explain(conn: Connection) -> None:
+        found = (
+            "SELECT name, cardinality(parameter_types) FROM pg_prepared_statements WHERE statement LIKE 'WITH taken%'"
+        )
+        ((name, values),) = conn.all(found)
+        plan.extend(line for (line,) in conn.all(f"EXPLAIN EXECUTE {name}({', '.join(['NULL'] * values)})"))
+
+    def hear(_text: str) -> None:
+        database.write_blocking(claim)
+        with psycopg.connect(fresh_postgres) as loader:
+            loader.execute(
+                "INSERT INTO tasks (id, task_type, state, created_at, updated_at, content_type, payload) "
+                "SELECT gen_random_uuid(), 'type' || n % 3, 'queued', 0, 0, '', '' FROM generate_series(1, 20000) AS n"
+            )
+        database.write_blocking(claim)
+        database.write_blocking(explain)
+
+    async with database.watching(hear):
+        pass
+    database.close()
+    assert any("ix_tasks_ready" in line for line in plan)
+    assert not [line for line in plan if "Seq Scan on tasks" in line or "ix_tasks_listing" in line]
 
 
 @pytest.fixture

@@ -42,8 +42,9 @@ async def test_a_worker_is_woken_again_after_its_listener_was_cut(
     queue: Queue, url: str, eventually: Eventually
 ) -> None:
     async with Worker(queue, registry_of_short_tasks(), lease=60.0, heartbeat=30.0):
+        first = _listener(url)
         await asyncio.to_thread(cut, url, "kurabito listener")
-        await eventually(lambda: _listens(url))
+        await eventually(lambda: _listener(url) not in (first, None))
         # Another program's task: nothing but the notification tells of it before the next heartbeat.
         async with open_queue(url) as elsewhere:
             task = await elsewhere.enqueue("short")
@@ -77,10 +78,11 @@ def cut(url: str, application: str = "kurabito%") -> None:
         )
 
 
-def _listens(url: str) -> bool:
+def _listener(url: str) -> int | None:
+    """The server's process that serves our listener, once it has nothing left to do but wait."""
     with psycopg.connect(url) as connection:
         found = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND application_name = 'kurabito listener' AND query LIKE 'LISTEN%' AND state = 'idle'"
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+            "AND application_name = 'kurabito listener' AND query NOT LIKE 'SET%' AND state = 'idle'"
         ).fetchone()
-    return found is not None and found[0] == 1
+    return None if found is None else int(found[0])

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kurabito.clock import Clock
 from kurabito.db.opening import open_database
-from kurabito.db.port import Dialect
+from kurabito.db.port import Connection, Dialect
+from kurabito.logs import get_logger
 from kurabito.runtime.intake import MAX_PAYLOAD
+from kurabito.runtime.port import Claimed, StandingOrder
 from kurabito.runtime.sql.postgres import PostgresStore
 from kurabito.runtime.sql.queue import KEEP, SqlQueue
 from kurabito.runtime.sql.sqlite import SqliteStore
+from kurabito.runtime.sql.store import INTERRUPT, Told
 
 if TYPE_CHECKING:
     from kurabito.db.postgres import PostgresDatabase
     from kurabito.db.sqlite import SqliteDatabase
+
+
+_log = get_logger("kurabito.runtime")
 
 
 class SqliteQueue(SqlQueue):
@@ -35,6 +42,38 @@ class PostgresQueue(SqlQueue):
         self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
     ) -> None:
         super().__init__(database, PostgresStore(), max_payload=max_payload, keep=keep, create=create)
+        self._orders: deque[StandingOrder] = deque()
+
+    def stand_by(self, order: StandingOrder) -> None:
+        self._orders.append(order)
+
+    def _hear(self, text: str) -> None:
+        if text == INTERRUPT:
+            super()._hear(text)
+            return
+        # In the thread that heard it: the way through the event loop and back takes as long as a third of the claim.
+        served = []
+        while self._orders:
+            order = self._orders.popleft()
+            if order.answer.set_running_or_notify_cancel():
+                claimed, told = self._claim_for(order)
+                order.answer.set_result(claimed)
+                if claimed is not None:
+                    served.append(order.listener)
+                    self._make_known(told)
+        self.arrivals.ring(but=served)
+        self._changes.ring()
+
+    def _claim_for(self, order: StandingOrder) -> tuple[Claimed | None, Told]:
+        def work(conn: Connection) -> tuple[Claimed, Told]:
+            told: Told = []
+            return self._claim(conn, order.worker, order.capacity, order.limit, order.lease, [], told), told
+
+        try:
+            return self.database.write_blocking(work)
+        except Exception as problem:  # noqa: BLE001 - the worker meets it when it tries itself, and knows what to do
+            _log.warning("claim_on_arrival_failed", worker=order.worker, problem=str(problem))
+            return None, []
 
 
 def sql_queue(url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool) -> SqlQueue:

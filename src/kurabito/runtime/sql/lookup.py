@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -56,7 +56,7 @@ class TaskLookup(ABC):
 
     def living_types(self, conn: Connection) -> frozenset[str]:
         """The types that some living worker runs."""
-        return frozenset(name for (types,) in conn.all(self.sql.living_types) for name in json.loads(types))
+        return types_among(types for (types,) in conn.all(self.sql.living_types))
 
     def page(
         self, conn: Connection, states: Sequence[str], task_type: str | None, before: int, limit: int
@@ -91,3 +91,8 @@ class TaskLookup(ABC):
     @abstractmethod
     def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
         """The events of the next rows, and the position after them."""
+
+
+def types_among(listed: Iterable[str]) -> frozenset[str]:
+    """All the types in the lists that workers wrote about themselves."""
+    return frozenset(name for types in listed for name in json.loads(types))

@@ -11,7 +11,9 @@ from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.rowsource import Column, row_source
 from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
 from kurabito.runtime.intake import PreparedTask, due_at
-from kurabito.runtime.sql.lookup import Position
+from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.sql.lookup import Position, types_among
+from kurabito.runtime.sql.records import marked, record_of_new
 from kurabito.runtime.sql.store import UNIQUE_KEY, TaskStore, Told
 
 # Below this the round trip decides, above it what a row costs.
@@ -31,6 +33,27 @@ class PostgresStore(TaskStore):
     def tell(self, conn: Connection, name: str, facts: list[Fact], told: Told, *, wake: bool = False) -> None:
         told.append((name, facts))
         conn.one(self.sql.tell_and_wake if wake else self.sql.tell, {"name": name, "facts": pack(facts)})
+
+    def add_one(self, conn: Connection, task: PreparedTask, told: Told) -> TaskRecord:
+        if task.unique_key is not None or task.run_at is not None or task.delay is not None:
+            return super().add_one(conn, task, told)
+        facts: list[Fact] = [(task.hex, task.task_type)]
+        told.append(("Enqueued", facts))
+        values = {
+            "id": task.hex,
+            "task_type": task.task_type,
+            "payload": task.payload,
+            "content_type": task.content_type,
+            "priority": task.priority,
+            "max_attempts": task.max_attempts,
+            "facts": pack(facts),
+        }
+        ((now, _, listed),) = conn.alone(self.sql.store_one, values, one_plan=True)
+        return marked(record_of_new(task, now), types_among(listed))
+
+    def _tell_started(self, conn: Connection, facts: list[Fact], told: Told) -> None:
+        # The claim has written it.
+        told.append(("Started", facts))
 
     def wake(self, conn: Connection, payload: str = "") -> None:
         conn.one(self.sql.wake, {"payload": payload})

@@ -5,6 +5,21 @@ SELECT at, pg_notify('kurabito', '') FROM told;
 -- name: wake
 SELECT pg_notify('kurabito', :payload);
 
+-- name: store_one
+-- Everything about one task that may start at once, in one statement: its row, its event, the word to the workers, and which
+-- types they run.
+WITH stored AS (
+    INSERT INTO tasks (id, task_type, payload, content_type, state, priority, max_attempts, created_at, updated_at)
+    VALUES (:id, :task_type, :payload, :content_type, 'queued', :priority, :max_attempts, :now, :now)
+)
+INSERT INTO task_events (at, name, facts) VALUES (:now, 'Enqueued', :facts)
+RETURNING at, pg_notify('kurabito', ''), ARRAY(SELECT task_types FROM task_workers WHERE expires_at > :now);
+
+-- name: tell_started
+INSERT INTO task_events (at, name, facts)
+SELECT :now, 'Started', json_agg(json_build_array(id, task_type, attempts) ORDER BY priority DESC, seq) FROM taken
+HAVING count(*) > 0;
+
 -- name: store
 INSERT INTO tasks (id, task_type, payload, content_type, state, priority, next_run_at, max_attempts, created_at, updated_at)
 SELECT id, task_type, payload, content_type,

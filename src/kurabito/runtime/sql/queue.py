@@ -31,8 +31,8 @@ from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
 from kurabito.runtime.port import Beat, Claimed, Presence
 from kurabito.runtime.sql.reading import ReadSide, known_id
-from kurabito.runtime.sql.records import StoredRecords, record_of_new
-from kurabito.runtime.sql.store import STATEMENT_ROWS, TaskStore, Told
+from kurabito.runtime.sql.records import StoredRecords
+from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
 from kurabito.runtime.telling import tell
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class SqlQueue(ReadSide):
             content_type,
             max_payload=self.max_payload,
         )
-        record = await self._change(lambda conn, told: self._add_one(conn, prepared, told))
+        record = await self._change(lambda conn, told: self._store.add_one(conn, prepared, told))
         self.arrivals.ring()
         return record
 
@@ -144,7 +144,7 @@ class SqlQueue(ReadSide):
         )
         # Logged before the commit, which is the caller's and which we do not see.
         told: Told = []
-        record = self._add_one(self.database.adopt(conn), prepared, told)
+        record = self._store.add_one(self.database.adopt(conn), prepared, told)
         for name, facts in told:
             tell(name, facts)
         return record
@@ -186,9 +186,7 @@ class SqlQueue(ReadSide):
     ) -> Claimed:
         def work(conn: Connection, told: Told) -> Claimed:
             lost = self._store.settle(conn, settling, told) if settling else []
-            claims = self._store.claim(conn, worker, capacity, limit, lease, told)
-            due = None if claims else self._store.due_in(conn)
-            return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
+            return self._claim(conn, worker, capacity, limit, lease, lost, told)
 
         claimed = await self._change(work)
         self._ring_for(settling)
@@ -252,11 +250,25 @@ class SqlQueue(ReadSide):
             raise
 
     def _hear(self, text: str) -> None:
-        if text == "interrupt":
+        if text == INTERRUPT:
             self.interrupts.ring()
         else:
             self.arrivals.ring()
         self._changes.ring()
+
+    def _claim(
+        self,
+        conn: Connection,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        lease: float,
+        lost: builtins.list[Claim],
+        told: Told,
+    ) -> Claimed:
+        claims = self._store.claim(conn, worker, capacity, limit, lease, told)
+        due = None if claims else self._store.due_in(conn)
+        return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
 
     async def _change(self, work: Callable[[Connection, Told], T]) -> T:
         """Run a function in a transaction; once it is committed, log and make known what it told of."""
@@ -277,11 +289,6 @@ class SqlQueue(ReadSide):
             tell(name, facts)
         if told:
             self._changes.ring()
-
-    def _add_one(self, conn: Connection, task: PreparedTask, told: Told) -> TaskRecord:
-        found = self._store.add(conn, [task], told)
-        record = record_of_new(task, conn.now()) if task.unique_key is None else found[task.unique_key]
-        return self._store.marked(conn, [record])[0]
 
     async def _prepare(self, tasks: builtins.list[TaskLike]) -> builtins.list[PreparedTask]:
         prepare_all = partial(prepare_many, tasks, max_payload=self.max_payload)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.db import leases
-from kurabito.db.port import Connection, Row
+from kurabito.db.port import Connection, Dialect, Row
 from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
 from kurabito.runtime.events import Fact, pack
 from kurabito.runtime.intake import PreparedTask, merge_by_key
@@ -30,10 +30,12 @@ from kurabito.runtime.sql.leasing import (
     tasks_spec,
 )
 from kurabito.runtime.sql.lookup import TaskLookup
-from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of
+from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of, record_of_new
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
 
 STATEMENT_ROWS: Final = 1000
+INTERRUPT: Final = "interrupt"
+"""The word by which a running task was cancelled; any other means that something may be claimed."""
 _BATCH: Final = 1000
 UNIQUE_KEY: Final = RECORD.split(", ").index("unique_key")
 
@@ -52,6 +54,12 @@ class TaskStore(TaskLookup):
         self.spec = tasks_spec(self.dialect)
 
     # Storing.
+
+    def add_one(self, conn: Connection, task: PreparedTask, told: Told) -> TaskRecord:
+        """Store a task; its record, or that of the active task with its key."""
+        found = self.add(conn, [task], told)
+        record = record_of_new(task, conn.now()) if task.unique_key is None else found[task.unique_key]
+        return self.marked(conn, [record])[0]
 
     def add(self, conn: Connection, tasks: Sequence[PreparedTask], told: Told) -> dict[str, TaskRecord]:
         """Store at most a thousand tasks; the records of those that have a unique key, by that key."""
@@ -97,14 +105,24 @@ class TaskStore(TaskLookup):
         owner = leases.new_owner(worker)
         candidates, params = self._candidates(wanted, limit)
         rows = leases.claim(
-            conn, self.spec, owner, lease=microseconds(lease), limit=limit, candidates=candidates, params=params
+            conn,
+            self.spec,
+            owner,
+            lease=microseconds(lease),
+            limit=limit,
+            candidates=candidates,
+            params=params,
+            then=self.sql.tell_started if self.dialect is Dialect.POSTGRES else "",
         )
         # RETURNING has no order; priority is the ninth column that the spec returns.
         rows.sort(key=lambda row: (-row[8], row[0]))
         claims = [claim_of(row, owner) for row in rows]
         if claims:
-            self.tell(conn, "Started", [(claim.hex, claim.task_type, claim.attempt) for claim in claims], told)
+            self._tell_started(conn, [(claim.hex, claim.task_type, claim.attempt) for claim in claims], told)
         return claims
+
+    def _tell_started(self, conn: Connection, facts: list[Fact], told: Told) -> None:
+        self.tell(conn, "Started", facts, told)
 
     @abstractmethod
     def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]: ...
@@ -250,7 +268,7 @@ class TaskStore(TaskLookup):
         self.tell(conn, "Cancelled", [(task_id.hex, before.task_type)], told)
         running = before.state is TaskState.RUNNING
         if running:
-            self.wake(conn, "interrupt")
+            self.wake(conn, INTERRUPT)
         return self.record(conn, task_id), running
 
     def retry(self, conn: Connection, task_id: UUID, told: Told) -> TaskRecord:
