@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-_BUSY_INTERVAL: Final = 0.004
+_BUSY_INTERVAL: Final = 0.003
 _IDLE_INTERVAL: Final = 0.02
 _STAYS_BUSY: Final = 5.0
 

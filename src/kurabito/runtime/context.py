@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from kurabito.errors import InvalidInput, LeaseLost
@@ -14,6 +14,9 @@ from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim, Success
 
 _log = get_logger("kurabito.runtime.task")
+
+
+StopReason = Literal["lost", "shutdown", "time"]
 
 
 class Said:
@@ -39,43 +42,43 @@ _NOTHING = Success()
 class TaskContext:
     """Given to a handler that asks for it. Every method is quick and safe in any thread."""
 
-    __slots__ = ("_claim", "_follow_ups", "_max_payload", "_news", "_stop", "_tell_news", "heeded")
+    __slots__ = ("_follow_ups", "_max_payload", "_news", "_tell_news", "claim", "heeded", "told_to_stop")
 
     def __init__(
         self, claim: Claim, max_payload: int = MAX_PAYLOAD, tell_news: Callable[[], object] = lambda: None
     ) -> None:
-        self._claim = claim
+        self.claim = claim
         self._max_payload = max_payload
         self._follow_ups: list[PreparedTask] | None = None
         self._news: Progress | None = None
-        self._stop = False
         self._tell_news = tell_news
+        self.told_to_stop: StopReason | None = None
         self.heeded = False
         """The handler was told to stop and saw it, so what it returned may not be its whole work."""
 
     @property
     def task_id(self) -> UUID:
-        return self._claim.id
+        return self.claim.id
 
     @property
     def task_type(self) -> str:
-        return self._claim.task_type
+        return self.claim.task_type
 
     @property
     def attempt(self) -> int:
         """1 on the first execution."""
-        return self._claim.attempt
+        return self.claim.attempt
 
     @property
     def progress(self) -> Progress | None:
         """What was reported last, also by an execution before this one: a handler resumes from it."""
-        return self._claim.progress
+        return self.claim.progress
 
     @property
     def cancelled(self) -> bool:
         """True once the task was cancelled, ran out of time or lost its lease: a plain `def` looks at it and returns."""
-        self.heeded = self._stop
-        return self._stop
+        self.heeded = self.told_to_stop is not None
+        return self.heeded
 
     def raise_if_cancelled(self) -> None:
         """Raise LeaseLost once `cancelled` is true: the short way out of a plain `def`."""
@@ -94,7 +97,7 @@ class TaskContext:
         if total is not None and (not isinstance(total, int) or total < 0):
             raise InvalidInput("total", f"must be an int of 0 or more, or None, got {total!r}")
         first = self._news is None
-        self._claim.progress = self._news = Progress(done, total)
+        self.claim.progress = self._news = Progress(done, total)
         if first:
             self._tell_news()
         return _SAID
@@ -132,10 +135,6 @@ class TaskContext:
         """The progress reported since this was last asked."""
         news, self._news = self._news, None
         return news
-
-    def stop(self) -> None:
-        """Tell the handler to stop."""
-        self._stop = True
 
     def success(self, result: bytes | None) -> Success:
         """The outcome of a handler that returned."""

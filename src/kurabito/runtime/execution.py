@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
@@ -31,15 +32,18 @@ class Execution:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Outcome:
-        """Call the handler and give what its return means; whatever it raises comes out."""
+    def call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Awaitable[Any]:
+        """What to wait for to have the handler's result; whatever it raises comes out."""
         arguments = handler.arguments(claim, ctx)
         if not handler.is_async:
-            result = await self._in_thread(handler, arguments, ctx)
-        elif handler.time_limit is None:
-            result = await handler.fn(*arguments)
-        else:
-            result = await _in_time(handler, arguments, handler.time_limit)
+            return self._in_thread(handler, arguments, ctx)
+        if handler.time_limit is not None:
+            return _in_time(handler, arguments, handler.time_limit)
+        awaited: Awaitable[Any] = handler.fn(*arguments)
+        return awaited
+
+    def outcome(self, result: Any, ctx: TaskContext) -> Outcome:
+        """What it means that the handler returned this."""
         if result is None:
             return ctx.success(None)
         if isinstance(result, Snooze):
@@ -57,7 +61,7 @@ class Execution:
         done, _ = await asyncio.wait({working}, timeout=handler.time_limit)
         if done:
             return working.result()
-        ctx.stop()
+        ctx.told_to_stop = "time"
         await asyncio.wait({working})
         raise TimeoutError(f"ran longer than its time limit of {handler.time_limit} s")
 

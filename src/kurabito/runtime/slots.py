@@ -15,7 +15,7 @@ from contextvars import copy_context
 from typing import Final
 
 from kurabito.logs import get_logger
-from kurabito.runtime.context import TaskContext
+from kurabito.runtime.context import StopReason, TaskContext
 from kurabito.runtime.execution import Execution, failure
 from kurabito.runtime.handlers import Handler
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, PutBack, Settlement
@@ -28,25 +28,8 @@ _IN_A_ROW: Final = 64
 _LAST_CHANCE: Final = 1.0
 
 
-class _Run:
-    """A handler at work."""
-
-    __slots__ = ("claim", "ctx", "handler", "slot", "why")
-
-    def __init__(self, claim: Claim, ctx: TaskContext, handler: Handler, slot: asyncio.Task[None]) -> None:
-        self.claim = claim
-        self.ctx = ctx
-        self.handler = handler
-        self.slot = slot
-        self.why: str | None = None
-        """Why it was told to stop: "lost" or "shutdown"."""
-
-    def stop(self, why: str) -> None:
-        self.why = why
-        self.ctx.stop()
-        # A thread cannot be interrupted: a plain function looks at ctx.cancelled.
-        if self.handler.is_async:
-            self.slot.cancel()
+_Run = tuple[TaskContext, Handler, "asyncio.Task[None]"]
+"""A handler at work, and the slot it works in. Not a class: one is made for every task."""
 
 
 class Slots:
@@ -133,9 +116,8 @@ class Slots:
         for claim in claims:
             if self._held.get(claim.key) is not claim:
                 continue
-            run = self._running.get(claim.key)
-            if run is not None and run.claim is claim:
-                run.stop("lost")
+            if claim.key in self._running:
+                _stop(self._running[claim.key], "lost")
             elif claim in self._ahead:
                 self._ahead.remove(claim)
                 self._let_go(claim)
@@ -145,10 +127,10 @@ class Slots:
         """A beat for every task that is ours; safe in any thread."""
         runs = self._running.copy()
         if news_only:
-            told = [(run.claim, run.ctx.take_news()) for run in runs.values()]
+            told = [(ctx.claim, ctx.take_news()) for ctx, _, _ in runs.values()]
             return [Beat(claim, progress) for claim, progress in told if progress is not None]
         return [
-            Beat(claim, runs[claim.key].ctx.take_news() if claim.key in runs else None)
+            Beat(claim, runs[claim.key][0].take_news() if claim.key in runs else None)
             for claim in self._held.copy().values()
         ]
 
@@ -156,13 +138,13 @@ class Slots:
         """Stop every handler; the tasks of those that do not obey are put back all the same."""
         runs = list(self._running.values())
         for run in runs:
-            run.stop("shutdown")
+            _stop(run, "shutdown")
         if runs:
-            await asyncio.wait([run.slot for run in runs], timeout=_LAST_CHANCE)
-        stubborn = [run for run in self._running.values() if run.why == "shutdown"]
-        for run in stubborn:
-            _log.warning("handler_does_not_stop", task_id=str(run.claim.id), task_type=run.claim.task_type)
-        return [(run.claim, PutBack()) for run in stubborn]
+            await asyncio.wait([slot for _, _, slot in runs], timeout=_LAST_CHANCE)
+        stubborn = [ctx.claim for ctx, _, _ in self._running.values() if ctx.told_to_stop == "shutdown"]
+        for claim in stubborn:
+            _log.warning("handler_does_not_stop", task_id=str(claim.id), task_type=claim.task_type)
+        return [(claim, PutBack()) for claim in stubborn]
 
     async def close(self) -> None:
         """End the slots, which have nothing left to do."""
@@ -225,29 +207,38 @@ class Slots:
             self._end(claim, Failure(error, permanent=True))
             return True
         ctx = TaskContext(claim, self._max_payload, self.tell_news)
-        run = self._running[claim.key] = _Run(claim, ctx, handler, slot)
+        self._running[claim.key] = (ctx, handler, slot)
         if self._ahead and len(self._running) >= self._size:
             # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
             self._tell_pump()
         try:
-            outcome = await self._execution.call(handler, claim, ctx)
+            outcome = self._execution.outcome(await self._execution.call(handler, claim, ctx), ctx)
         except asyncio.CancelledError as cancelled:
-            outcome = PutBack() if run.why == "shutdown" else failure(handler, claim, cancelled)
+            outcome = PutBack() if ctx.told_to_stop == "shutdown" else failure(handler, claim, cancelled)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
             outcome = failure(handler, claim, problem)
-        if run.why == "shutdown" and ctx.heeded:
+        why = ctx.told_to_stop
+        if why == "shutdown" and ctx.heeded:
             outcome = PutBack()
         del self._running[claim.key]
-        if run.why == "lost":
+        if why == "lost":
             # Cancelled, or another's by now: there is nothing left to write.
             self._let_go(claim)
             self._tell_pump()
         else:
             self._end(claim, outcome)
-        return run.why is None
+        return why is None or why == "time"
 
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
         if len(self._outcomes) == 1:
             # One word for all that end before the pump comes.
             self._tell_pump()
+
+
+def _stop(run: _Run, why: StopReason) -> None:
+    ctx, handler, slot = run
+    ctx.told_to_stop = why
+    # A thread cannot be interrupted: a plain function looks at ctx.cancelled.
+    if handler.is_async:
+        slot.cancel()

@@ -31,6 +31,8 @@ _log = get_logger("kurabito.runtime")
 
 _AHEAD_SECONDS: Final = 0.05
 _MOST_AHEAD: Final = 1000
+# Where claiming costs next to nothing: as few objects as make the garbage collector look for no cycles among them.
+_MOST_AHEAD_AT_ONCE: Final = 300
 _AHEAD_TOO_LONG: Final = 0.25
 _RATE_MEMORY: Final = 0.1
 _LONGEST_BACKOFF: Final = 5.0
@@ -191,7 +193,8 @@ class Worker:
 
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
-        ahead = min(_MOST_AHEAD, int(self._pace.update(self._slots.started) * _AHEAD_SECONDS))
+        most = _MOST_AHEAD if self._instant is None else _MOST_AHEAD_AT_ONCE
+        ahead = min(most, int(self._pace.update(self._slots.started) * _AHEAD_SECONDS))
         limit = self.concurrency + ahead - self._slots.held_count + len(settling)
         if limit <= 0:
             return {}, 0

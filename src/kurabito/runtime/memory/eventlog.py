@@ -4,15 +4,38 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, overload
 
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
-from kurabito.runtime.events import Fact
+from kurabito.runtime.events import FACTS, Fact
 
 KEPT_FACTS: Final = 100_000
 KEPT_FOR: Final = 3600 * SECOND
 _BATCH: Final = 1000
+
+
+class Facts(Sequence[Fact]):
+    """The facts of one move, value after value in one list: a tuple for each would be one more thing to collect."""
+
+    __slots__ = ("_width", "values")
+
+    def __init__(self, name: str, values: list[Any] | None = None) -> None:
+        self._width = 2 + len(FACTS[name])
+        self.values: list[Any] = [] if values is None else values
+
+    def __len__(self) -> int:
+        return len(self.values) // self._width
+
+    @overload
+    def __getitem__(self, place: int) -> Fact: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Fact]: ...
+    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        at = range(len(self))[place] * self._width
+        return self.values[at : at + self._width]
 
 
 class Batch(NamedTuple):

@@ -11,6 +11,7 @@ from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.runtime.events import Fact
 from kurabito.runtime.intake import PreparedTask
+from kurabito.runtime.memory.eventlog import Facts
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
 from kurabito.runtime.memory.table import TaskTable
 from kurabito.runtime.memory.waiting import Entry, ReadyHeap
@@ -35,7 +36,8 @@ def new_owner(worker: str) -> str:
 def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int, now: int, lease: int) -> list[Claim]:
     """Take up to `limit` tasks, the best first among the types that have room."""
     claims: list[Claim] = []
-    facts: list[Fact] = []
+    facts = Facts("Started")
+    say = facts.values.extend
     expires = now + lease
     heads: list[tuple[Entry, int, ReadyHeap]] = []
     for task_type, room in capacity.items():
@@ -69,7 +71,7 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
                 row.lost_leases,
             )
         )
-        facts.append((row.hex, row.task_type, attempt))
+        say((row.hex, row.task_type, attempt))
         if room > 1 and (head := heap.head()) is not None:
             heapreplace(heads, (head, room - 1, heap))
         else:
@@ -84,8 +86,9 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
     """Write how claims ended; the ones that are no longer owned are returned and change nothing."""
     lost: list[Claim] = []
     follow_ups: list[PreparedTask] = []
-    told: dict[str, list[Fact]] = {name: [] for name in _ENDINGS}
-    succeeded = told["Succeeded"]
+    told = {name: Facts(name) for name in _ENDINGS}
+    say = {name: facts.values.extend for name, facts in told.items()}
+    say_succeeded = say["Succeeded"]
     for claim, outcome in settling:
         row = _owned(table, claim)
         if row is None:
@@ -97,19 +100,19 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
         if type(outcome) is Success:
             row.result = outcome.result
             table.leave_running(row, _SUCCEEDED, now)
-            succeeded.append((row.hex, row.task_type, row.attempts))
+            say_succeeded((row.hex, row.task_type, row.attempts))
             follow_ups += outcome.follow_ups
             continue
         ruling = verdict(claim, outcome)
         row.attempts, row.max_attempts = ruling.attempts, ruling.max_attempts
         if ruling.error is not None:
             row.fail(claim.attempt, ruling.error, now)
-            told["Failed"].append((row.hex, row.task_type, claim.attempt, ruling.error))
+            say["Failed"]((row.hex, row.task_type, claim.attempt, ruling.error))
         if ruling.state is RETRY_SCHEDULED:
             row.next_run_at = due = now + (ruling.delay or 0)
-            told["RetryScheduled"].append((row.hex, row.task_type, due, (due - now) / SECOND))
+            say["RetryScheduled"]((row.hex, row.task_type, due, (due - now) / SECOND))
         elif ruling.state is _DEAD:
-            told["Dead"].append((row.hex, row.task_type, row.attempts, ruling.error))
+            say["Dead"]((row.hex, row.task_type, row.attempts, ruling.error))
         table.leave_running(row, ruling.state, now)
     for name, facts in told.items():
         table.tell(name, now, facts)

@@ -14,7 +14,7 @@ from typing import Final
 from kurabito.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact
 from kurabito.runtime.intake import PreparedTask
-from kurabito.runtime.memory.eventlog import EventLog
+from kurabito.runtime.memory.eventlog import EventLog, Facts
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
 from kurabito.runtime.memory.waiting import ReadyHeap, ScheduledHeap
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
@@ -51,7 +51,8 @@ class TaskTable:
     def insert(self, tasks: Iterable[PreparedTask], now: int) -> list[Row]:
         """Store tasks; the row that has an active task's unique key already stands for the new one."""
         rows: list[Row] = []
-        facts: list[Fact] = []
+        facts = Facts("Enqueued")
+        say = facts.values.extend
         active, records, ready = self.active_keys, self.records, self.ready
         key, queued = self._last_key, 0
         for task in tasks:
@@ -65,7 +66,7 @@ class TaskTable:
             records[row.hex] = row
             self.newest_last.append(row)
             rows.append(row)
-            facts.append((row.hex, row.task_type))
+            say((row.hex, row.task_type))
             if unique_key is not None:
                 active[unique_key] = row
             if row.next_run_at is None:

@@ -67,6 +67,15 @@ class ReadyHeap(WaitingHeap):
     def rank(self, row: Row) -> int | None:
         return -row.priority if row.state is QUEUED else None
 
+    def head(self) -> Entry | None:
+        # The usual case first: nothing happened to the task since it came here.
+        if self.entries:
+            entry = self.entries[0]
+            row = self._records.get(entry[2])
+            if row is not None and row.state is QUEUED and row.priority == -entry[0]:
+                return entry
+        return super().head()
+
 
 class ScheduledHeap(WaitingHeap):
     """The tasks that wait for their time, the earliest first."""
