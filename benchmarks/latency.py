@@ -25,7 +25,7 @@ Store = Callable[[], AbstractContextManager[str]]
 
 def run(options: Options) -> Outcome:
     """Compare with the best peer on each store."""
-    samples = options.size(300, quick=10)
+    samples = options.size(500, quick=10)
     memory = (contenders.OURS_MEMORY, contenders.TASKIQ_MEMORY, contenders.PGQUEUER_MEMORY, contenders.HUEY_MEMORY)
     sqlite = (contenders.OURS, contenders.HUEY_SQLITE)
     postgresql = (contenders.OURS, contenders.PGQUEUER, contenders.PROCRASTINATE, contenders.HUEY_POSTGRES)

@@ -7,7 +7,6 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -22,6 +21,7 @@ from kurabito.clock import Clock
 from kurabito.db.listen import Listener
 from kurabito.db.port import Connection, Dialect, Params, Row
 from kurabito.db.queries import for_postgres
+from kurabito.db.threads import Threads
 from kurabito.errors import DatabaseUnavailable, UniqueConflict
 
 T = TypeVar("T")
@@ -134,9 +134,7 @@ class PostgresDatabase:
         )
         self._own = _Own()
         self._kept: set[psycopg.Connection[Row]] = set()
-        self._threads = ThreadPoolExecutor(
-            _THREADS, thread_name_prefix="postgres", initializer=lambda: setattr(self._own, "keeps", True)
-        )
+        self._threads = Threads(_THREADS, "postgres", begin=lambda: setattr(self._own, "keeps", True))
 
     def open(self) -> None:
         try:
@@ -147,17 +145,17 @@ class PostgresDatabase:
         self._pool.open(wait=True)
 
     def close(self) -> None:
-        self._threads.shutdown()
+        self._threads.close()
         for connection in self._kept:
             self._pool.putconn(connection)
         self._kept.clear()
         self._pool.close()
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self.read_blocking, fn)
+        return await self._threads.run(lambda: self.read_blocking(fn))
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self.write_blocking, fn)
+        return await self._threads.run(lambda: self.write_blocking(fn))
 
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
         return self._transact(fn, reading=True)

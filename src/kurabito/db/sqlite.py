@@ -12,7 +12,6 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Final, TypeVar
@@ -22,6 +21,7 @@ from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
 from kurabito.db.sqlite_writer import Writer
+from kurabito.db.threads import Threads
 from kurabito.db.watch import watch
 from kurabito.errors import DatabaseError, DatabaseUnavailable, NotADatabase
 
@@ -46,7 +46,7 @@ class SqliteDatabase:
         self.clock = clock or SystemClock()
         self._checkpoints = Checkpoints(self.connect)
         self._writer = Writer(self.connect, path, self.clock, patience, self._checkpoints.note_commit)
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-reader")
+        self._readers = Threads(_READERS, "sqlite-reader")
         self._local = threading.local()
         self._reading: list[sqlite3.Connection] = []
 
@@ -57,14 +57,14 @@ class SqliteDatabase:
         self._checkpoints.start()
 
     def close(self) -> None:
-        self._readers.shutdown()
+        self._readers.close()
         for reader in self._reading:
             reader.close()
         self._checkpoints.stop()
         self._writer.stop()
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self.read_blocking, fn)
+        return await self._readers.run(lambda: self.read_blocking(fn))
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
         return await asyncio.wrap_future(self._writer.submit(fn))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -69,22 +68,18 @@ class InstantClaims(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class StandingOrder:
     """A claim that is to be made for a worker at rest."""
 
-    __slots__ = ("answer", "capacity", "lease", "limit", "listener", "worker")
-
-    def __init__(
-        self, worker: str, capacity: Mapping[str, int], limit: int, lease: float, listener: Callable[[], object]
-    ) -> None:
-        self.worker = worker
-        self.capacity = capacity
-        self.limit = limit
-        self.lease = lease
-        self.listener = listener
-        """The worker's own listener to arrivals, who need not hear of what the order was answered for."""
-        self.answer: Future[Claimed | None] = Future()
-        """What was claimed, or None when the worker had better try itself. Cancelling it withdraws the order."""
+    worker: str
+    capacity: Mapping[str, int]
+    limit: int
+    lease: float
+    listener: Callable[[], object]
+    """The worker's own listener to arrivals, who need not hear of what the order was answered for."""
+    answer: Callable[[Claimed | None], object]
+    """Called once, in any thread, with what was claimed, or with None when the worker had better try itself."""
 
 
 @runtime_checkable
@@ -93,6 +88,10 @@ class ClaimsOnArrival(Protocol):
 
     def stand_by(self, order: StandingOrder) -> None:
         """Answer the order as soon as there may be something to claim."""
+        ...
+
+    def withdraw(self, order: StandingOrder) -> bool:
+        """Take the order back; false when it was answered or is just being answered."""
         ...
 
 

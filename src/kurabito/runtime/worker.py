@@ -220,25 +220,28 @@ class Worker:
         if self._on_arrival is None or limit <= 0:
             await self._sleep()
             return
-        order = StandingOrder(self.name, capacity, limit, self._lease, self._look_again)
-        loop = asyncio.get_running_loop()
-        order.answer.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._receive, order))
+        loop, answered = asyncio.get_running_loop(), asyncio.Event()
+
+        def answer(claimed: Claimed | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._receive, claimed, limit, answered)
+
+        order = StandingOrder(self.name, capacity, limit, self._lease, self._look_again, answer)
         self._on_arrival.stand_by(order)
         try:
             await self._sleep()
         finally:
-            withdrawn = order.answer.cancel()
+            withdrawn = self._on_arrival.withdraw(order)
         if not withdrawn:
             # It is being answered, and what it brings counts before we claim anything else.
-            await asyncio.wrap_future(order.answer)
+            await answered.wait()
 
-    def _receive(self, order: StandingOrder) -> None:
-        if order.answer.cancelled():
-            return
-        if (claimed := order.answer.result()) is None:
+    def _receive(self, claimed: Claimed | None, limit: int, answered: asyncio.Event) -> None:
+        if claimed is None:
             self._look = True
         else:
-            self._take_in(claimed, order.limit)
+            self._take_in(claimed, limit)
+        answered.set()
         self._wake.set()
 
     async def _sleep(self) -> None:

@@ -76,11 +76,13 @@ def test_a_filtered_list_goes_by_the_listing_index(
     check(plans, "ix_tasks_listing", "primary key")
 
 
-def test_counts_read_one_index_and_not_the_tasks(planner: Planner) -> None:
-    (plan,) = planner.plans(lambda conn: conn.all(planner.store.sql.counts))
-    assert plan.indexes == {"ix_tasks_listing"}
-    assert not plan.sorts
-    assert all("ix_tasks_listing" in scan for scan in plan.scans), plan
+def test_counts_read_the_index_of_each_state_and_not_the_tasks(planner: Planner) -> None:
+    plans = planner.plans(planner.store.counts)
+    assert {"ix_tasks_ready", "ix_tasks_lease", "ix_tasks_due"} <= {index for plan in plans for index in plan.indexes}
+    for plan in plans:
+        assert not plan.sorts, plan
+        # A whole index may be read, which is many times smaller than the tasks and their payloads.
+        assert all("ix_tasks_" in scan for scan in plan.scans), plan
 
 
 def test_the_next_due_task_is_the_first_of_the_due_index(planner: Planner) -> None:

@@ -47,22 +47,36 @@ class PostgresQueue(SqlQueue):
     def stand_by(self, order: StandingOrder) -> None:
         self._orders.append(order)
 
+    def withdraw(self, order: StandingOrder) -> bool:
+        try:
+            self._orders.remove(order)
+        except ValueError:
+            return False
+        return True
+
     def _hear(self, text: str) -> None:
         if text == INTERRUPT:
             super()._hear(text)
             return
         # In the thread that heard it: the way through the event loop and back takes as long as a third of the claim.
         served = []
-        while self._orders:
-            order = self._orders.popleft()
-            if order.answer.set_running_or_notify_cancel():
-                claimed, told = self._claim_for(order)
-                order.answer.set_result(claimed)
-                if claimed is not None:
-                    served.append(order.listener)
-                    self._make_known(told)
+        for order in self._take_orders():
+            claimed, told = self._claim_for(order)
+            order.answer(claimed)
+            if claimed is not None:
+                served.append(order.listener)
+                self._make_known(told)
         self.arrivals.ring(but=served)
         self._changes.ring()
+
+    def _take_orders(self) -> list[StandingOrder]:
+        taken = []
+        # One by one: each is either taken here or withdrawn by its worker, whoever comes first.
+        while True:
+            try:
+                taken.append(self._orders.popleft())
+            except IndexError:
+                return taken
 
     def _claim_for(self, order: StandingOrder) -> tuple[Claimed | None, Told]:
         def work(conn: Connection) -> tuple[Claimed, Told]:

@@ -64,7 +64,7 @@ class TaskLookup(ABC):
         """Rows newest first. With a filter, each pair of type and state is a range of the listing index."""
         if not states and task_type is None:
             return conn.all(self.sql.page, {"before": before, "limit": limit})
-        types = [task_type] if task_type is not None else [name for (name,) in conn.all(self.sql.types)]
+        types = [task_type] if task_type is not None else self._known_types(conn)
         if not types:
             return []
         return self._page_among(conn, types, states or [state.value for state in TaskState], before, limit)
@@ -73,6 +73,15 @@ class TaskLookup(ABC):
     def _page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
     ) -> list[Row]: ...
+
+    def counts(self, conn: Connection) -> dict[TaskState, int]:
+        """How many tasks are in each state."""
+        row = conn.one(self.sql.counts, {"task_types": json.dumps(self._known_types(conn))})
+        assert row is not None
+        return dict(zip(TaskState, row, strict=True))
+
+    def _known_types(self, conn: Connection) -> list[str]:
+        return [name for (name,) in conn.all(self.sql.types)]
 
     @abstractmethod
     def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:

@@ -61,11 +61,7 @@ class ReadSide:
         return await self.database.read(look)
 
     async def counts_by_state(self) -> dict[TaskState, int]:
-        rows = await self.database.read(lambda conn: conn.all(self._store.sql.counts))
-        counts = dict.fromkeys(TaskState, 0)
-        for _, state, count in rows:
-            counts[TaskState(state)] += count
-        return counts
+        return await self.database.read(self._store.counts)
 
     async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
         return history_of(await self.get(task_id))

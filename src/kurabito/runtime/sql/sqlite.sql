@@ -18,7 +18,20 @@ SELECT {record} FROM tasks WHERE id = :id;
 SELECT {record} FROM tasks WHERE id = :id;
 
 -- name: counts
-SELECT task_type, state, count(*) FROM tasks INDEXED BY ix_tasks_listing GROUP BY task_type, state;
+-- Each state from an index that holds just its tasks. How many succeeded is what is left: SQLite counts a whole table by
+-- its pages.
+WITH counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM tasks) AS everything,
+           (SELECT count(*) FROM tasks INDEXED BY ix_tasks_ready WHERE state = 'queued') AS queued,
+           (SELECT count(*) FROM tasks INDEXED BY ix_tasks_lease WHERE state = 'running') AS running,
+           (SELECT count(*) FROM tasks INDEXED BY ix_tasks_due WHERE state = 'retry_scheduled') AS retry_scheduled,
+           (SELECT count(*) FROM json_each(:task_types) AS known CROSS JOIN tasks INDEXED BY ix_tasks_listing
+            WHERE task_type = known.value AND state = 'dead') AS dead,
+           (SELECT count(*) FROM json_each(:task_types) AS known CROSS JOIN tasks INDEXED BY ix_tasks_listing
+            WHERE task_type = known.value AND state = 'cancelled') AS cancelled
+)
+SELECT queued, running, retry_scheduled, everything - queued - running - retry_scheduled - dead - cancelled, dead, cancelled
+FROM counted;
 
 -- name: page
 SELECT {record} FROM tasks WHERE seq < :before ORDER BY seq DESC LIMIT :limit;
