@@ -10,8 +10,11 @@ import pytest
 
 from kurabito.clock import SECOND, ManualClock
 from kurabito.errors import InvalidInput
+from kurabito.runtime.intake import prepare
 from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.memory.eventlog import KEPT_FACTS, KEPT_FOR, EventLog
+from kurabito.runtime.memory.rows import QUEUED, RUNNING, Row
+from kurabito.runtime.memory.waiting import ReadyTasks
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Beat, Queue
@@ -31,7 +34,7 @@ async def test_cancelled_tasks_that_nobody_claims_do_not_pile_up() -> None:
             await queue.cancel(task.id)
     await queue.purge(older_than=0)
     table = queue._table
-    assert len(table.ready["nobody runs this"].entries) + len(table.scheduled.entries) < 500
+    assert len(table.ready["nobody runs this"]) + len(table.scheduled) < 500
     assert not table.records
     assert not table.newest_last
     assert not table.active_keys
@@ -44,7 +47,7 @@ async def test_a_task_that_is_cancelled_and_retried_again_and_again_is_claimed_o
         await queue.cancel(task.id)
         await queue.retry(task.id)
     assert len((await queue.claim("worker", {"work": 10}, 10)).tasks) == 1
-    assert len(queue._table.ready["work"].entries) < 200
+    assert len(queue._table.ready["work"]) < 200
 
 
 async def test_a_raised_task_is_found_by_its_new_place_also_in_a_batch() -> None:
@@ -125,3 +128,29 @@ def test_threads_may_share_it() -> None:
     assert sum(done) == counts[TaskState.SUCCEEDED]
     assert sum(counts.values()) == 4 * tasks
     assert counts[TaskState.RUNNING] == 0
+
+
+def test_a_task_that_comes_back_goes_before_those_that_came_after_it() -> None:
+    """Also when its line has been left by all others, and when several come back in any order."""
+    records: dict[str, Row] = {}
+    ready = ReadyTasks(records)
+    for key in range(1, 7):
+        row = Row(key, prepare("work", hex_id=f"{key:032x}"), 0)
+        records[row.hex] = row
+        ready.push(0, row)
+    gone = [_leave(ready, records) for _ in range(4)]
+    for row in (gone[2], gone[0], gone[3]):
+        row.state = QUEUED
+        ready.push(0, row)
+    assert [_leave(ready, records).key for _ in range(5)] == [1, 3, 4, 5, 6]
+    assert ready.head() is None
+    assert len(ready) == 0
+
+
+def _leave(ready: ReadyTasks, records: dict[str, Row]) -> Row:
+    entry = ready.head()
+    assert entry is not None
+    ready.pop()
+    row = records[entry[2]]
+    row.state = RUNNING
+    return row

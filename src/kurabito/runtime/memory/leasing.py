@@ -14,7 +14,7 @@ from kurabito.runtime.intake import PreparedTask
 from kurabito.runtime.memory.eventlog import Facts
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
 from kurabito.runtime.memory.table import TaskTable
-from kurabito.runtime.memory.waiting import Entry, ReadyHeap
+from kurabito.runtime.memory.waiting import Entry, ReadyTasks
 from kurabito.runtime.model import MAX_LOST_LEASES
 from kurabito.runtime.outcomes import Claim, Settlement, Success, lost_lease_error, verdict, worker_lost_error
 from kurabito.runtime.port import Beat
@@ -39,16 +39,16 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
     facts = Facts("Started")
     say = facts.values.extend
     expires = now + lease
-    heads: list[tuple[Entry, int, ReadyHeap]] = []
+    heads: list[tuple[Entry, int, ReadyTasks]] = []
     for task_type, room in capacity.items():
-        heap = table.ready.get(task_type)
-        if heap is not None and room > 0 and (head := heap.head()) is not None:
-            heads.append((head, room, heap))
+        ready = table.ready.get(task_type)
+        if ready is not None and room > 0 and (head := ready.head()) is not None:
+            heads.append((head, room, ready))
     heapify(heads)
     records, running = table.records, table.running
     while heads and len(claims) < limit:
-        entry, room, heap = heads[0]
-        heappop(heap.entries)
+        entry, room, ready = heads[0]
+        ready.pop()
         row = records[entry[2]]
         running[row.hex] = row
         row.state = RUNNING
@@ -72,8 +72,8 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
             )
         )
         say((row.hex, row.task_type, attempt))
-        if room > 1 and (head := heap.head()) is not None:
-            heapreplace(heads, (head, room - 1, heap))
+        if room > 1 and (head := ready.head()) is not None:
+            heapreplace(heads, (head, room - 1, ready))
         else:
             heappop(heads)
     table.counts[QUEUED] -= len(claims)

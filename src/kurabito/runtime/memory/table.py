@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from typing import Final
 
 from kurabito.errors import TaskConflict, TaskFinished
@@ -16,7 +15,7 @@ from kurabito.runtime.events import Fact
 from kurabito.runtime.intake import PreparedTask
 from kurabito.runtime.memory.eventlog import EventLog, Facts
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
-from kurabito.runtime.memory.waiting import ReadyHeap, ScheduledHeap
+from kurabito.runtime.memory.waiting import ReadyTasks, ScheduledTasks
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
 
 _CANCELLED: Final = TaskState.CANCELLED
@@ -41,9 +40,9 @@ class TaskTable:
         self.newest_last: list[Row] = []
         self.active_keys: dict[str, Row] = {}
         self.counts = dict.fromkeys(TaskState, 0)
-        self.scheduled = ScheduledHeap(self.records)
+        self.scheduled = ScheduledTasks(self.records)
         self.news = News()
-        self.ready: defaultdict[str, ReadyHeap] = defaultdict(lambda: ReadyHeap(self.records))
+        self.ready: defaultdict[str, ReadyTasks] = defaultdict(lambda: ReadyTasks(self.records))
         self.running: dict[str, Row] = {}
         self._log = log
         self._last_key = 0
@@ -71,7 +70,7 @@ class TaskTable:
                 active[unique_key] = row
             if row.next_run_at is None:
                 queued += 1
-                heappush(ready[row.task_type].entries, (-row.priority, key, row.hex))
+                ready[row.task_type].push(-row.priority, row)
             else:
                 self.scheduled.push(row.next_run_at, row)
         self._last_key = key
@@ -85,7 +84,7 @@ class TaskTable:
         """Queue the scheduled tasks that are due."""
         promoted = 0
         while (head := self.scheduled.head()) is not None and head[0] <= now:
-            heappop(self.scheduled.entries)
+            self.scheduled.pop()
             row = self.records[head[2]]
             row.updated_at = now
             self.counts[RETRY_SCHEDULED] -= 1
@@ -102,10 +101,10 @@ class TaskTable:
             self.news.interrupted = True
             self.leave_running(row, _CANCELLED, now)
         else:
-            heap = self.ready[row.task_type] if row.state is QUEUED else self.scheduled
+            waiting = self.ready[row.task_type] if row.state is QUEUED else self.scheduled
             self.counts[row.state] -= 1
             self._finish(row, _CANCELLED, now)
-            heap.abandon()
+            waiting.abandon()
         self.tell("Cancelled", now, [(row.hex, row.task_type)])
 
     def retry(self, row: Row, now: int) -> None:
@@ -189,6 +188,6 @@ class TaskTable:
             return
         row.priority = priority
         if row.state is QUEUED:
-            heap = self.ready[row.task_type]
-            heap.push(-priority, row)
-            heap.abandon()
+            waiting = self.ready[row.task_type]
+            waiting.push(-priority, row)
+            waiting.abandon()
