@@ -27,7 +27,7 @@ def run(options: Options) -> Outcome:
         if each.ours or not options.ours_only
     ]
     floor_side = Side("floor", "a heap and 100 coroutines", lambda: {"tasks/s": memory_heap(tasks)})
-    *measured, floor = interleave([*sides, floor_side], options)
+    *measured, floor = interleave([*sides, floor_side], options, turns=3)
     row = compare(f"memory, drain {tasks:,}", measured, "tasks/s", "/s", Target(2), options)
     below = against_floor(measured[0], floor, "-")
     return Outcome([row, below], settings_of(measured))

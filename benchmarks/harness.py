@@ -1,7 +1,7 @@
 """What every benchmark shares: rounds that alternate between the sides, medians, verdicts and the table.
 
-The machine's speed drifts, so the sides are measured in turn (A B A B …) within one run and their medians are compared;
-the range of the rounds' own ratios shows how far to trust the result.
+The machine's speed drifts, so the sides are measured in turn (A B, B A, …) within one run. A ratio is the median of the
+rounds' own; their range shows how far to trust it.
 """
 
 # mypy: disable-error-code="import-untyped"
@@ -66,12 +66,12 @@ class Measured:
         return statistics.median(self.figures[figure])
 
 
-def interleave(sides: Sequence[Side], options: Options) -> list[Measured]:
-    """Measure every side once per round, in the same order each time."""
-    rounds = options.rounds
+def interleave(sides: Sequence[Side], options: Options, *, turns: int = 1) -> list[Measured]:
+    """Measure every side `turns` times per round, there and back again: nobody always goes first, or after another."""
+    rounds = options.rounds * (1 if options.quick else turns)
     measured = [Measured(side) for side in sides]
     for turn in range(rounds):
-        for result in measured:
+        for result in measured[:: -1 if turn % 2 else 1]:
             if not options.quick and not wait_for_quiet():
                 result.disturbed += 1
             began = time.monotonic()
@@ -141,7 +141,10 @@ class Target:
 def compare(
     workload: str, measured: Sequence[Measured], figure: str, unit: str, target: Target, options: Options
 ) -> Row:
-    """Our median against the best peer's."""
+    """Our median beside the best peer's; the ratio is the median of the rounds' own.
+
+    The machine's speed moves from minute to minute, so only what ran in the same round is divided.
+    """
     ours = next(result for result in measured if result.side.ours)
     peers = [result for result in measured if not result.side.ours]
     mine = ours.median(figure)
@@ -149,8 +152,8 @@ def compare(
         return Row(workload, number(mine, unit), "not run", "-", str(target), None)
     best = (max if target.more_is_better else min)(peers, key=lambda peer: peer.median(figure))
     theirs = best.median(figure)
-    ratio = mine / theirs
     by_round = [a / b for a, b in zip(ours.figures[figure], best.figures[figure], strict=True)]
+    ratio = statistics.median(by_round)
     shown = f"{ratio:.2f}x" + (f" ({min(by_round):.2f}-{max(by_round):.2f})" if len(by_round) > 1 else "")
     passed = None if options.quick else target.met(ratio)
     return Row(workload, number(mine, unit), f"{number(theirs, unit)} ({best.side.name})", shown, str(target), passed)

@@ -25,10 +25,10 @@ Store = Callable[[], AbstractContextManager[str]]
 
 def run(options: Options) -> Outcome:
     """Compare with the best peer on each store."""
-    samples = options.size(500, quick=10)
+    samples = options.size(300, quick=10)
     memory = (contenders.OURS_MEMORY, contenders.TASKIQ_MEMORY, contenders.PGQUEUER_MEMORY, contenders.HUEY_MEMORY)
     sqlite = (contenders.OURS, contenders.HUEY_SQLITE)
-    postgresql = (contenders.OURS, contenders.PGQUEUER, contenders.PROCRASTINATE, contenders.HUEY_POSTGRES)
+    postgresql = (contenders.OURS, contenders.HUEY_POSTGRES, contenders.PGQUEUER, contenders.PROCRASTINATE)
     with postgres.server() as server_url:
         on = {
             "memory": _measure(memory, partial(_in_one_process, samples), options),
@@ -57,7 +57,7 @@ def _measure(
         for each in sides
         if each.ours or not options.ours_only
     ]
-    return interleave(chosen, options)
+    return interleave(chosen, options, turns=2)
 
 
 def _summary(result: Measured) -> str:

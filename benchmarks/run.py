@@ -67,8 +67,8 @@ def _report(named: list[str], options: Options, outcomes: dict[str, Outcome]) ->
         if outcome.notes
     ]
     how = (
-        f"Measured {datetime.now(UTC):%Y-%m-%d} on {harness.environment()}. Each side ran {options.rounds} times, "
-        "in turn with the others; the numbers are medians."
+        f"Measured {datetime.now(UTC):%Y-%m-%d} on {harness.environment()}. Each side ran at least "
+        f"{options.rounds} times, in turn with the others; the numbers are medians."
     )
     repeat = f"Repeat with `{harness.repeat_command(named, options)}`."
     parts = ["# Results", how, repeat, harness.table(rows), "## Settings and details", *notes]
