@@ -15,6 +15,8 @@
     │   ├── TaskFinished        the task is over and cannot be cancelled
     │   ├── TaskConflict        the move is not possible in this state
     │   └── LeaseLost           the worker no longer owns the row
+    ├── AccessError
+    │   └── KeyNotFound         no API key has that id                      (also LookupError)
     └── PermanentError          raised by a handler: do not retry
 
 Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates.
@@ -121,6 +123,18 @@ class LeaseLost(TaskError):
     """The worker's lease was taken over or ended, so its write changed nothing."""
 
     code = "lease_lost"
+
+
+class AccessError(KurabitoError):
+    """Something about keys, passwords or sessions could not be done."""
+
+    code = "access"
+
+
+class KeyNotFound(AccessError, LookupError):
+    """No API key has that id."""
+
+    code = "key_not_found"
 
 
 class PermanentError(KurabitoError):

@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
-from kurabito.db.migrate import RUNTIME
+from kurabito.db.migrate import PRODUCT, RUNTIME
 
 Dump = dict[str, list[tuple[object, ...]]]
 
@@ -40,7 +40,10 @@ def dump_postgres(conn: Connection) -> Dump:
         "triggers": "SELECT event_object_table AS table_name, trigger_name, action_statement "
         "FROM information_schema.triggers",
     }
-    ours = "WHERE table_name LIKE 'task%' OR table_name LIKE '%tasks%'"
+    ours = (
+        "WHERE table_name IN (SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace) "
+        "AND table_name NOT LIKE 'kurabito_migrations%'"
+    )
     return {
         name: conn.all(f"SELECT * FROM ({question}) AS found {ours} ORDER BY 1, 2, 3")
         for name, question in questions.items()
@@ -83,10 +86,11 @@ def empty(url: str, tmp_path: Path) -> object:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 
 
-def test_a_migrated_database_equals_the_schema_that_is_written_down(url: str, empty: str) -> None:
+@pytest.mark.parametrize("set_name", [RUNTIME, PRODUCT])
+def test_a_migrated_database_equals_the_schema_that_is_written_down(url: str, empty: str, set_name: str) -> None:
     migrated, fresh = open_database(url), open_database(empty)
-    written = files("kurabito.db").joinpath("schema", migrated.dialect.value, f"{RUNTIME}.sql").read_text("utf-8")
-    by_migration = dump_of(migrated, lambda database: migrate(database, RUNTIME))
+    written = files("kurabito.db").joinpath("schema", migrated.dialect.value, f"{set_name}.sql").read_text("utf-8")
+    by_migration = dump_of(migrated, lambda database: migrate(database, set_name))
     by_schema = dump_of(fresh, lambda database: database.write_blocking(lambda conn: conn.script(written)))
     assert by_migration == by_schema
     assert by_migration

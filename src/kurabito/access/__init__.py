@@ -1,0 +1,9 @@
+"""Who may come in: API keys for programs, a password and one-time links for the page, and how often one may try."""
+
+from kurabito.access.keys import ApiKey, Keys, NewKey
+from kurabito.access.limits import LoginLimit
+from kurabito.access.passwords import Passwords
+from kurabito.access.scopes import Principal, Scope
+from kurabito.access.sessions import Sessions
+
+__all__ = ["ApiKey", "Keys", "LoginLimit", "NewKey", "Passwords", "Principal", "Scope", "Sessions"]

@@ -1,0 +1,120 @@
+"""API keys: shown once when they are made, hashed at rest, revocable."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kurabito.access.scopes import Principal, Scope, scopes_of
+from kurabito.access.tokens import digest, new_token
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.port import Row
+from kurabito.errors import InvalidInput, KeyNotFound
+
+_PREFIX: Final = "kura"
+_LONGEST_NAME: Final = 100
+_NOTE_USE_EVERY: Final = 60 * SECOND
+_SQL: Final = Queries("kurabito.access", "access.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as its owner sees it later: everything but the secret."""
+
+    id: str
+    name: str
+    scopes: frozenset[Scope]
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key in the moment it is made."""
+
+    key: ApiKey
+    secret: str
+    """Send it as X-Api-Key. It is not stored and cannot be shown again."""
+
+
+class Keys:
+    """The keys of programs. `fixed` is one from the settings, accepted as it is."""
+
+    def __init__(self, database: Database, *, fixed: str | None = None) -> None:
+        self._database = database
+        self._fixed = fixed
+
+    async def create(self, name: str, scopes: Iterable[str]) -> NewKey:
+        """Make a key with a name that its owner will recognise."""
+        if not name.strip() or len(name) > _LONGEST_NAME:
+            raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters")
+        wanted = scopes_of(scopes)
+        key_id, token = secrets.token_hex(4), new_token()
+        secret = f"{_PREFIX}_{key_id}_{token}"
+        values = {
+            "id": key_id,
+            "name": name.strip(),
+            "scopes": ",".join(sorted(wanted)),
+            "secret_hash": digest(secret),
+        }
+
+        def store(conn: Connection) -> ApiKey:
+            conn.run(_SQL.add_key, values)
+            row = conn.one(_SQL.key, {"id": key_id})
+            assert row is not None
+            return _key_of(row)
+
+        return NewKey(await self._database.write(store), secret)
+
+    async def all(self) -> list[ApiKey]:
+        """Every key, the newest first, revoked ones included."""
+        return [_key_of(row) for row in await self._database.read(lambda conn: conn.all(_SQL.keys))]
+
+    async def revoke(self, key_id: str) -> ApiKey:
+        """Have the key refused from now on."""
+
+        def work(conn: Connection) -> Row | None:
+            conn.run(_SQL.revoke_key, {"id": key_id})
+            return conn.one(_SQL.key, {"id": key_id})
+
+        row = await self._database.write(work)
+        if row is None:
+            raise KeyNotFound(f"no key has the id {key_id!r}; `kurabito key list` shows them")
+        return _key_of(row)
+
+    async def holder(self, secret: str) -> Principal | None:
+        """Who shows this secret; None when nobody may."""
+        hashed = digest(secret)
+        if self._fixed is not None and hmac.compare_digest(hashed, digest(self._fixed)):
+            return Principal("KURABITO_API_KEY", frozenset(Scope), "settings")
+
+        def look(conn: Connection) -> tuple[ApiKey, bool] | None:
+            row = conn.one(_SQL.key_with_secret, {"secret_hash": hashed})
+            stale = row is not None and (row[4] is None or row[4] < conn.now() - _NOTE_USE_EVERY)
+            return None if row is None else (_key_of(row), stale)
+
+        found = await self._database.read(look)
+        if found is None:
+            return None
+        key, stale = found
+        if stale:
+            await self._database.write(lambda conn: conn.run(_SQL.note_use, {"id": key.id}))
+        return Principal(key.name, key.scopes, key.id)
+
+
+def _key_of(row: Row) -> ApiKey:
+    key_id, name, scopes, created_at, last_used_at, revoked_at = row
+    return ApiKey(
+        key_id,
+        name,
+        frozenset(Scope(scope) for scope in scopes.split(",")),
+        to_datetime(created_at),
+        None if last_used_at is None else to_datetime(last_used_at),
+        None if revoked_at is None else to_datetime(revoked_at),
+    )

@@ -1,0 +1,74 @@
+"""Sessions of the page, and the one-time links that begin one without a password."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kurabito.access.scopes import Principal, Scope
+from kurabito.access.tokens import digest, new_token
+from kurabito.clock import SECOND
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.port import Row
+
+LIFETIME: Final = 30 * 86_400
+"""Seconds that a session lasts after it was last used."""
+_LINK_LIFETIME: Final = 86_400
+_PROLONG_EVERY: Final = 3600 * SECOND
+_SQL: Final = Queries("kurabito.access", "access.sql")
+_KEEPER: Final = Principal("keeper", frozenset({Scope.READ, Scope.WRITE}))
+
+
+class Sessions:
+    """Who is logged in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self) -> str:
+        """Begin a session; the token that its cookie carries."""
+        token = new_token()
+        values = {"token_hash": digest(token), "lifetime": LIFETIME * SECOND}
+
+        def store(conn: Connection) -> None:
+            conn.run(_SQL.forget_expired)
+            conn.run(_SQL.open_session, values)
+
+        await self._database.write(store)
+        return token
+
+    async def holder(self, token: str) -> Principal | None:
+        """Who has this session; None when it is over or never was."""
+        hashed = digest(token)
+
+        def look(conn: Connection) -> tuple[Row | None, int]:
+            return conn.one(_SQL.session, {"token_hash": hashed}), conn.now()
+
+        row, now = await self._database.read(look)
+        if row is None:
+            return None
+        if row[0] < now - _PROLONG_EVERY:
+            values = {"token_hash": hashed, "lifetime": LIFETIME * SECOND}
+            await self._database.write(lambda conn: conn.run(_SQL.prolong_session, values))
+        return _KEEPER
+
+    async def close(self, token: str) -> None:
+        """End a session."""
+        await self._database.write(lambda conn: conn.run(_SQL.close_session, {"token_hash": digest(token)}))
+
+    async def new_link(self) -> str:
+        """A token that begins one session, once, within a day."""
+        token = new_token()
+        values = {"token_hash": digest(token), "lifetime": _LINK_LIFETIME * SECOND}
+
+        def store(conn: Connection) -> None:
+            conn.run(_SQL.forget_expired_links)
+            conn.run(_SQL.add_link, values)
+
+        await self._database.write(store)
+        return token
+
+    async def redeem(self, link: str) -> str | None:
+        """Begin a session with a link's token; None when it was used, is too old or never was."""
+        # Deleted and not marked: of two who come at once only one finds it.
+        used = await self._database.write(lambda conn: conn.run(_SQL.redeem_link, {"token_hash": digest(link)}))
+        return await self.open() if used else None

@@ -1,0 +1,31 @@
+-- Secrets are stored as hashes only: whoever reads the database cannot log in with what is in it.
+CREATE TABLE api_keys (
+    id           text NOT NULL PRIMARY KEY,
+    name         text NOT NULL,
+    scopes       text NOT NULL,
+    secret_hash  text NOT NULL,
+    created_at   bigint NOT NULL,
+    last_used_at bigint,
+    revoked_at   bigint
+);
+
+CREATE UNIQUE INDEX ix_api_keys_secret_hash ON api_keys (secret_hash);
+
+CREATE TABLE passwords (
+    user_name  text NOT NULL PRIMARY KEY,
+    hash       text NOT NULL,
+    changed_at bigint NOT NULL
+);
+
+CREATE TABLE sessions (
+    token_hash text NOT NULL PRIMARY KEY,
+    created_at bigint NOT NULL,
+    seen_at    bigint NOT NULL,
+    expires_at bigint NOT NULL
+);
+
+CREATE TABLE login_links (
+    token_hash text NOT NULL PRIMARY KEY,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+);

@@ -1,0 +1,30 @@
+"""A database of each kind with the product's tables, and a clock that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kurabito.clock import ManualClock
+from kurabito.db import Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Database]:
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'access.db'}"
+    else:
+        url = request.getfixturevalue("fresh_postgres")
+    database = open_database(url, clock=clock)
+    database.open()
+    migrate(database, PRODUCT)
+    yield database
+    database.close()
