@@ -75,6 +75,7 @@ async def test_workers_of_one_queue_each_get_their_own_of_what_arrives_together(
             # One commit, and so one notification for both.
             await elsewhere.enqueue_many([("parcel",), ("letter",)])
             await eventually(lambda: len(parcels_ran) == len(letters_ran) == times)  # noqa: B023 - awaited at once
+    assert (parcels_ran, letters_ran) == (["parcel"] * 29, ["letter"] * 29)
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
