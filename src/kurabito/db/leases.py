@@ -89,7 +89,8 @@ def claim(
     """Take up to `limit` claimable rows for `lease` microseconds; the columns that the spec returns.
 
     `candidates` selects the keys where the table needs more than its condition and order; on PostgreSQL it must lock the
-    rows it selects and skip locked ones. `then` (PostgreSQL only) is what the same statement does with the rows it `taken`.
+    rows it selects and skip locked ones. `then` (PostgreSQL only) is SQL that the same statement runs on what it
+    took, which it knows as `taken`.
     """
     sql = _claim_sql(spec, conn.dialect, candidates)
     if then:

@@ -116,15 +116,7 @@ class TaskContext:
     ) -> Said:
         """Ask for a follow-up task. It is stored together with this task's success, or not at all."""
         prepared = prepare(
-            task_type,
-            payload,
-            priority,
-            unique_key,
-            delay,
-            run_at,
-            max_attempts,
-            content_type,
-            max_payload=self._max_payload,
+            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self._max_payload
         )
         if self._follow_ups is None:
             self._follow_ups = []

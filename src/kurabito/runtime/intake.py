@@ -58,8 +58,8 @@ def prepare(
     run_at: Any = None,
     max_attempts: Any = None,
     content_type: Any = None,
-    *,
     max_payload: int = MAX_PAYLOAD,
+    *,
     hex_id: str | None = None,
 ) -> PreparedTask:
     """Check a task and encode its payload; raises InvalidInput naming the field."""
@@ -100,7 +100,9 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
             if isinstance(task, NewTask):
                 prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
-                prepared.append(prepare(*task, max_payload=max_payload, hex_id=hex_id))
+                prepared.append(
+                    prepare(task[0], task[1] if len(task) == 2 else None, max_payload=max_payload, hex_id=hex_id)
+                )
             else:
                 raise InvalidInput("task", f"must be a NewTask or a tuple of type and payload, got {task!r}")
         except InvalidInput as problem:
@@ -108,7 +110,7 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     return prepared
 
 
-def fields_of(task: NewTask) -> tuple[Any, ...]:
+def fields_of(task: NewTask) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
     """The task's fields in the order in which `prepare` takes them."""
     return (
         task.task_type,

@@ -9,7 +9,6 @@ One loop, the pump, talks to the queue. The slots run handlers and never wait fo
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import time
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
+from kurabito.runtime.pace import Pace
 from kurabito.runtime.port import Claimed, ClaimsOnArrival, InstantClaims, Presence, Queue, StandingOrder
 from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.registry import Registry
@@ -34,7 +34,6 @@ _MOST_AHEAD: Final = 1000
 # Where claiming costs next to nothing: as few objects as make the garbage collector look for no cycles among them.
 _MOST_AHEAD_AT_ONCE: Final = 300
 _AHEAD_TOO_LONG: Final = 0.25
-_RATE_MEMORY: Final = 0.1
 _LONGEST_BACKOFF: Final = 5.0
 # A task that took its workers down must not take the same neighbours with it each time.
 _SUSPECTS_APART: Final = 1.0
@@ -299,25 +298,6 @@ class Worker:
             await asyncio.sleep(0.1)
             return settling
         return []
-
-
-class Pace:
-    """How many tasks a second are being started, lately."""
-
-    def __init__(self) -> None:
-        self._rate = 0.0
-        self._started = 0
-        self._at = time.monotonic()
-
-    def update(self, started: int) -> float:
-        """The pace, given how many were started since the beginning."""
-        now = time.monotonic()
-        elapsed = now - self._at
-        if elapsed > 0:
-            kept = math.exp(-elapsed / _RATE_MEMORY)
-            self._rate = self._rate * kept + (started - self._started) / elapsed * (1 - kept)
-            self._started, self._at = started, now
-        return self._rate
 
 
 def _check(concurrency: int, lease: float, heartbeat: float, grace: float) -> None:

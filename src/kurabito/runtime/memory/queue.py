@@ -68,15 +68,7 @@ class MemoryQueue(ReadSide):
         content_type: str | None = None,
     ) -> TaskRecord:
         prepared = prepare(
-            task_type,
-            payload,
-            priority,
-            unique_key,
-            delay,
-            run_at,
-            max_attempts,
-            content_type,
-            max_payload=self.max_payload,
+            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
         )
         with self._change as now:
             (row,) = self._table.insert([prepared], now)
@@ -118,15 +110,7 @@ class MemoryQueue(ReadSide):
                 "conn", "a queue in memory takes only the connection that `transact` gives, while it runs"
             )
         prepared = prepare(
-            task_type,
-            payload,
-            priority,
-            unique_key,
-            delay,
-            run_at,
-            max_attempts,
-            content_type,
-            max_payload=self.max_payload,
+            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
         )
         twins = [other for other in conn.tasks if unique_key is not None and other.unique_key == unique_key]
         conn.tasks.append(prepared)

@@ -90,15 +90,7 @@ class SqlQueue(ReadSide):
         content_type: str | None = None,
     ) -> TaskRecord:
         prepared = prepare(
-            task_type,
-            payload,
-            priority,
-            unique_key,
-            delay,
-            run_at,
-            max_attempts,
-            content_type,
-            max_payload=self.max_payload,
+            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
         )
         record = await self._change(lambda conn, told: self._store.add_one(conn, prepared, told))
         self.arrivals.ring()
@@ -132,15 +124,7 @@ class SqlQueue(ReadSide):
         content_type: str | None = None,
     ) -> TaskRecord:
         prepared = prepare(
-            task_type,
-            payload,
-            priority,
-            unique_key,
-            delay,
-            run_at,
-            max_attempts,
-            content_type,
-            max_payload=self.max_payload,
+            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
         )
         # Logged before the commit, which is the caller's and which we do not see.
         told: Told = []
