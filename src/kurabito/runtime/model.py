@@ -130,6 +130,17 @@ class WorkerRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Depth:
+    """How many tasks of one type are in one state."""
+
+    task_type: str
+    state: TaskState
+    count: int
+    oldest: datetime
+    """When the one that was enqueued first was enqueued."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """Some items, and where the next page begins; None at the end."""
 

@@ -11,8 +11,9 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.clock import SECOND
+from kurabito.errors import LeaseLost
 from kurabito.runtime.intake import PreparedTask, check_wait
-from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
 
 POISON: Final = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
@@ -127,6 +128,12 @@ def clip(error: str) -> str:
     # PostgreSQL text cannot hold NUL.
     error = error.replace("\x00", "�")
     return error if len(error) <= _ERROR_LENGTH else "…" + error[-_ERROR_LENGTH:]
+
+
+def lease_lost(task: TaskRecord) -> LeaseLost:
+    """What somebody is told who works on a task without its lease."""
+    now = f"{task.worker} has it" if task.worker and task.state is TaskState.RUNNING else f"it is {task.state}"
+    return LeaseLost(f"the lease on task {task.id} is not yours any more: {now}; stop working on it")
 
 
 def lost_lease_error(owner: str | None) -> str:

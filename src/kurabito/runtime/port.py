@@ -16,7 +16,7 @@ from uuid import UUID
 from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.intake import PreparedTask, TaskLike
-from kurabito.runtime.model import Page, Progress, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, Progress, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, Settlement
 from kurabito.runtime.states import TaskState
 
@@ -165,6 +165,10 @@ class Queue(Protocol):
         """How many tasks are in each state; every state is present."""
         ...
 
+    async def depths(self) -> builtins.list[Depth]:
+        """How many tasks there are of each type in each state, by type; what there is none of is not listed."""
+        ...
+
     async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
         """What happened to the task so far, oldest first, as its row remembers it."""
         ...
@@ -212,6 +216,10 @@ class Queue(Protocol):
 
         The larger priority goes first, then the older task. With a limit of 0 it only settles.
         """
+        ...
+
+    async def held(self, task_id: UUID | str, owner: str) -> Claim:
+        """The claim that this owner has on the task, for whoever kept nothing but the token; raises TaskNotFound or LeaseLost."""
         ...
 
     async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
-from kurabito.errors import InvalidInput
+from kurabito.errors import InvalidInput, LeaseLost, TaskNotFound
 from kurabito.runtime.model import MAX_LOST_LEASES, Progress
 from kurabito.runtime.outcomes import Failure, Postponed, PutBack, Success
 from kurabito.runtime.port import Beat, Presence, Queue
@@ -246,3 +246,36 @@ async def test_a_waiting_task_of_a_type_that_no_living_worker_runs_is_marked(
 
 async def test_a_queue_answers_when_it_is_asked_whether_it_is_there(queue: Queue) -> None:
     await queue.ping()
+
+
+async def test_a_claim_can_be_had_again_by_its_token(queue: Queue, hands: Hands) -> None:
+    task = await queue.enqueue("work", {"n": 1}, max_attempts=3)
+    claim = await hands.claim_one(worker="anna")
+    queue.heartbeat([Beat(claim, Progress(1, 2))])
+    again = await queue.held(task.id, claim.owner)
+    assert (again.key, again.id, again.task_type, again.payload) == (claim.key, task.id, "work", claim.payload)
+    assert (again.owner, again.attempt, again.max_attempts) == (claim.owner, 1, 3)
+    assert again.progress == Progress(1, 2)
+    assert await hands.settle(again)
+    assert (await queue.get(task.id)).state is TaskState.SUCCEEDED
+
+
+async def test_a_token_that_does_not_hold_the_task_gets_no_claim(
+    queue: Queue, hands: Hands, clock: ManualClock
+) -> None:
+    task = await queue.enqueue("work")
+    old = await hands.claim_one(worker="anna")
+    with pytest.raises(LeaseLost, match="anna has it"):
+        await queue.held(task.id, "anna#0000000000000000")
+    clock.advance(30)
+    await queue.recover()
+    with pytest.raises(LeaseLost, match="it is queued"):
+        await queue.held(task.id, old.owner)
+    new = await hands.claim_one(worker="bert")
+    with pytest.raises(LeaseLost, match="bert has it"):
+        await queue.held(task.id, old.owner)
+    await hands.settle(new)
+    with pytest.raises(LeaseLost, match="it is succeeded"):
+        await queue.held(task.id, new.owner)
+    with pytest.raises(TaskNotFound):
+        await queue.held("nothing", new.owner)

@@ -129,6 +129,25 @@ async def test_every_state_is_counted(queue: Queue, hands: Hands) -> None:
         assert counts[state] == len(await hands.rows(state=state))
 
 
+async def test_depths_tell_each_type_and_state_with_its_oldest_task(
+    queue: Queue, hands: Hands, clock: ManualClock
+) -> None:
+    assert await queue.depths() == []
+    begun = to_datetime(clock.now())
+    await hands.bring(TaskState.DEAD, "b")
+    clock.advance(10)
+    for _ in range(3):
+        await queue.enqueue("b")
+        clock.advance(10)
+    await hands.bring(TaskState.RETRY_SCHEDULED, "a")
+    found = [(depth.task_type, depth.state, depth.count, depth.oldest - begun) for depth in await queue.depths()]
+    assert found == [
+        ("a", TaskState.RETRY_SCHEDULED, 1, timedelta(seconds=40)),
+        ("b", TaskState.DEAD, 1, timedelta(seconds=0)),
+        ("b", TaskState.QUEUED, 3, timedelta(seconds=10)),
+    ]
+
+
 async def test_the_history_of_a_task_that_failed_twice_and_died(queue: Queue, hands: Hands, clock: ManualClock) -> None:
     task = await queue.enqueue("work", max_attempts=2)
     for error in ("one", "two"):

@@ -85,6 +85,13 @@ def test_counts_read_the_index_of_each_state_and_not_the_tasks(planner: Planner)
         assert all("ix_tasks_" in scan for scan in plan.scans), plan
 
 
+def test_depths_read_the_listing_index_and_one_task_of_each_group(planner: Planner) -> None:
+    plans = planner.plans(planner.store.depths)
+    assert {index for plan in plans for index in plan.indexes} == {"ix_tasks_listing", "primary key"}
+    for plan in plans:
+        assert all("ix_tasks_listing" in scan for scan in plan.scans), plan
+
+
 def test_the_next_due_task_is_the_first_of_the_due_index(planner: Planner) -> None:
     check(planner.plans(planner.store.due_in), "ix_tasks_due")
 

@@ -56,21 +56,7 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
         row.owner = owner
         row.lease_expires_at = expires
         row.started_at = row.updated_at = now
-        claims.append(
-            Claim(
-                row.key,
-                row.hex,
-                row.task_type,
-                row.payload,
-                row.content_type,
-                attempt,
-                row.max_attempts,
-                owner,
-                expires,
-                row.progress,
-                row.lost_leases,
-            )
-        )
+        claims.append(row.claim(owner, expires))
         say((row.hex, row.task_type, attempt))
         if room > 1 and (head := ready.head()) is not None:
             heapreplace(heads, (head, room - 1, ready))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 from uuid import UUID
 
-from kurabito.clock import SECOND, Clock
+from kurabito.clock import SECOND, Clock, to_datetime
 from kurabito.errors import TaskNotFound
 from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent, unpack
@@ -22,7 +22,8 @@ from kurabito.runtime.memory.eventlog import EventLog, Position
 from kurabito.runtime.memory.presence import Attendance
 from kurabito.runtime.memory.rows import Row
 from kurabito.runtime.memory.table import TaskTable
-from kurabito.runtime.model import Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.outcomes import Claim, lease_lost
 from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.states import TaskState
 
@@ -73,6 +74,24 @@ class ReadSide:
     async def counts_by_state(self) -> dict[TaskState, int]:
         with self._lock:
             return dict(self._table.counts)
+
+    async def depths(self) -> builtins.list[Depth]:
+        counted: dict[tuple[str, TaskState], tuple[int, int]] = {}
+        before: int | None = None
+        while before != 0:
+            with self._lock:
+                rows, before = self._stretch(before)
+                for row in rows:
+                    count, _ = counted.get((row.task_type, row.state), (0, 0))
+                    counted[row.task_type, row.state] = (count + 1, row.created_at)
+        return [Depth(*group, count, to_datetime(oldest)) for group, (count, oldest) in sorted(counted.items())]
+
+    async def held(self, task_id: UUID | str, owner: str) -> Claim:
+        with self._lock:
+            row = self._find(task_id)
+            if row.state is not TaskState.RUNNING or row.owner != owner or row.lease_expires_at is None:
+                raise lease_lost(row.record(self._living_types()))
+            return row.claim(owner, row.lease_expires_at)
 
     async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
         return history_of(await self.get(task_id))

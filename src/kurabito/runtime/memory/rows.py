@@ -13,7 +13,7 @@ from kurabito.clock import to_datetime
 from kurabito.runtime import payloads
 from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, ERRORS_KEPT, AttemptError, Progress, TaskEnvelope, TaskRecord
-from kurabito.runtime.outcomes import worker_name
+from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import TaskState
 
 QUEUED: Final = TaskState.QUEUED
@@ -61,6 +61,22 @@ class Row:
         """Remember that an attempt did not end well."""
         self.last_error = error
         self.errors = (*self.errors, AttemptError(attempt, to_datetime(now), error))[-ERRORS_KEPT:]
+
+    def claim(self, owner: str, expires: int) -> Claim:
+        """The right of this owner to run it."""
+        return Claim(
+            self.key,
+            self.hex,
+            self.task_type,
+            self.payload,
+            self.content_type,
+            self.attempts,
+            self.max_attempts,
+            owner,
+            expires,
+            self.progress,
+            self.lost_leases,
+        )
 
     def record(self, living_types: frozenset[str]) -> TaskRecord:
         """The row as it is now."""

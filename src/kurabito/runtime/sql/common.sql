@@ -4,6 +4,16 @@ INSERT INTO task_events (at, name, facts) VALUES (:now, :name, :facts) RETURNING
 -- name: due_in
 SELECT min(next_run_at) - :now FROM tasks WHERE state = 'retry_scheduled';
 
+-- name: held
+SELECT {claim} FROM tasks WHERE id = :id AND state = 'running' AND worker_id = :owner;
+
+-- name: depths
+-- The listing index has all of it but the moment, which the first of each group tells.
+SELECT counted.task_type, counted.state, counted.count, tasks.created_at
+FROM (SELECT task_type, state, count(*) AS count, min(seq) AS seq FROM tasks GROUP BY task_type, state) AS counted
+JOIN tasks ON tasks.seq = counted.seq
+ORDER BY counted.task_type, counted.state;
+
 -- name: cancel
 UPDATE tasks
 SET state = 'cancelled', finished_at = :now, updated_at = :now, next_run_at = NULL, lease_expires_at = NULL

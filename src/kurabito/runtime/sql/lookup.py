@@ -8,12 +8,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from kurabito.clock import to_datetime
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.queries import Queries
 from kurabito.errors import TaskNotFound
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.sql.records import RECORD, marked, record_of
+from kurabito.runtime.model import Depth, TaskRecord
+from kurabito.runtime.outcomes import Claim, lease_lost
+from kurabito.runtime.sql.leasing import tasks_spec
+from kurabito.runtime.sql.records import RECORD, claim_of, marked, record_of
 from kurabito.runtime.states import TaskState
 
 
@@ -32,7 +35,14 @@ class TaskLookup(ABC):
     dialect: Dialect
 
     def __init__(self) -> None:
-        self.sql = Queries("kurabito.runtime.sql", "common.sql", f"{self.dialect}.sql", record=RECORD)
+        self.spec = tasks_spec(self.dialect)
+        self.sql = Queries(
+            "kurabito.runtime.sql",
+            "common.sql",
+            f"{self.dialect}.sql",
+            record=RECORD,
+            claim=", ".join(self.spec.returns),
+        )
 
     def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
         """The row of a task, in the columns of RECORD."""
@@ -79,6 +89,20 @@ class TaskLookup(ABC):
         row = conn.one(self.sql.counts, {"task_types": json.dumps(self._known_types(conn))})
         assert row is not None
         return dict(zip(TaskState, row, strict=True))
+
+    def depths(self, conn: Connection) -> list[Depth]:
+        """How many tasks there are of each type in each state."""
+        return [
+            Depth(task_type, TaskState(state), count, to_datetime(oldest))
+            for task_type, state, count, oldest in conn.all(self.sql.depths)
+        ]
+
+    def held(self, conn: Connection, task_id: UUID, owner: str) -> Claim:
+        """The claim that this owner has on the task."""
+        row = conn.one(self.sql.held, {"id": self.stored_id(task_id), "owner": owner})
+        if row is None:
+            raise lease_lost(record_of(self.find(conn, task_id)))
+        return claim_of(row, owner)
 
     def _known_types(self, conn: Connection) -> list[str]:
         return [name for (name,) in conn.all(self.sql.types)]

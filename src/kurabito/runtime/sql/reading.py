@@ -16,7 +16,8 @@ from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
 from kurabito.runtime.intake import parse_id
-from kurabito.runtime.model import Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.sql.records import record_of
 from kurabito.runtime.sql.store import TaskStore
@@ -62,6 +63,13 @@ class ReadSide:
 
     async def counts_by_state(self) -> dict[TaskState, int]:
         return await self.database.read(self._store.counts)
+
+    async def depths(self) -> builtins.list[Depth]:
+        return await self.database.read(self._store.depths)
+
+    async def held(self, task_id: UUID | str, owner: str) -> Claim:
+        known = known_id(task_id)
+        return await self.database.read(lambda conn: self._store.held(conn, known, owner))
 
     async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
         return history_of(await self.get(task_id))

@@ -27,7 +27,6 @@ from kurabito.runtime.sql.leasing import (
     SUCCEED_COLUMNS,
     SUCCEED_VALUES,
     resolve_columns,
-    tasks_spec,
 )
 from kurabito.runtime.sql.lookup import TaskLookup
 from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of, record_of_new
@@ -48,10 +47,6 @@ class TaskStore(TaskLookup):
 
     longest_load: float
     """How many seconds a bulk load may write before it commits, so that others can write too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.spec = tasks_spec(self.dialect)
 
     # Storing.
 

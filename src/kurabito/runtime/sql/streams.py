@@ -2,7 +2,7 @@
 
 Both sleep until a bell rings and then look at the database. They also look now and then by themselves, because on
 PostgreSQL the end of a task in another process rings no bell: a notification for every settlement would make the workers'
-commits queue up behind one another.
+commits queue up behind one another. A stream looks less often the longer nothing happens.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kurabito.runtime.sql.lookup import Position, TaskLookup
 _log = get_logger("kurabito.runtime")
 
 _LOOK_EVERY: Final = 0.05
+_LOOK_AT_LEAST_EVERY: Final = 0.5
 _PAGE: Final = 200
 _ASKED_AT_ONCE: Final = 500
 _CURSOR: Final = re.compile(r"[0-9]{1,18}(-[0-9]{1,18})?\.[0-9]{1,9}")
@@ -47,13 +48,15 @@ class EventStream:
     async def __anext__(self) -> TaskEvent:
         position = self._position or await self.starting
         rung = asyncio.Event()
+        pause = _LOOK_EVERY
         with self._changes.listen(rung.set):
             while not self._ready:
                 rung.clear()
                 events, after = await self._database.read(partial(self._read, position))
                 self._ready.extend(events)
                 if after == position:
-                    await _either(rung, _LOOK_EVERY)
+                    heard = await _either(rung, pause)
+                    pause = _LOOK_EVERY if heard else min(2 * pause, _LOOK_AT_LEAST_EVERY)
                 self._position = position = after
         return self._ready.popleft()
 
@@ -120,12 +123,13 @@ class Waiters:
                     ended.set_result(None)
 
 
-async def _either(rung: asyncio.Event, seconds: float) -> None:
+async def _either(rung: asyncio.Event, seconds: float) -> bool:
+    """Wait for the bell, but no longer than this; whether it rang."""
     try:
         async with asyncio.timeout(seconds):
-            await rung.wait()
+            return await rung.wait()
     except TimeoutError:
-        return
+        return False
 
 
 def _parse(store: TaskLookup, cursor: str) -> Position:
