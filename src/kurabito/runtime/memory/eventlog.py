@@ -64,15 +64,15 @@ class EventLog:
 
     def add(self, name: str, at: int, facts: Sequence[Fact]) -> None:
         """Write down a move."""
-        if not facts:
+        count = len(facts)
+        if not count:
             return
         batches = self._batches
         # In pieces, so that one huge enqueue can be forgotten bit by bit.
-        for begin in range(0, len(facts), _BATCH):
+        for piece in [facts] if count <= _BATCH else [facts[at : at + _BATCH] for at in range(0, count, _BATCH)]:
             self._last += 1
-            piece = facts if len(facts) <= _BATCH else facts[begin : begin + _BATCH]
             batches.append(Batch(self._last, name, at, piece))
-            self._facts += len(piece)
+        self._facts += count
         while self._facts > KEPT_FACTS or batches[0].at < at - KEPT_FOR:
             self._facts -= len(batches.popleft().facts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Final
@@ -30,7 +30,7 @@ def new_owner(worker: str) -> str:
     """An owner for one claim by this worker; the token tells two claims of the same worker apart."""
     if not worker or "#" in worker:
         raise InvalidInput("worker", f"a worker's name is not empty and has no '#', got {worker!r}")
-    return f"{worker}#{secrets.token_hex(8)}"
+    return f"{worker}#{os.urandom(8).hex()}"
 
 
 def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int, now: int, lease: int) -> list[Claim]:

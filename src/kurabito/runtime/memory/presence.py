@@ -22,19 +22,28 @@ class Attendance:
 
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}
+        self._types: frozenset[str] = frozenset()
+        self._types_until = 0
 
     def sign(self, presence: Presence, now: int, lease: int) -> None:
         """Hear from a worker; it counts as alive for the length of its lease."""
         known = self._alive(now).get(presence.name)
         self._seen[presence.name] = _Seen(presence, known.started_at if known else now, now, now + lease)
+        self._types_until = 0
 
     def leave(self, worker: str) -> None:
         """Forget a worker."""
         self._seen.pop(worker, None)
+        self._types_until = 0
 
     def types(self, now: int) -> frozenset[str]:
         """The types that a living worker runs."""
-        return frozenset(kind for seen in self._alive(now).values() for kind in seen.presence.task_types)
+        # Kept until a worker comes, goes or falls silent: it is asked for with every task that is enqueued.
+        if now >= self._types_until:
+            alive = self._alive(now).values()
+            self._types = frozenset(kind for seen in alive for kind in seen.presence.task_types)
+            self._types_until = min((seen.alive_until for seen in alive), default=now)
+        return self._types
 
     def workers(self, now: int) -> list[WorkerRecord]:
         """The living workers, by name."""

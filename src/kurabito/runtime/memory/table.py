@@ -73,10 +73,10 @@ class TaskTable:
                 ready[row.task_type].push(-row.priority, row)
             else:
                 self.scheduled.push(row.next_run_at, row)
-        self._last_key = key
+        fresh, self._last_key = key - self._last_key, key
         self.counts[QUEUED] += queued
-        self.counts[RETRY_SCHEDULED] += len(facts) - queued
-        self.news.arrived |= bool(facts)
+        self.counts[RETRY_SCHEDULED] += fresh - queued
+        self.news.arrived |= fresh > 0
         self.tell("Enqueued", now, facts)
         return rows
 
