@@ -4,8 +4,8 @@ set -euo pipefail
 
 python=$1
 
-# Debian packages that the tests need, by name. None so far: PostgreSQL comes as a wheel.
-packages=()
+# Debian packages that the tests need, by name: the browser of the page's tests. PostgreSQL comes as a wheel.
+packages=(chromium)
 
 missing=()
 for package in "${packages[@]}"; do

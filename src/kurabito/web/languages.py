@@ -1,0 +1,98 @@
+"""The page's languages: catalogues of messages, and which of them a visitor reads.
+
+A catalogue is a TOML file in `locales/`, named by its language tag. A message is found by its dotted key. It may have
+placeholders, `{worker}`, and name commands between backticks. Every catalogue has the same keys and placeholders.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+_FOLDER: Final = Path(__file__).parent / "locales"
+_DEFAULT: Final = "en"
+# Which script a region writes, for browsers that name only the region.
+_TRADITIONAL: Final = frozenset({"tw", "hk", "mo"})
+_COMMAND: Final = re.compile("`([^`]+)`")
+
+
+class Catalogue:
+    """The messages of one language."""
+
+    def __init__(self, tag: str, messages: Mapping[str, str]) -> None:
+        self.tag = tag
+        self.messages = messages
+        self._markup = {key: _markup(message) for key, message in messages.items()}
+
+    @property
+    def name(self) -> str:
+        """The language in its own words."""
+        return self.messages["language"]
+
+    def has(self, key: str) -> bool:
+        return key in self.messages
+
+    def say(self, key: str, /, **facts: object) -> Markup:
+        """The message with its facts in place. Facts are escaped unless they are markup of ours."""
+        message = self._markup[key]
+        return message.format(**facts) if facts else message
+
+
+@cache
+def catalogues() -> Mapping[str, Catalogue]:
+    """Every catalogue by its tag, English first."""
+    tags = sorted((path.stem for path in _FOLDER.glob("*.toml")), key=lambda tag: (tag != _DEFAULT, tag))
+    return {tag: Catalogue(tag, dict(_flat(_read(tag)))) for tag in tags}
+
+
+def choose(chosen: str | None, accepted: str) -> Catalogue:
+    """The catalogue for a visitor: the one they chose, else the first that their browser accepts."""
+    known = catalogues()
+    if chosen in known:
+        return known[chosen]
+    return next((known[tag] for tag in map(_written, _by_preference(accepted)) if tag in known), known[_DEFAULT])
+
+
+def _by_preference(header: str) -> list[str]:
+    """The languages of an Accept-Language header, the best liked first."""
+    weighted = []
+    for entry in header.split(","):
+        tag, _, weight = entry.partition(";q=")
+        try:
+            liked = float(weight) if weight else 1.0
+        except ValueError:
+            continue
+        if liked > 0:
+            weighted.append((liked, tag.strip().lower()))
+    return [tag for _, tag in sorted(weighted, key=lambda pair: -pair[0])]
+
+
+def _written(tag: str) -> str:
+    """The catalogue that a browser's tag asks for; Chinese is chosen by its script."""
+    language, *rest = tag.split("-")
+    if language != "zh":
+        return language
+    traditional = "hant" in rest or ("hans" not in rest and not _TRADITIONAL.isdisjoint(rest))
+    return "zh-Hant" if traditional else "zh-Hans"
+
+
+def _markup(message: str) -> Markup:
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(message))))  # noqa: S704 - escaped in this line
+
+
+def _read(tag: str) -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / f"{tag}.toml").read_text(encoding="utf-8"))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value

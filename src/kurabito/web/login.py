@@ -1,0 +1,123 @@
+"""`/login` and `/logout`: by a one-time link or by password."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
+
+from kurabito.access import LoginLimit, Passwords, Sessions
+from kurabito.access.sessions import LIFETIME
+from kurabito.web.forms import fields_of
+from kurabito.web.pages import Pages, client_of, principal_of
+
+COOKIE: Final = "kurabito_session"
+
+
+def router(pages: Pages, *, sessions: Sessions, passwords: Passwords, limit: LoginLimit) -> APIRouter:
+    """The way in and the way out."""
+    routes = APIRouter()
+    entrance = Entrance(pages, sessions, passwords, limit)
+
+    @routes.get("/login")
+    async def ask(request: Request) -> Response:
+        following = pages.addresses.within(request.query_params.get("next"))
+        link = request.query_params.get("token")
+        if link is not None:
+            return await entrance.by_link(request, link, following)
+        if principal_of(request) is not None:
+            return pages.go(following)
+        return await entrance.form(request, following)
+
+    @routes.post("/login")
+    async def send(request: Request) -> Response:
+        fields = await fields_of(request)
+        following = pages.addresses.within(fields.get("next"))
+        return await entrance.by_password(request, fields.get("password", ""), following)
+
+    @routes.post("/logout")
+    async def leave(request: Request) -> Response:
+        token = request.cookies.get(COOKIE)
+        if token is not None:
+            await sessions.close(token)
+        answer = pages.go("/login")
+        answer.delete_cookie(COOKIE, path=pages.addresses.cookie_path, httponly=True, samesite="strict")
+        return answer
+
+    return routes
+
+
+class Entrance:
+    """Begins sessions for those who may come in, and slows down those who guess."""
+
+    def __init__(self, pages: Pages, sessions: Sessions, passwords: Passwords, limit: LoginLimit) -> None:
+        self._pages = pages
+        self._sessions = sessions
+        self._passwords = passwords
+        self._limit = limit
+
+    async def by_link(self, request: Request, link: str, following: str) -> Response:
+        return await self._attempt(request, following, lambda: self._sessions.redeem(link), "login.dead_link")
+
+    async def by_password(self, request: Request, password: str, following: str) -> Response:
+        async def begin() -> str | None:
+            return await self._sessions.open() if await self._passwords.fits(password) else None
+
+        return await self._attempt(request, following, begin, "login.wrong")
+
+    async def form(
+        self,
+        request: Request,
+        following: str,
+        *,
+        status: int = 200,
+        problem: Markup | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Response:
+        """The log-in page."""
+        has_password = await self._passwords.is_set()
+        return self._pages.show(
+            request,
+            "login.html",
+            status=status,
+            headers=headers,
+            following=following,
+            problem=problem,
+            has_password=has_password,
+        )
+
+    async def _attempt(
+        self, request: Request, following: str, begin: Callable[[], Awaitable[str | None]], problem: str
+    ) -> Response:
+        client, words = client_of(request), self._pages.words(request)
+        if wait := math.ceil(self._limit.wait(client)):
+            return await self.form(
+                request,
+                following,
+                status=429,
+                problem=words.say("login.too_often", seconds=wait),
+                headers={"Retry-After": str(wait)},
+            )
+        # Counted before it is known to be wrong: many guesses sent at once must not all find the counter at rest.
+        self._limit.failed(client)
+        token = await begin()
+        if token is None:
+            return await self.form(request, following, status=401, problem=words.say(problem))
+        self._limit.succeeded(client)
+        return self._welcome(request, following, token)
+
+    def _welcome(self, request: Request, following: str, token: str) -> Response:
+        answer = self._pages.go(following)
+        answer.set_cookie(
+            COOKIE,
+            token,
+            max_age=LIFETIME,
+            path=self._pages.addresses.cookie_path,
+            secure=request.scope["scheme"] == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return answer

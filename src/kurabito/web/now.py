@@ -1,0 +1,41 @@
+"""*Now*: what runs, what waits and for what, what failed and why."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.runtime import Queue, TaskState
+from kurabito.web.pages import Pages
+
+_MOST: Final = 20
+
+
+def router(pages: Pages, queue: Queue) -> APIRouter:
+    """The first page."""
+    routes = APIRouter()
+
+    @routes.get("/")
+    async def now(request: Request) -> Response:
+        counts, running, queued, scheduled, dead = await asyncio.gather(
+            queue.counts_by_state(),
+            queue.list(state=TaskState.RUNNING, limit=_MOST),
+            queue.list(state=TaskState.QUEUED, limit=_MOST),
+            queue.list(state=TaskState.RETRY_SCHEDULED, limit=_MOST),
+            queue.list(state=TaskState.DEAD, limit=_MOST),
+        )
+        # Those that nobody will run are first: they alone wait for a person.
+        waiting = sorted([*queued, *scheduled], key=lambda task: (not task.no_worker, task.next_run_at is not None))
+        return pages.show(
+            request,
+            "now.html",
+            counts=counts,
+            running=running.items,
+            waiting=waiting[:_MOST],
+            failed=dead.items,
+            nothing=not any(counts.values()),
+        )
+
+    return routes

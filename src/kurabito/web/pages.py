@@ -1,0 +1,97 @@
+"""From a template and values to an answer. Templates are compiled once, and everything in them is escaped."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+
+from kurabito.access import Principal
+from kurabito.clock import Clock, to_datetime
+from kurabito.runtime import TaskState
+from kurabito.web.addresses import Addresses
+from kurabito.web.assets import Assets
+from kurabito.web.languages import catalogues
+from kurabito.web.navigation import NAVIGATION
+from kurabito.web.preferences import THEMES, language_of, theme_of
+from kurabito.web.reasons import waits_for
+from kurabito.web.stored import shown_payload, shown_result
+from kurabito.web.words import Words
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+
+
+class Pages:
+    """Renders pages for whoever asks."""
+
+    def __init__(self, addresses: Addresses, assets: Assets, clock: Clock) -> None:
+        self.addresses = addresses
+        self.clock = clock
+        self._templates = Environment(
+            loader=FileSystemLoader(_FOLDER),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._templates.globals.update(
+            address=addresses.to,
+            asset=lambda name: addresses.base_path + assets.path(name),
+            languages=catalogues(),
+            navigation=NAVIGATION,
+            payload_of=shown_payload,
+            result_of=shown_result,
+            states=tuple(TaskState),
+            themes=THEMES,
+            version=version("kurabito"),
+            waits_for=waits_for,
+        )
+
+    def show(
+        self,
+        request: Request,
+        template: str,
+        /,
+        *,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+        **values: Any,
+    ) -> HTMLResponse:
+        """The template as an answer to this request."""
+        words = self.words(request)
+        text = self._templates.get_template(template).render(
+            here=lambda **changes: self.addresses.here(request, **changes),
+            lang=words.catalogue.tag,
+            path=self.addresses.path_of(request),
+            principal=principal_of(request),
+            say=words.say,
+            theme=theme_of(request),
+            words=words,
+            **values,
+        )
+        # The language is the visitor's own, so a cache between must not hand one's page to another.
+        return HTMLResponse(text, status, {"Cache-Control": "no-store", **(headers or {})})
+
+    def words(self, request: Request) -> Words:
+        """The language of this visitor at this moment."""
+        return Words(language_of(request), to_datetime(self.clock.now()))
+
+    def go(self, path: str) -> RedirectResponse:
+        """Send the browser to a page of ours, to be fetched with GET."""
+        return RedirectResponse(self.addresses.to(path), 303)
+
+
+def principal_of(request: Request) -> Principal | None:
+    """Whoever the doors let in; nobody in particular on the log-in page."""
+    return getattr(request.state, "principal", None)
+
+
+def client_of(request: Request) -> str:
+    """The address that attempts to log in are counted by."""
+    known: str | None = getattr(request.state, "client", None)
+    return known or (request.client.host if request.client else "unknown")

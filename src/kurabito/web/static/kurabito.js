@@ -1,0 +1,218 @@
+// Keeps a page live. Everything here is an addition: without it every link, form and button works too.
+//
+// A region marked `data-live` is brought up to date by fetching the page again and changing what differs. When to do
+// that is told by the server's events, by a form marked `data-swap` that was sent, or by a timer (`data-every`).
+
+const main = document.querySelector("main");
+const words = JSON.parse(document.body.dataset.words);
+const language = document.documentElement.lang;
+const REFRESH_AT_MOST_EVERY = 500;
+const LONGEST_WAIT = 30_000;
+
+const say = (key, facts = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
+
+const UNITS = [["days", 86_400], ["hours", 3600], ["minutes", 60]];
+const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+
+function lasting(seconds) {
+  const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["seconds", 1];
+  return say(`time.${unit}`, { count: Math.floor(seconds / size) });
+}
+
+function tellTimes(root = document) {
+  for (const time of root.querySelectorAll("time")) {
+    const moment = new Date(time.dateTime);
+    const local = exact.format(moment);
+    if (time.dataset.relative === undefined) {
+      setText(time, local);
+      continue;
+    }
+    const away = (moment - Date.now()) / 1000;
+    setText(time, say(away > 0 ? "time.in" : "time.ago", { duration: lasting(Math.abs(away)) }));
+    time.title = local;
+  }
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// Changes only what differs, so that focus, selection, scroll and open confirmations stay where they are.
+function morph(old, wanted) {
+  for (const { name } of [...old.attributes]) {
+    // Whether a confirmation is open is the reader's doing, not the server's.
+    if (!wanted.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  }
+  for (const { name, value } of wanted.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  const named = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let place = old.firstChild;
+  for (const child of [...wanted.childNodes]) {
+    const match = (child.id && named.get(child.id)) || (fits(place, child) ? place : null);
+    if (!match) {
+      old.insertBefore(child, place);
+      continue;
+    }
+    if (match === place) place = place.nextSibling;
+    else old.insertBefore(match, place);
+    if (match.nodeType === Node.ELEMENT_NODE) morph(match, child);
+    else if (match.data !== child.data) match.data = child.data;
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}
+
+function fits(old, wanted) {
+  return old && !old.id && !wanted.id && old.nodeName === wanted.nodeName;
+}
+
+function swap(page) {
+  for (const region of document.querySelectorAll("[data-live]")) {
+    const wanted = page.getElementById(region.id);
+    if (wanted) morph(region, wanted);
+  }
+  tellTimes();
+}
+
+async function load(address, options = {}) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" }, ...options });
+  // A session that is over ends at the log-in, which is a page of its own.
+  if (new URL(answer.url).pathname.endsWith("/login")) location.assign(answer.url);
+  return { ok: answer.ok, page: new DOMParser().parseFromString(await answer.text(), "text/html") };
+}
+
+let refreshing = null;
+let stale = false;
+
+// One at a time, and not more often than a reader can follow.
+function refresh() {
+  stale = true;
+  refreshing ??= (async () => {
+    while (stale) {
+      stale = false;
+      try {
+        const { ok, page } = await load(location.href);
+        if (ok) swap(page);
+      } catch {
+        // The stream notices an absent server too, says so, and asks for a refresh when it is back.
+      }
+      await new Promise((done) => setTimeout(done, REFRESH_AT_MOST_EVERY));
+    }
+    refreshing = null;
+  })();
+}
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.dataset.swap === undefined) return;
+  event.preventDefault();
+  const button = event.submitter;
+  if (button) button.disabled = true;
+  try {
+    const { ok, page } = await load(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    if (ok) {
+      form.closest("details")?.removeAttribute("open");
+      notice("");
+      swap(page);
+    } else {
+      notice(say("live.failed", { problem: page.querySelector("[data-problem]")?.textContent ?? "" }));
+      refresh();
+    }
+  } catch {
+    notice(say("live.offline"));
+  } finally {
+    if (button) button.disabled = false;
+  }
+});
+
+function notice(text) {
+  const place = document.getElementById("notice");
+  place.textContent = text;
+  place.hidden = !text;
+}
+
+// One confirmation is open at a time, and Escape closes it.
+document.addEventListener("toggle", (event) => {
+  if (!event.target.matches("details.confirm[open]")) return;
+  for (const other of document.querySelectorAll("details.confirm[open]")) {
+    if (other !== event.target) other.open = false;
+  }
+}, true);
+
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" && document.querySelector("details.confirm[open]");
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+});
+
+const MOVES = ["Enqueued", "Started", "Succeeded", "Failed", "RetryScheduled", "Dead", "Cancelled"];
+let stream = null;
+let wait = 1000;
+
+function listen() {
+  if (stream) return;
+  stream = new EventSource(main.dataset.events);
+  stream.onopen = () => {
+    wait = 1000;
+    show("on");
+    // Whatever happened while nobody listened.
+    refresh();
+  };
+  stream.onerror = () => {
+    show("reconnecting");
+    // The browser tries again by itself unless the server refused; then it is up to us.
+    if (stream?.readyState === EventSource.CLOSED) {
+      stream = null;
+      setTimeout(() => document.hidden || listen(), wait);
+      wait = Math.min(LONGEST_WAIT, wait * 2);
+    }
+  };
+  stream.addEventListener("Progressed", ({ data }) => progressed(JSON.parse(data)));
+  for (const name of MOVES) {
+    stream.addEventListener(name, ({ data }) => {
+      const only = main.dataset.only;
+      if (!only || JSON.parse(data).task_id === only) refresh();
+    });
+  }
+}
+
+function progressed({ task_id: id, done, total }) {
+  for (const place of document.querySelectorAll(`[data-task="${CSS.escape(id)}"] .progress`)) {
+    const bar = place.querySelector("progress");
+    if (total) {
+      bar.max = total;
+      bar.value = Math.min(done, total);
+    }
+    const counted = total == null ? [done] : [done, total];
+    setText(place.querySelector(".progress-text"), counted.map((count) => count.toLocaleString("en")).join(" / "));
+  }
+}
+
+function show(state) {
+  const place = document.getElementById("live");
+  if (!place) return;
+  place.hidden = false;
+  place.dataset.live = state;
+  setText(place, say(`live.${state}`));
+}
+
+function hush() {
+  stream?.close();
+  stream = null;
+}
+
+tellTimes();
+setInterval(() => document.hidden || tellTimes(), 1000);
+if (main.dataset.every) setInterval(() => document.hidden || refresh(), Number(main.dataset.every) * 1000);
+if (main.dataset.events) {
+  // Browsers allow only a few connections to one server: a tab that nobody sees gives its own back.
+  document.addEventListener("visibilitychange", () => (document.hidden ? hush() : listen()));
+  addEventListener("pagehide", hush);
+  addEventListener("pageshow", listen);
+  if (!document.hidden) listen();
+}

@@ -1,0 +1,44 @@
+"""*System*: who works, on what database, with which settings and why those."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.clock import to_datetime
+from kurabito.runtime import Queue, TaskState
+from kurabito.settings import DEFAULT, Origin
+from kurabito.web.pages import Pages
+
+_MOST_LEASES: Final = 50
+
+
+def router(pages: Pages, queue: Queue, *, settings: Callable[[], Sequence[Origin]]) -> APIRouter:
+    """The page about the program itself."""
+    routes = APIRouter()
+    started = to_datetime(pages.clock.now())
+
+    @routes.get("/system")
+    async def system(request: Request) -> Response:
+        workers, running = await asyncio.gather(
+            queue.workers(), queue.list(state=TaskState.RUNNING, limit=_MOST_LEASES)
+        )
+        chosen = settings()
+        return pages.show(
+            request,
+            "system.html",
+            workers=workers,
+            leases=[task for task in running if task.lease_expires_at is not None],
+            more_leases=running.next_cursor is not None,
+            settings=chosen,
+            database=next((setting.value for setting in chosen if setting.name == "database"), None),
+            default=DEFAULT,
+            python=platform.python_version(),
+            started=started,
+        )
+
+    return routes

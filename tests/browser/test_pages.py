@@ -1,0 +1,219 @@
+"""The pages in a real browser, on a phone and on a desk."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Browser, Page, expect
+
+from kurabito.runtime import TaskState
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Stage
+
+LONG = "an.extraordinarily.long.task.type." * 6
+RIGHT_TO_LEFT = "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا שלום 🏮📦🗄️"
+
+
+async def _nothing_sticks_out(page: Page) -> None:
+    width = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1], f"{page.url} is {width[0]} wide in a window of {width[1]}"
+
+
+async def _stays(page: Page) -> None:
+    """Mark the page, so that a reload would be noticed."""
+    await page.evaluate("window.marked = true")
+
+
+async def _stayed(page: Page) -> bool:
+    return bool(await page.evaluate("window.marked === true"))
+
+
+async def test_one_logs_in_by_link_and_leaves(page: Page, stage: Stage) -> None:
+    await page.goto(f"{stage.url}/tasks")
+    await expect(page).to_have_url(re.compile(r"/login\?next="))
+    await _nothing_sticks_out(page)
+    await page.goto(await stage.link())
+    await expect(page.locator("h1")).to_have_text("Now")
+    await expect(page.locator("#live")).to_have_text("Live")
+    await page.get_by_role("button", name="Log out").click()
+    await expect(page.locator("h1")).to_have_text("Log in")
+    await page.goto(f"{stage.url}/system")
+    await expect(page.locator("h1")).to_have_text("Log in")
+
+
+async def test_one_logs_in_by_password_and_arrives_where_one_wanted_to_go(page: Page, stage: Stage) -> None:
+    await stage.passwords.set("open sesame")
+    await page.goto(f"{stage.url}/system")
+    await page.get_by_label("Password").fill("open sesame")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_have_text("System")
+    await _nothing_sticks_out(page)
+
+
+async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> None:
+    await page.goto(await stage.link())
+    await expect(page.locator("#quiet")).to_be_visible()
+    await _stays(page)
+    stage.go_on(40)
+    task = await stage.queue.enqueue("library.scan", {})
+    entry = page.locator(f"#running [data-task='{task.id}']")
+    await expect(entry.locator(".progress-text")).to_have_text("40 / 200")
+    stage.go_on(150)
+    await expect(entry.locator(".progress-text")).to_have_text("150 / 200")
+    await expect(entry.locator("progress")).to_have_js_property("value", 150)
+    stage.go_on(200)
+    await expect(entry).to_have_count(0)
+    await expect(page.locator(".totals [data-state='succeeded'] b")).to_have_text("1")
+    assert await _stayed(page)
+
+
+async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: Stage) -> None:
+    stage.go_on(40)
+    task = await stage.queue.enqueue("library.scan", {})
+    await page.goto(await stage.link())
+    entry = page.locator(f"#running [data-task='{task.id}']")
+    await _stays(page)
+    await entry.locator("summary").click()
+    await expect(entry.get_by_text("What it has not finished is lost")).to_be_visible()
+    await _nothing_sticks_out(page)
+    # What happens meanwhile does not close the question.
+    other = await stage.queue.enqueue("nobody.runs.this", {})
+    await expect(page.locator(f"#waiting [data-task='{other.id}']")).to_be_visible()
+    await entry.get_by_role("button", name="Cancel it").click()
+    await expect(entry).to_have_count(0)
+    assert (await stage.queue.get(task.id)).state is TaskState.CANCELLED
+    assert await _stayed(page)
+
+
+async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) -> None:
+    task = await stage.queue.enqueue("poster.fetch", {})
+    await stage.queue.wait(task.id, timeout=20)
+    await page.goto(await stage.link())
+    entry = page.locator(f"#failed [data-task='{task.id}']")
+    await expect(entry).to_contain_text("no poster at this address")
+    stage.address_exists = True
+    await entry.get_by_role("button", name="Retry").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#failed .nothing")).to_be_visible()
+    assert (await stage.queue.wait(task.id, timeout=20)).state is TaskState.SUCCEEDED
+    await page.goto(f"{stage.url}/tasks/{task.id}")
+    await expect(page.locator("h1")).to_have_text("poster.fetch")
+    await expect(page.locator("#result pre")).to_have_text('"fetched"')
+
+
+async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage) -> None:
+    task = await stage.queue.enqueue("library.scan", {})
+    await page.goto(await stage.link())
+    await page.goto(f"{stage.url}/tasks/{task.id}")
+    await _stays(page)
+    stage.go_on(80)
+    await expect(page.locator("#task .progress-text")).to_have_text("80 / 200")
+    stage.go_on(200)
+    await expect(page.locator("#task > .title-row .badge")).to_have_text("Succeeded")
+    await expect(page.locator("#result pre")).to_contain_text('"files": 200')
+    assert await _stayed(page)
+
+
+async def test_languages_and_themes_are_switched_and_remembered(page: Page, stage: Stage) -> None:
+    await page.goto(await stage.link())
+    await page.get_by_role("link", name="日本語").click()
+    await expect(page.locator("h1")).to_have_text("いま")
+    await expect(page.locator("html")).to_have_attribute("lang", "ja")
+    await page.get_by_role("link", name="ダーク").click()
+    dark = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    await page.get_by_role("link", name="ライト").click()
+    light = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (dark, light) == ("rgb(21, 23, 26)", "rgb(250, 247, 240)")
+    await page.goto(f"{stage.url}/system")
+    await expect(page.locator("h1")).to_have_text("システム")
+    await _nothing_sticks_out(page)
+
+
+async def test_times_are_shown_in_the_browser_s_zone(page: Page, stage: Stage) -> None:
+    task = await stage.queue.enqueue("nobody.runs.this", {})
+    await page.goto(await stage.link())
+    await page.goto(f"{stage.url}/tasks/{task.id}")
+    shown = await page.locator(".facts time").first.text_content()
+    tokyo = await page.evaluate(
+        "(moment) => new Intl.DateTimeFormat('en', {dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Tokyo'})"
+        ".format(new Date(moment))",
+        task.created_at.isoformat(),
+    )
+    assert shown == tokyo
+
+
+async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(page: Page, stage: Stage) -> None:
+    for task_type in (LONG, RIGHT_TO_LEFT, "🏮" * 80):
+        await stage.queue.enqueue(task_type, {"note": "x" * 5000, RIGHT_TO_LEFT: LONG}, unique_key=task_type)
+    await page.goto(await stage.link())
+    await expect(page.locator("#waiting .entry")).to_have_count(3)
+    await _nothing_sticks_out(page)
+    await page.goto(f"{stage.url}/tasks")
+    await _nothing_sticks_out(page)
+    await page.locator(".entry a").first.click()
+    await _nothing_sticks_out(page)
+
+
+async def test_everything_is_reached_with_the_keyboard(page: Page, stage: Stage) -> None:
+    await stage.queue.enqueue("nobody.runs.this", {})
+    await page.goto(await stage.link())
+    await page.keyboard.press("Tab")
+    await expect(page.locator(".skip")).to_be_focused()
+    seen = set()
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        focused = await page.evaluate(
+            "(() => { const it = document.activeElement; const style = getComputedStyle(it);"
+            " return [it.textContent.trim(), style.outlineStyle !== 'none']; })()"
+        )
+        assert focused[1] or not focused[0], f"{focused[0]} shows no focus"
+        seen.add(focused[0])
+    assert {"Now", "Tasks", "System", "Log out", "nobody.runs.this", "Cancel", "日本語", "Dark"} <= seen
+
+
+async def test_without_javascript_everything_works_too(browser: Browser, stage: Stage) -> None:
+    context = await browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = await context.new_page()
+    task = await stage.queue.enqueue("poster.fetch", {})
+    await stage.queue.wait(task.id, timeout=20)
+    await page.goto(await stage.link())
+    await expect(page.locator("#failed")).to_contain_text("no poster at this address")
+    stage.address_exists = True
+    await page.get_by_role("button", name="Retry").click()
+    await expect(page.locator("h1")).to_have_text("Now")
+    assert (await stage.queue.wait(task.id, timeout=20)).state is TaskState.SUCCEEDED
+    await context.close()
+
+
+async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, shots: Path | None) -> None:
+    await _furnish(stage)
+    await page.goto(await stage.link())
+    await expect(page.locator("#waiting .error-line")).to_be_visible()
+    dead = (await stage.queue.list(state=TaskState.DEAD)).items[0]
+    for theme in ("light", "dark"):
+        for name, path in (
+            ("now", "/"),
+            ("tasks", "/tasks"),
+            ("task", f"/tasks/{dead.id}"),
+            ("system", "/system"),
+            ("docs", "/docs"),
+        ):
+            await page.goto(f"{stage.url}{path}?theme={theme}")
+            await _nothing_sticks_out(page)
+            if shots is not None:
+                width = await page.evaluate("innerWidth")
+                await page.screenshot(path=shots / f"{name}-{theme}-{width}.png", full_page=True)
+
+
+async def _furnish(stage: Stage) -> None:
+    """One task of each kind."""
+    stage.go_on(124)
+    await stage.queue.enqueue("library.scan", {"library": "anime", "path": "/srv/anime"})
+    poster = await stage.queue.enqueue("poster.fetch", {"series": "葬送のフリーレン", "width": 780})
+    await stage.queue.wait(poster.id, timeout=20)
+    await stage.queue.enqueue("feed.poll", {"url": "https://feeds.example/rss"})
+    await stage.queue.enqueue("library.scan", {"library": "films"}, delay=200)
+    await stage.queue.enqueue("subtitle.translate", {"episode": 12})

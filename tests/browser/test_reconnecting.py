@@ -1,0 +1,23 @@
+"""A server that goes away is noticed, and its return too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Browser, expect
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Stage
+
+
+async def test_a_lost_stream_is_shown_and_what_was_missed_is_made_up_for(browser: Browser, stage: Stage) -> None:
+    page = await browser.new_page()
+    await page.goto(await stage.link())
+    await expect(page.locator("#live")).to_have_text("Live")
+    stage.vanish()
+    await expect(page.locator("#live")).to_have_text("Reconnecting…")
+    task = await stage.queue.enqueue("nobody.runs.this", {})
+    stage.streaming = True
+    await expect(page.locator("#live")).to_have_text("Live", timeout=20_000)
+    await expect(page.locator(f"#waiting [data-task='{task.id}']")).to_be_visible()
+    await page.close()

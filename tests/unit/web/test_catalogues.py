@@ -1,0 +1,103 @@
+"""Every language says the same things."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import kurabito.web
+from kurabito.runtime import TaskState
+from kurabito.runtime.events import EVENTS
+from kurabito.settings import Settings
+from kurabito.web.languages import catalogues, choose
+from kurabito.web.navigation import NAVIGATION
+from kurabito.web.preferences import THEMES
+from kurabito.web.reasons import Why
+
+TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
+OTHERS = [tag for tag in catalogues() if tag != "en"]
+
+
+def _placeholders(message: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(message) if name is not None}
+
+
+def test_there_are_four_languages_and_each_names_itself() -> None:
+    assert {tag: catalogue.name for tag, catalogue in catalogues().items()} == {
+        "en": "English",
+        "ja": "日本語",
+        "zh-Hans": "简体中文",
+        "zh-Hant": "繁體中文",
+    }
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_a_catalogue_has_the_keys_and_placeholders_of_the_english_one(tag: str) -> None:
+    english, other = catalogues()["en"].messages, catalogues()[tag].messages
+    assert set(other) == set(english)
+    assert {key: _placeholders(text) for key, text in other.items()} == {
+        key: _placeholders(text) for key, text in english.items()
+    }
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_nothing_but_names_is_left_in_english(tag: str) -> None:
+    english, other = catalogues()["en"].messages, catalogues()[tag].messages
+    assert {key for key in english if english[key] == other[key]} <= {"nav.docs", "system.python"}
+
+
+def test_every_value_that_is_shown_has_a_message() -> None:
+    messages = catalogues()["en"].messages
+    wanted = {f"state.{state}" for state in TaskState}
+    wanted |= {f"waiting.{why}" for why in Why} | {f"event.{name}" for name in EVENTS}
+    wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
+    assert wanted <= set(messages)
+
+
+def test_every_described_setting_exists() -> None:
+    described = {key.removeprefix("setting.") for key in catalogues()["en"].messages if key.startswith("setting.")}
+    assert described <= set(Settings.model_fields)
+
+
+def test_every_message_that_a_template_names_exists() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.html"))
+    named = set(re.findall(r"""say\(["']([\w.]+)["'][,)]""", text))
+    assert len(named) > 50
+    assert named <= set(catalogues()["en"].messages)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "accepted", "tag"),
+    [
+        (None, "", "en"),
+        (None, "ja", "ja"),
+        (None, "ja-JP,en;q=0.5", "ja"),
+        (None, "zh-CN,zh;q=0.9", "zh-Hans"),
+        (None, "zh", "zh-Hans"),
+        (None, "zh-SG", "zh-Hans"),
+        (None, "zh-TW,zh;q=0.9,en;q=0.8", "zh-Hant"),
+        (None, "zh-HK", "zh-Hant"),
+        (None, "zh-Hant-CN", "zh-Hant"),
+        (None, "zh-Hans-TW", "zh-Hans"),
+        (None, "fr-FR,de;q=0.9,ja;q=0.2,en;q=0.1", "ja"),
+        (None, "en;q=0.2, ja;q=0.8", "ja"),
+        (None, "ja;q=0, en", "en"),
+        (None, "fr, *;q=0.5", "en"),
+        (None, "ja;q=much", "en"),
+        ("zh-Hant", "ja", "zh-Hant"),
+        ("klingon", "ja", "ja"),
+    ],
+)
+def test_the_language_is_the_chosen_one_else_what_the_browser_likes_best(
+    chosen: str | None, accepted: str, tag: str
+) -> None:
+    assert choose(chosen, accepted).tag == tag
+
+
+def test_facts_are_escaped_and_commands_are_marked() -> None:
+    english = catalogues()["en"]
+    assert str(english.say("live.failed", problem="<b>&")) == "That did not work: &lt;b&gt;&amp;"
+    assert "<code>kurabito user password</code>" in english.say("login.set_password")

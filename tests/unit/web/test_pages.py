@@ -1,0 +1,192 @@
+"""Pages as a browser without JavaScript gets them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.runtime import TaskState
+from kurabito.runtime.model import Progress
+from kurabito.runtime.outcomes import Failure, Success
+from kurabito.runtime.port import Beat, Presence
+
+if TYPE_CHECKING:
+    from tests.unit.web.conftest import Site
+
+HOSTILE = "<script>alert('x')</script>\N{RIGHT-TO-LEFT OVERRIDE}שלום"
+
+
+async def _dead(site: Site, error: str = "boom") -> str:
+    task = await site.queue.enqueue("mail", {"to": "a@b"})
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    await site.queue.settle([(claimed.tasks[0], Failure(error, permanent=True))])
+    return str(task.id)
+
+
+async def test_an_empty_queue_teaches_the_next_step(site: Site) -> None:
+    page = await site.get("/")
+    assert page.status_code == 200
+    assert "The storehouse is quiet" in page.text
+    assert "queue.enqueue" in page.text
+
+
+async def test_now_says_what_runs_what_waits_and_for_what_and_what_failed(site: Site) -> None:
+    await _dead(site, "PermanentError: no such address")
+    site.queue.heartbeat([], presence=Presence("w", ("mail", "scan"), 2))
+    scan = await site.queue.enqueue("scan")
+    claimed = await site.queue.claim("w", {"scan": 1}, 1)
+    site.queue.heartbeat([Beat(claimed.tasks[0], Progress(1234, 5000))])
+    await site.queue.enqueue("mail", delay=180)
+    await site.queue.enqueue("nobody's")
+    text = (await site.get("/")).text
+    assert "1,234 / 5,000" in text
+    assert 'max="5000" value="1234"' in text
+    assert "in 3 min" in text
+    assert "No worker runs this type" in text
+    assert "PermanentError: no such address" in text
+    assert f'action="/tasks/{scan.id}/cancel"' in text
+
+
+async def test_foreign_text_is_escaped_wherever_it_is_shown(site: Site) -> None:
+    await site.queue.enqueue(HOSTILE, {HOSTILE: HOSTILE}, unique_key=HOSTILE)
+    claimed = await site.queue.claim("w", {HOSTILE: 1}, 1)
+    await site.queue.settle([(claimed.tasks[0], Failure(HOSTILE, permanent=True))])
+    for path in ("/", "/tasks", f"/tasks/{claimed.tasks[0].id}", f"/tasks?type={HOSTILE}", f"/login?next=/{HOSTILE}"):
+        text = (await site.get(path)).text
+        assert "<script>alert" not in text
+        assert not re.search(r"\son\w+=|\sstyle=|<script(?! type=\"module\" src=)", text)
+
+
+async def test_the_list_is_filtered_and_goes_on_where_a_page_ended(site: Site) -> None:
+    dead = await _dead(site)
+    await site.queue.enqueue_many([("mail", number) for number in range(60)])
+    first = await site.get("/tasks?type=mail")
+    assert first.text.count('class="entry"') == 50
+    older = re.search(r'rel="next" href="([^"]+)"', first.text)
+    assert older is not None
+    second = await site.get(older[1].replace("&amp;", "&"))
+    assert second.text.count('class="entry"') == 11
+    assert 'rel="next"' not in second.text
+    only_dead = await site.get("/tasks?state=dead")
+    assert re.findall(r'data-task="([^"]+)"', only_dead.text) == [dead]
+    assert "No task matches" in (await site.get("/tasks?type=unheard-of")).text
+
+
+async def test_a_task_is_shown_with_its_timeline_errors_payload_and_result(site: Site) -> None:
+    task = await site.queue.enqueue("mail", {"to": "片桐"}, unique_key="welcome", max_attempts=2)
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    await site.queue.settle([(claimed.tasks[0], Failure("first\n  second line"))])
+    await site.queue.promote()
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    await site.queue.settle([(claimed.tasks[0], Success(b'{"sent": true}'))])
+    text = (await site.get(f"/tasks/{task.id}")).text
+    assert "&#34;to&#34;: &#34;片桐&#34;" in text
+    assert "first\n  second line" in text
+    assert "&#34;sent&#34;: true" in text
+    assert re.findall(r'data-event="(\w+)"', text) == ["Enqueued", "Failed", "Started", "Succeeded"]
+    assert "/cancel" not in text
+    assert "/retry" not in text
+
+
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [(b"\xff\x00abc", "ff 00 61 62 63"), (b"plain words", "plain words"), ("x" * 100_000, "See all of it")],
+)
+async def test_a_payload_of_any_kind_and_size_is_readable(site: Site, payload: object, shown: str) -> None:
+    task = await site.queue.enqueue("mail", payload)
+    page = await site.get(f"/tasks/{task.id}")
+    assert shown in page.text
+    assert len(page.text) < 40_000
+
+
+async def test_buttons_cancel_and_retry_and_lead_back_to_where_they_stood(site: Site) -> None:
+    dead = await _dead(site)
+    answer = await site.post(f"/tasks/{dead}/retry", next="/tasks?state=dead")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tasks?state=dead")
+    assert (await site.queue.get(dead)).state is TaskState.QUEUED
+    answer = await site.post(f"/tasks/{dead}/cancel")
+    assert answer.headers["location"] == f"/tasks/{dead}"
+    assert (await site.queue.get(dead)).state is TaskState.CANCELLED
+    again = await site.post(f"/tasks/{dead}/cancel")
+    assert again.status_code == 409
+    assert "already over" in again.text
+
+
+async def test_system_shows_workers_leases_and_where_each_setting_comes_from(site: Site) -> None:
+    site.queue.heartbeat([], presence=Presence("nas-1", ("mail",), 4))
+    await site.queue.enqueue("mail")
+    await site.queue.claim("nas-1", {"mail": 1}, 1)
+    text = (await site.get("/system")).text
+    assert 'id="worker-nas-1"' in text
+    assert text.count('id="lease-') == 1
+    assert "option --state" in text
+    assert "in 30 s" in text
+
+
+async def test_the_reference_is_made_from_the_description(site: Site) -> None:
+    text = (await site.get("/docs")).text
+    assert "/api/v1/things/{thing_id}" in text
+    assert "Look at one &lt;thing&gt;." in text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nowhere", 404, "There is no such page"),
+        ("/tasks/0197e3c1-7c2b-7f6e-9d55-0d0c5a8f3b11", 404, "There is no such task"),
+        ("/tasks/not-a-uuid", 404, "There is no such task"),
+        ("/tasks?state=sleeping", 422, "That value cannot be used"),
+        ("/tasks?cursor=zzz", 422, "That value cannot be used"),
+        ("/static/secrets.txt", 404, "There is no such page"),
+        ("/logout", 405, "That cannot be done here"),
+    ],
+)
+async def test_an_error_is_a_page_for_browsers_and_the_one_shape_for_programs(
+    site: Site, path: str, status: int, says: str
+) -> None:
+    page = await site.get(path)
+    assert (page.status_code, says in page.text) == (status, True)
+    program = await site.client.get(path, headers={"Accept": "*/*"})
+    assert program.status_code == status
+    assert set(program.json()["error"]) == {"code", "message"}
+
+
+async def test_below_the_api_even_a_browser_gets_the_one_shape(site: Site) -> None:
+    answer = await site.get("/api/v1/nowhere")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+async def test_a_language_and_a_theme_are_chosen_by_link_and_remembered(site: Site) -> None:
+    answer = await site.get("/tasks?state=dead&language=ja&theme=dark")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tasks?state=dead")
+    page = await site.get(answer.headers["location"])
+    assert '<html lang="ja" data-theme="dark">' in page.text
+    assert "該当するタスクはありません" in page.text
+    assert (await site.get("/?language=tlh")).status_code == 200
+
+
+async def test_errors_speak_the_reader_s_language(site: Site) -> None:
+    page = await site.get("/nowhere", **{"Accept-Language": "zh-TW"})
+    assert "找不到這個頁面" in page.text
+
+
+@pytest.mark.parametrize("base_path", ["/kurabito"])
+async def test_under_a_base_path_every_link_stays_below_it(site: Site) -> None:
+    dead = await _dead(site)
+    for path in ("/", "/tasks", f"/tasks/{dead}", "/system", "/docs", "/nowhere"):
+        text = (await site.get(f"/kurabito{path}")).text
+        links = re.findall(r'(?:href|src|action|data-events)="([^"]*)"', text)
+        assert len(links) > 8
+        assert [link for link in links if not link.startswith(("/kurabito", "#"))] == []
+
+
+async def test_the_page_s_files_may_be_kept_for_ever_because_their_address_changes_with_them(site: Site) -> None:
+    text = (await site.get("/")).text
+    (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', text)
+    answer = await site.client.get(style)
+    assert answer.headers["content-type"].startswith("text/css")
+    assert "immutable" in answer.headers["cache-control"]
+    assert "immutable" not in (await site.client.get("/static/kurabito.css?v=old")).headers["cache-control"]
+    assert (await site.client.get("/favicon.ico")).headers["content-type"] == "image/svg+xml"
