@@ -79,21 +79,21 @@ class Stage:
         registry = Registry()
 
         @registry.task("library.scan")
-        async def scan(_: dict[str, str], ctx: TaskContext) -> dict[str, int]:
+        async def scan(_: dict[str, Any], ctx: TaskContext) -> dict[str, int]:
             for file in range(1, 201):
                 while file > self.reached:
-                    ctx.report(self.reached, 200)
+                    await ctx.report(self.reached, 200)
                     await self.moved.wait()
             return {"files": 200}
 
         @registry.task("poster.fetch")
-        async def fetch(_: dict[str, str]) -> str:
+        async def fetch(_: dict[str, Any]) -> str:
             if not self.address_exists:
                 raise PermanentError("no poster at this address")
             return "fetched"
 
         @registry.task("feed.poll", retry=Fixed(180))
-        async def poll(_: dict[str, str]) -> None:
+        async def poll(_: dict[str, Any]) -> None:
             raise ConnectionError("the feed does not answer")
 
         return registry
@@ -161,7 +161,7 @@ async def stage(tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
 
 @asynccontextmanager
 async def _serving(stage: Stage, state: Path) -> AsyncIterator[None]:
-    site = FastAPI()
+    site = FastAPI(docs_url=None, redoc_url=None)
     site.get("/api/v1/events")(_events(stage))
     web = create_web(
         queue=stage.queue,
@@ -241,8 +241,8 @@ async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserCont
 
 
 @pytest.fixture
-async def page(context: BrowserContext) -> AsyncIterator[Page]:
-    """A tab that must end without an error on its console."""
+async def page(stage: Stage, context: BrowserContext) -> AsyncIterator[Page]:
+    """A tab that must end without an error on its console. It is closed before the server is."""
     page = await context.new_page()
     problems: list[str] = []
 

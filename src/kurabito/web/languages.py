@@ -54,7 +54,7 @@ def catalogues() -> Mapping[str, Catalogue]:
 def choose(chosen: str | None, accepted: str) -> Catalogue:
     """The catalogue for a visitor: the one they chose, else the first that their browser accepts."""
     known = catalogues()
-    if chosen in known:
+    if chosen is not None and chosen in known:
         return known[chosen]
     return next((known[tag] for tag in map(_written, _by_preference(accepted)) if tag in known), known[_DEFAULT])
 

@@ -12,7 +12,9 @@ const LONGEST_WAIT = 30_000;
 const say = (key, facts = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
 
 const UNITS = [["days", 86_400], ["hours", 3600], ["minutes", 60]];
-const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+// The reader's own region writes dates in its own way, as far as it speaks the page's language.
+const region = navigator.languages.find((each) => each.split("-")[0] === language.split("-")[0]) ?? language;
+const exact = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
 
 function lasting(seconds) {
   const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["seconds", 1];
@@ -197,7 +199,7 @@ function show(state) {
   const place = document.getElementById("live");
   if (!place) return;
   place.hidden = false;
-  place.dataset.live = state;
+  place.dataset.stream = state;
   setText(place, say(`live.${state}`));
 }
 
