@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -47,6 +47,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+
+Picture = Callable[[str], Awaitable[None]]
 
 
 @dataclass
@@ -258,6 +260,11 @@ async def page(stage: Stage, context: BrowserContext) -> AsyncIterator[Page]:
 
 
 @pytest.fixture
-def shots() -> Path | None:
-    """Where pictures of the pages are to be put: the folder that KURABITO_SHOTS names."""
-    return None if SHOTS is None else Path(SHOTS)
+def picture(page: Page, screen: Screen) -> Picture:
+    """Takes a picture of the page, if KURABITO_SHOTS names a folder to put it in."""
+
+    async def take(name: str) -> None:
+        if SHOTS is not None:
+            await page.screenshot(path=Path(SHOTS) / f"{name}-{screen.width}.png", full_page=True)
+
+    return take

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Browser, Page, expect
@@ -11,7 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from kurabito.runtime import TaskState
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Stage
+    from tests.browser.conftest import Picture, Stage
 
 LONG = "an.extraordinarily.long.task.type." * 5
 RIGHT_TO_LEFT = "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا שלום 🏮📦🗄️"
@@ -44,9 +43,12 @@ async def test_one_logs_in_by_link_and_leaves(page: Page, stage: Stage) -> None:
     await expect(page.locator("h1")).to_have_text("Log in")
 
 
-async def test_one_logs_in_by_password_and_arrives_where_one_wanted_to_go(page: Page, stage: Stage) -> None:
+async def test_one_logs_in_by_password_and_arrives_where_one_wanted_to_go(
+    page: Page, stage: Stage, picture: Picture
+) -> None:
     await stage.passwords.set("open sesame")
     await page.goto(f"{stage.url}/system")
+    await picture("login")
     await page.get_by_label("Password").fill("open sesame")
     await page.keyboard.press("Enter")
     await expect(page.locator("h1")).to_have_text("System")
@@ -70,7 +72,7 @@ async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> N
     assert await _stayed(page)
 
 
-async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: Stage) -> None:
+async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: Stage, picture: Picture) -> None:
     stage.go_on(40)
     task = await stage.queue.enqueue("library.scan", {})
     await page.goto(await stage.link())
@@ -82,6 +84,7 @@ async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: S
     # What happens meanwhile does not close the question.
     other = await stage.queue.enqueue("nobody.runs.this", {})
     await expect(page.locator(f"#waiting [data-task='{other.id}']")).to_be_visible()
+    await picture("question")
     await entry.get_by_role("button", name="Cancel it").click()
     await expect(entry).to_have_count(0)
     assert (await stage.queue.get(task.id)).state is TaskState.CANCELLED
@@ -117,11 +120,13 @@ async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage)
     assert await _stayed(page)
 
 
-async def test_languages_and_themes_are_switched_and_remembered(page: Page, stage: Stage) -> None:
+async def test_languages_and_themes_are_switched_and_remembered(page: Page, stage: Stage, picture: Picture) -> None:
+    await _furnish(stage)
     await page.goto(await stage.link())
     await page.get_by_role("link", name="日本語").click()
     await expect(page.locator("h1")).to_have_text("いま")
     await expect(page.locator("html")).to_have_attribute("lang", "ja")
+    await picture("now-ja")
     await page.get_by_role("link", name="ダーク").click()
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     dark = await page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -147,11 +152,14 @@ async def test_times_are_shown_in_the_browser_s_zone(page: Page, stage: Stage) -
     assert shown == tokyo
 
 
-async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(page: Page, stage: Stage) -> None:
+async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(
+    page: Page, stage: Stage, picture: Picture
+) -> None:
     for task_type in (LONG, RIGHT_TO_LEFT, "🏮" * 80):
         await stage.queue.enqueue(task_type, {"note": "x" * 5000, RIGHT_TO_LEFT: LONG}, unique_key=task_type)
     await page.goto(await stage.link())
     await expect(page.locator("#waiting .entry")).to_have_count(3)
+    await picture("foreign")
     await _nothing_sticks_out(page)
     await page.goto(f"{stage.url}/tasks")
     await _nothing_sticks_out(page)
@@ -190,7 +198,7 @@ async def test_without_javascript_everything_works_too(browser: Browser, stage: 
     await context.close()
 
 
-async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, shots: Path | None) -> None:
+async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, picture: Picture) -> None:
     await _furnish(stage)
     await page.goto(await stage.link())
     await expect(page.locator("#waiting .error-line")).to_be_visible()
@@ -205,9 +213,7 @@ async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, shots: P
         ):
             await page.goto(f"{stage.url}{path}?theme={theme}")
             await _nothing_sticks_out(page)
-            if shots is not None:
-                width = await page.evaluate("innerWidth")
-                await page.screenshot(path=shots / f"{name}-{theme}-{width}.png", full_page=True)
+            await picture(f"{name}-{theme}")
 
 
 async def _furnish(stage: Stage) -> None:

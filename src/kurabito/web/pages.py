@@ -71,6 +71,7 @@ class Pages:
             principal=principal_of(request),
             say=words.say,
             theme=theme_of(request),
+            this=self.addresses.here(request),
             words=words,
             **values,
         )

@@ -89,6 +89,8 @@ async function load(address, options = {}) {
 
 let refreshing = null;
 let stale = false;
+// What was told since a page was asked for, which the page may not know of yet.
+const news = new Map();
 
 // One at a time, and not more often than a reader can follow.
 function refresh() {
@@ -96,9 +98,11 @@ function refresh() {
   refreshing ??= (async () => {
     while (stale) {
       stale = false;
+      news.clear();
       try {
         const { ok, page } = await load(location.href);
         if (ok) swap(page);
+        news.forEach(showProgress);
       } catch {
         // The stream notices an absent server too, says so, and asks for a refresh when it is back.
       }
@@ -174,7 +178,11 @@ function listen() {
       wait = Math.min(LONGEST_WAIT, wait * 2);
     }
   };
-  stream.addEventListener("Progressed", ({ data }) => progressed(JSON.parse(data)));
+  stream.addEventListener("Progressed", ({ data }) => {
+    const progress = JSON.parse(data);
+    news.set(progress.task_id, progress);
+    showProgress(progress);
+  });
   for (const name of MOVES) {
     stream.addEventListener(name, ({ data }) => {
       const only = main.dataset.only;
@@ -183,7 +191,7 @@ function listen() {
   }
 }
 
-function progressed({ task_id: id, done, total }) {
+function showProgress({ task_id: id, done, total }) {
   for (const place of document.querySelectorAll(`[data-task="${CSS.escape(id)}"] .progress`)) {
     const bar = place.querySelector("progress");
     if (total) {
