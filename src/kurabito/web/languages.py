@@ -1,7 +1,7 @@
 """The page's languages: catalogues of messages, and which of them a visitor reads.
 
 A catalogue is a TOML file in `locales/`, named by its language tag. A message is found by its dotted key. It may have
-placeholders, `{worker}`, and name commands between backticks. Every catalogue has the same keys and placeholders.
+placeholders, `{worker}`, and code between backticks. Every catalogue has the same keys and placeholders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOLDER: Final = Path(__file__).parent / "locales"
 _DEFAULT: Final = "en"
 # Which script a region writes, for browsers that name only the region.
 _TRADITIONAL: Final = frozenset({"tw", "hk", "mo"})
-_COMMAND: Final = re.compile("`([^`]+)`")
+_CODE: Final = re.compile("`([^`]+)`")
 
 
 class Catalogue:
@@ -28,7 +28,7 @@ class Catalogue:
     def __init__(self, tag: str, messages: Mapping[str, str]) -> None:
         self.tag = tag
         self.messages = messages
-        self._markup = {key: _markup(message) for key, message in messages.items()}
+        self._markup = {key: with_code(message) for key, message in messages.items()}
 
     @property
     def name(self) -> str:
@@ -59,6 +59,11 @@ def choose(chosen: str | None, accepted: str) -> Catalogue:
     return next((known[tag] for tag in map(_written, _by_preference(accepted)) if tag in known), known[_DEFAULT])
 
 
+def with_code(text: str) -> Markup:
+    """The text, escaped, with what stands between backticks set as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in this line
+
+
 def _by_preference(header: str) -> list[str]:
     """The languages of an Accept-Language header, the best liked first."""
     weighted = []
@@ -80,10 +85,6 @@ def _written(tag: str) -> str:
         return language
     traditional = "hant" in rest or ("hans" not in rest and not _TRADITIONAL.isdisjoint(rest))
     return "zh-Hant" if traditional else "zh-Hans"
-
-
-def _markup(message: str) -> Markup:
-    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(message))))  # noqa: S704 - escaped in this line
 
 
 def _read(tag: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kurabito.clock import Clock, to_datetime
 from kurabito.runtime import TaskState
 from kurabito.web.addresses import Addresses
 from kurabito.web.assets import Assets
-from kurabito.web.languages import catalogues
+from kurabito.web.languages import catalogues, with_code
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES, language_of, theme_of
 from kurabito.web.reasons import waits_for
@@ -39,6 +39,7 @@ class Pages:
             lstrip_blocks=True,
             auto_reload=False,
         )
+        self._templates.filters["with_code"] = with_code
         self._templates.globals.update(
             address=addresses.to,
             asset=lambda name: addresses.base_path + assets.path(name),

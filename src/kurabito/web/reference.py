@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from itertools import groupby
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -63,7 +63,20 @@ class Operation:
 
     @property
     def anchor(self) -> str:
-        return f"{self.method}-{self.path.strip('/').replace('/', '-')}"
+        return anchor_of(f"{self.method} {self.path}")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The routes about one subject."""
+
+    name: str
+    description: str
+    operations: tuple[Operation, ...]
+
+    @property
+    def anchor(self) -> str:
+        return anchor_of(f"about {self.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +96,9 @@ def router(pages: Pages, openapi: Callable[[], Mapping[str, Any]]) -> APIRouter:
     @routes.get("/docs")
     async def docs(request: Request) -> Response:
         description = openapi()
-        operations = sorted(operations_of(description), key=lambda operation: operation.tag)
-        groups = [(tag, list(group)) for tag, group in groupby(operations, key=lambda operation: operation.tag)]
-        return pages.show(request, "docs.html", groups=groups, shapes=list(shapes_of(description)))
+        return pages.show(
+            request, "docs.html", groups=list(groups_of(description)), shapes=list(shapes_of(description))
+        )
 
     return routes
 
@@ -96,6 +109,21 @@ def operations_of(description: Mapping[str, Any]) -> Iterator[Operation]:
         for method in _METHODS:
             if method in item:
                 yield _operation(method, path, item[method], item.get("parameters", ()))
+
+
+def groups_of(description: Mapping[str, Any]) -> Iterator[Group]:
+    """The routes by subject: first the subjects that the description itself lists, in its order."""
+    told = {tag["name"]: tag.get("description", "") for tag in description.get("tags", ())}
+    operations = list(operations_of(description))
+    for name in dict.fromkeys([*told, *(operation.tag for operation in operations)]):
+        own = tuple(operation for operation in operations if operation.tag == name)
+        if own:
+            yield Group(name, told.get(name, ""), own)
+
+
+def anchor_of(text: str) -> str:
+    """The text as a place in the page that a link can name."""
+    return "-".join(re.findall(r"\w+", text)).lower()
 
 
 def shapes_of(description: Mapping[str, Any]) -> Iterator[Shape]:

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from kurabito.web.reference import kind_of, operations_of, shapes_of
+from kurabito.web.reference import groups_of, kind_of, operations_of, shapes_of
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,20 @@ def test_a_route_is_told_with_its_parameters_body_and_answers() -> None:
     assert [(field.name, field.kind.text, field.required) for field in parcel.fields] == [
         ("to", "string", True),
         ("weight", "number | null", False),
+    ]
+
+
+def test_routes_are_grouped_in_the_order_of_the_description() -> None:
+    api = FastAPI(openapi_tags=[{"name": "outer doors", "description": "first"}, {"name": "empty"}])
+
+    @api.get("/b")
+    async def untagged() -> None: ...
+
+    @api.get("/a", tags=["outer doors"])
+    async def tagged() -> None: ...
+
+    groups = list(groups_of(api.openapi()))
+    assert [(group.name, group.description, group.anchor) for group in groups] == [
+        ("outer doors", "first", "about-outer-doors"),
+        ("other", "", "about-other"),
     ]
