@@ -167,6 +167,12 @@ async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(
     await _nothing_sticks_out(page)
 
 
+async def test_a_link_into_the_reference_unfolds_what_it_names(page: Page, stage: Stage) -> None:
+    await page.goto(await stage.link())
+    await page.goto(f"{stage.url}/docs#get-api-v1-events")
+    await expect(page.locator("#get-api-v1-events .answers")).to_be_visible()
+
+
 async def test_everything_is_reached_with_the_keyboard(page: Page, stage: Stage) -> None:
     await stage.queue.enqueue("nobody.runs.this", {})
     await page.goto(await stage.link())

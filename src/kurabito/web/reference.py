@@ -154,12 +154,14 @@ def kind_of(schema: Schema) -> Kind:
 
 def _operation(method: str, path: str, route: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]) -> Operation:
     body = _content(route.get("requestBody", {}))
+    # The first paragraph says more than a summary made from a function's name.
+    summary, _, description = route.get("description", "").partition("\n\n")
     return Operation(
         method=method,
         path=path,
         tag=next(iter(route.get("tags", ())), _UNTAGGED),
-        summary=route.get("summary", ""),
-        description=route.get("description", ""),
+        summary=summary or route.get("summary", ""),
+        description=description,
         fields=tuple(_parameter(each) for each in (*shared, *route.get("parameters", ())) if "name" in each),
         body=None if body is None else kind_of(body),
         answers=tuple(_answer(status, answer) for status, answer in sorted(route.get("responses", {}).items())),

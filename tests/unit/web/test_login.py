@@ -66,6 +66,11 @@ async def test_many_guesses_sent_at_once_are_slowed_down_too(stranger: Site) -> 
     assert sorted(answer.status_code for answer in answers) == [401] * 5 + [429] * 15
 
 
+async def test_whoever_comes_in_often_is_not_slowed_down(stranger: Site) -> None:
+    links = [await stranger.sessions.new_link() for _ in range(8)]
+    assert [(await stranger.get(f"/login?token={link}")).status_code for link in links] == [303] * 8
+
+
 async def test_leaving_ends_the_session(site: Site) -> None:
     token = await site.sessions.open()
     site.client.cookies.set("kurabito_session", token)

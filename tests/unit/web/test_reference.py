@@ -42,12 +42,15 @@ def test_a_route_is_told_with_its_parameters_body_and_answers() -> None:
 
     @api.post("/parcels/{shelf}", tags=["post"], status_code=201, responses={404: {"description": "no such shelf"}})
     async def send(shelf: int, parcel: Parcel, fragile: bool = False) -> Parcel:
-        """Send a parcel."""
+        """Send a parcel.
+
+        It arrives.
+        """
         return parcel
 
     (operation,) = operations_of(api.openapi())
     assert (operation.method, operation.path, operation.tag) == ("post", "/parcels/{shelf}", "post")
-    assert operation.description == "Send a parcel."
+    assert (operation.summary, operation.description) == ("Send a parcel.", "It arrives.")
     assert [(field.name, field.place, field.required) for field in operation.fields] == [
         ("shelf", "path", True),
         ("fragile", "query", False),

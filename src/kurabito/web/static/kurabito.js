@@ -216,6 +216,14 @@ function hush() {
   stream = null;
 }
 
+// A link to something that is folded away unfolds it.
+function unfold() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target?.matches("details")) target.open = true;
+}
+
+addEventListener("hashchange", unfold);
+unfold();
 tellTimes();
 setInterval(() => document.hidden || tellTimes(), 1000);
 if (main.dataset.every) setInterval(() => document.hidden || refresh(), Number(main.dataset.every) * 1000);
