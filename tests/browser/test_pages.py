@@ -12,7 +12,7 @@ from kurabito.runtime import TaskState
 if TYPE_CHECKING:
     from tests.browser.conftest import Picture, Stage
 
-LONG = "an.extraordinarily.long.task.type." * 5
+LONG = "extraordinarily" * 13
 RIGHT_TO_LEFT = "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا שלום 🏮📦🗄️"
 
 
@@ -155,16 +155,17 @@ async def test_times_are_shown_in_the_browser_s_zone(page: Page, stage: Stage) -
 async def test_foreign_text_of_any_length_and_direction_keeps_the_layout(
     page: Page, stage: Stage, picture: Picture
 ) -> None:
-    for task_type in (LONG, RIGHT_TO_LEFT, "🏮" * 80):
+    tasks = [
         await stage.queue.enqueue(task_type, {"note": "x" * 5000, RIGHT_TO_LEFT: LONG}, unique_key=task_type)
+        for task_type in (LONG, RIGHT_TO_LEFT, "🏮" * 80)
+    ]
     await page.goto(await stage.link())
     await expect(page.locator("#waiting .entry")).to_have_count(3)
     await picture("foreign")
     await _nothing_sticks_out(page)
-    await page.goto(f"{stage.url}/tasks")
-    await _nothing_sticks_out(page)
-    await page.locator(".entry a").first.click()
-    await _nothing_sticks_out(page)
+    for path in ("/tasks", *(f"/tasks/{task.id}" for task in tasks)):
+        await page.goto(f"{stage.url}{path}")
+        await _nothing_sticks_out(page)
 
 
 async def test_a_link_into_the_reference_unfolds_what_it_names(page: Page, stage: Stage) -> None:
