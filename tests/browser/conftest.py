@@ -108,7 +108,7 @@ class Stage:
 
 
 class LetIn:
-    """Stands where the doors will: the session's cookie, the log-in for whoever has none, and the strict policy."""
+    """Stands where the doors will: the session's cookie, the log-in for whoever has none, Origin, the strict policies."""
 
     def __init__(self, site: ASGIApp, stage: Stage) -> None:
         self._site = site
@@ -123,15 +123,18 @@ class LetIn:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = POLICY
-                headers["Referrer-Policy"] = "same-origin"
+                headers["Referrer-Policy"] = "no-referrer"
             await send(message)
 
-        token = Request(scope).cookies.get("kurabito_session")
+        request = Request(scope)
+        token = request.cookies.get("kurabito_session")
         principal = None if token is None else await self._stage.sessions.holder(token)
         scope.setdefault("state", {}).update(principal=principal, client="127.0.0.1")
         path = scope["path"].removeprefix(self._stage.base_path)
         site = self._site
-        if principal is None and path not in ("/login", "/favicon.ico") and not path.startswith("/static/"):
+        if scope["method"] == "POST" and request.headers.get("origin") != f"http://{request.headers['host']}":
+            site = Response(f"sent by a page of {request.headers.get('origin')}", 403)
+        elif principal is None and path not in ("/login", "/favicon.ico") and not path.startswith("/static/"):
             site = RedirectResponse(f"{self._stage.base_path}/login?next={path}", 303)
         await site(scope, receive, send_with_policy)
 
