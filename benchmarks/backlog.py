@@ -36,7 +36,7 @@ def _fill_sqlite(path: str, waiting: int, finished: int) -> None:
     connection.execute("BEGIN")
     connection.executemany(
         f"INSERT INTO tasks ({_COLUMNS}) "
-        f"VALUES (?1, '{WAITING_TYPE}', ?2, 'application/json', '0', ?3, ?4, {now}, {now}, ?5, ?6)",
+        f"VALUES (?1, '{WAITING_TYPE}', ?2, 'application/json', X'30', ?3, ?4, {now}, {now}, ?5, ?6)",
         rows(),
     )
     connection.execute("COMMIT")

@@ -160,7 +160,7 @@ async def stage(tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         stage = Stage(queue, Sessions(queue.database), Passwords(queue.database), screen.base_path)
-        async with _serving(stage, tmp_path), Worker(queue, stage.registry(), grace=0.0):
+        async with _serving(stage, tmp_path), Worker(queue, stage.registry(), name="storehouse-1", grace=0.0):
             yield stage
 
 
