@@ -227,7 +227,7 @@ async def _furnish(stage: Stage) -> None:
     """One task of each kind."""
     stage.go_on(124)
     await stage.queue.enqueue("library.scan", {"library": "anime", "path": "/srv/anime"})
-    poster = await stage.queue.enqueue("poster.fetch", {"series": "葬送のフリーレン", "width": 780})
+    poster = await stage.queue.enqueue("poster.fetch", {"series": "蔵の番人", "width": 780})
     await stage.queue.wait(poster.id, timeout=20)
     await stage.queue.enqueue("feed.poll", {"url": "https://feeds.example/rss"})
     await stage.queue.enqueue("library.scan", {"library": "films"}, delay=200)
