@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from kurabito.runtime import Queue, TaskState
+from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.web.pages import Pages
 
 _MOST: Final = 20
@@ -26,8 +27,7 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
             queue.list(state=TaskState.RETRY_SCHEDULED, limit=_MOST),
             queue.list(state=TaskState.DEAD, limit=_MOST),
         )
-        # Those that nobody will run are first: they alone wait for a person.
-        waiting = sorted([*queued, *scheduled], key=lambda task: (not task.no_worker, task.next_run_at is not None))
+        waiting = sorted([*queued, *scheduled], key=_in_order)
         return pages.show(
             request,
             "now.html",
@@ -39,3 +39,8 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
         )
 
     return routes
+
+
+def _in_order(task: TaskRecord) -> tuple[bool, bool, datetime]:
+    """Those that nobody will run first, as they alone wait for a person; then as they will be run."""
+    return not task.no_worker, task.next_run_at is not None, task.next_run_at or task.created_at

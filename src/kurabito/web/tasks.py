@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
@@ -12,7 +13,7 @@ from kurabito.runtime.history import history_of
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages
 
-_PAGE = 50
+_PAGE: Final = 50
 
 
 def router(pages: Pages, queue: Queue) -> APIRouter:

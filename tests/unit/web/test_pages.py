@@ -114,6 +114,16 @@ async def test_buttons_cancel_and_retry_and_lead_back_to_where_they_stood(site: 
     assert "already over" in again.text
 
 
+async def test_what_would_be_lost_is_asked_about_first(site: Site) -> None:
+    waiting = await site.queue.enqueue("mail")
+    assert 'class="confirm"' not in (await site.get(f"/tasks/{waiting.id}")).text
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    assert "What it has not finished is lost" in (await site.get(f"/tasks/{waiting.id}")).text
+    site.queue.heartbeat([Beat(claimed.tasks[0], Progress(5, 10))])
+    await site.queue.settle([(claimed.tasks[0], Failure("boom", permanent=True))])
+    assert "the progress it has made is forgotten" in (await site.get(f"/tasks/{waiting.id}")).text
+
+
 async def test_system_shows_workers_leases_and_where_each_setting_comes_from(site: Site) -> None:
     site.queue.heartbeat([], presence=Presence("nas-1", ("mail",), 4))
     await site.queue.enqueue("mail")
