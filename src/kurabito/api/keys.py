@@ -68,8 +68,8 @@ Asking = Annotated[Principal, Depends(_asking)]
 
 
 def router(keys: Keys) -> APIRouter:
-    """The routes of the keys, without the prefix of the interface."""
-    routes = APIRouter(prefix="/keys", tags=["access"])
+    """The routes of the keys."""
+    routes = APIRouter(prefix="/api/v1/keys", tags=["access"])
 
     @routes.get("")
     async def list_keys() -> KeyPage:

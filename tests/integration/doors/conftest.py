@@ -176,7 +176,7 @@ async def _listening(doors: Doors) -> AsyncIterator[int]:
 def _site(house: House) -> FastAPI:
     site = FastAPI(docs_url=None, redoc_url=None)
     errors.install(site)
-    site.include_router(keys.router(house.keys), prefix="/api/v1")
+    site.include_router(keys.router(house.keys))
 
     @site.api_route("/", methods=["GET", "HEAD"])
     @site.get("/login")
