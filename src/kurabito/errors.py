@@ -16,7 +16,12 @@
     │   ├── TaskConflict        the move is not possible in this state
     │   └── LeaseLost           the worker no longer owns the row
     ├── AccessError
-    │   └── KeyNotFound         no API key has that id                      (also LookupError)
+    │   ├── KeyNotFound         no API key has that id                      (also LookupError)
+    │   ├── NotAuthenticated    neither a session nor a key that is good
+    │   ├── ScopeMissing        known, and not allowed to do this
+    │   ├── UnknownHost         the request is for a name that is not ours
+    │   └── ForeignOrigin       a page of another site sent the request
+    ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
 Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates.
@@ -48,7 +53,7 @@ class InvalidInput(KurabitoError, ValueError):
 
 
 class PayloadTooLarge(InvalidInput):
-    """A payload or a result is larger than the queue stores."""
+    """A payload or a result is larger than the queue stores, or a request larger than is read."""
 
     code = "payload_too_large"
 
@@ -135,6 +140,36 @@ class KeyNotFound(AccessError, LookupError):
     """No API key has that id."""
 
     code = "key_not_found"
+
+
+class NotAuthenticated(AccessError):
+    """Whoever asks has neither a session nor a key that is good."""
+
+    code = "not_authenticated"
+
+
+class ScopeMissing(AccessError):
+    """Whoever asks is known, and may not do this."""
+
+    code = "scope_missing"
+
+
+class UnknownHost(AccessError):
+    """The request is for a name that is not ours."""
+
+    code = "unknown_host"
+
+
+class ForeignOrigin(AccessError):
+    """A page of another site sent the request."""
+
+    code = "foreign_origin"
+
+
+class BodyTooSlow(KurabitoError):
+    """The rest of a request did not come in time."""
+
+    code = "body_too_slow"
 
 
 class PermanentError(KurabitoError):

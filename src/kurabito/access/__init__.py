@@ -4,6 +4,6 @@ from kurabito.access.keys import ApiKey, Keys, NewKey
 from kurabito.access.limits import LoginLimit
 from kurabito.access.passwords import Passwords
 from kurabito.access.scopes import Principal, Scope
-from kurabito.access.sessions import Sessions
+from kurabito.access.sessions import SESSION_COOKIE, Sessions
 
-__all__ = ["ApiKey", "Keys", "LoginLimit", "NewKey", "Passwords", "Principal", "Scope", "Sessions"]
+__all__ = ["SESSION_COOKIE", "ApiKey", "Keys", "LoginLimit", "NewKey", "Passwords", "Principal", "Scope", "Sessions"]

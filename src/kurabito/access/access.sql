@@ -40,6 +40,9 @@ DELETE FROM sessions WHERE token_hash = :token_hash;
 -- name: close_sessions
 DELETE FROM sessions;
 
+-- name: close_links
+DELETE FROM login_links;
+
 -- name: forget_expired
 DELETE FROM sessions WHERE expires_at <= :now;
 

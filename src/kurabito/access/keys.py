@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +21,8 @@ from kurabito.errors import InvalidInput, KeyNotFound
 _PREFIX: Final = "kura"
 _LONGEST_NAME: Final = 100
 _NOTE_USE_EVERY: Final = 60 * SECOND
+_ID: Final = re.compile("[0-9a-f]{8}")
+_CONTROL: Final = frozenset({"Cc", "Cs"})
 _SQL: Final = Queries("kurabito.access", "access.sql")
 
 
@@ -52,8 +56,7 @@ class Keys:
 
     async def create(self, name: str, scopes: Iterable[str]) -> NewKey:
         """Make a key with a name that its owner will recognise."""
-        if not name.strip() or len(name) > _LONGEST_NAME:
-            raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters")
+        _check_name(name)
         wanted = scopes_of(scopes)
         key_id, token = secrets.token_hex(4), new_token()
         secret = f"{_PREFIX}_{key_id}_{token}"
@@ -83,7 +86,8 @@ class Keys:
             conn.run(_SQL.revoke_key, {"id": key_id})
             return conn.one(_SQL.key, {"id": key_id})
 
-        row = await self._database.write(work)
+        # PostgreSQL cannot even be asked about some texts.
+        row = await self._database.write(work) if _ID.fullmatch(key_id) else None
         if row is None:
             raise KeyNotFound(f"no key has the id {key_id!r}; `kurabito key list` shows them")
         return _key_of(row)
@@ -106,6 +110,13 @@ class Keys:
         if stale:
             await self._database.write(lambda conn: conn.run(_SQL.note_use, {"id": key.id}))
         return Principal(key.name, key.scopes, key.id)
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        raise InvalidInput("name", f"must have 1 to {_LONGEST_NAME} characters")
+    if any(unicodedata.category(char) in _CONTROL for char in name):
+        raise InvalidInput("name", "must not have control characters or halves of characters")
 
 
 def _key_of(row: Row) -> ApiKey:

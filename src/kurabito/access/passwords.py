@@ -43,6 +43,7 @@ class Passwords:
         def store(conn: Connection) -> None:
             conn.run(_SQL.set_password, {"user_name": KEEPER, "hash": hashed})
             conn.run(_SQL.close_sessions)
+            conn.run(_SQL.close_links)
 
         await self._database.write(store)
 

@@ -10,6 +10,8 @@ from kurabito.clock import SECOND
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 
+SESSION_COOKIE: Final = "kurabito_session"
+"""The cookie that carries a session's token."""
 LIFETIME: Final = 30 * 86_400
 """Seconds that a session lasts after it was last used."""
 _LINK_LIFETIME: Final = 86_400

@@ -12,14 +12,20 @@ from starlette.exceptions import HTTPException
 
 from kurabito import logs
 from kurabito.errors import (
+    BodyTooSlow,
     DatabaseUnavailable,
+    ForeignOrigin,
     InvalidInput,
+    KeyNotFound,
     KurabitoError,
     LeaseLost,
+    NotAuthenticated,
     PayloadTooLarge,
+    ScopeMissing,
     TaskConflict,
     TaskFinished,
     TaskNotFound,
+    UnknownHost,
 )
 
 log = logs.get_logger(__name__)
@@ -32,8 +38,16 @@ STATUS: Final[dict[type[KurabitoError], int]] = {
     TaskFinished: 400,
     TaskConflict: 409,
     LeaseLost: 409,
+    KeyNotFound: 404,
+    NotAuthenticated: 401,
+    ScopeMissing: 403,
+    ForeignOrigin: 403,
+    UnknownHost: 421,
+    BodyTooSlow: 408,
     DatabaseUnavailable: 503,
 }
+# An answer 401 has to name a way to authenticate.
+_HEADERS: Final = {401: {"WWW-Authenticate": "X-Api-Key"}}
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
@@ -43,18 +57,25 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
 
 def install(api: FastAPI) -> None:
     """Answer every error of this application in the one shape."""
-    api.add_exception_handler(KurabitoError, _ours)
+    api.add_exception_handler(KurabitoError, _any)
     api.add_exception_handler(HTTPException, _http)
     api.add_exception_handler(RequestValidationError, _invalid)
-    api.add_exception_handler(Exception, _unforeseen)
+    api.add_exception_handler(Exception, _any)
 
 
-async def _ours(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, KurabitoError)
+def answer_to(error: Exception) -> JSONResponse:
+    """The answer that tells of an error: of one of ours what it says, of any other only that there was one."""
+    if not isinstance(error, KurabitoError):
+        log.error("request failed unexpectedly", exc_info=error)
+        return JSONResponse(error_body("internal", "something went wrong here; the log says what"), 500)
     status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
     if status >= 500:
         log.error("request failed", code=error.code, error=error)
-    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), status_code=status)
+    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), status, _HEADERS.get(status))
+
+
+async def _any(_request: Request, error: Exception) -> JSONResponse:
+    return answer_to(error)
 
 
 async def _http(_request: Request, error: Exception) -> JSONResponse:
@@ -67,8 +88,3 @@ async def _invalid(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     problems = [f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in error.errors()]
     return JSONResponse(error_body(InvalidInput.code, "; ".join(problems)), status_code=422)
-
-
-async def _unforeseen(_request: Request, error: Exception) -> JSONResponse:
-    log.error("request failed unexpectedly", exc_info=error)
-    return JSONResponse(error_body("internal", "something went wrong here; the log says what"), status_code=500)

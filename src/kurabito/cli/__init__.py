@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli import tasks
+from kurabito.cli import keys, tasks, user
 from kurabito.cli.config import config
 from kurabito.cli.serve import serve
 from kurabito.cli.worker import worker
@@ -32,6 +32,8 @@ app.command()(serve)
 app.command()(config)
 app.command()(worker)
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(keys.app, name="key")
+app.add_typer(user.app, name="user")
 
 
 def _print_version(wanted: bool) -> None:

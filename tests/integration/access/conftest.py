@@ -18,12 +18,15 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Database]:
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'access.db'}"
-    else:
-        url = request.getfixturevalue("fresh_postgres")
-    database = open_database(url, clock=clock)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return str(request.getfixturevalue("fresh_postgres"))
+    return f"sqlite:///{tmp_path / 'access.db'}"
+
+
+@pytest.fixture
+def database(database_url: str, clock: ManualClock) -> Iterator[Database]:
+    database = open_database(database_url, clock=clock)
     database.open()
     migrate(database, PRODUCT)
     yield database

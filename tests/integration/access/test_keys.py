@@ -116,3 +116,15 @@ async def test_a_key_that_makes_no_sense_is_refused_by_its_field(
         await Keys(database).create(name, scopes)
     assert refused.value.field == field
     assert await Keys(database).all() == []
+
+
+@pytest.mark.parametrize("name", ["nul\x00", "line\nbreak", "\x1b[2J", "half \ud800"])
+async def test_a_name_that_a_terminal_or_a_database_would_choke_on_is_refused(database: Database, name: str) -> None:
+    with pytest.raises(InvalidInput, match="name"):
+        await Keys(database).create(name, ["read"])
+
+
+@pytest.mark.parametrize("key_id", ["", "nul\x00", "half \ud800", "0" * 9])
+async def test_what_is_no_id_is_no_key(database: Database, key_id: str) -> None:
+    with pytest.raises(KeyNotFound):
+        await Keys(database).revoke(key_id)

@@ -10,7 +10,7 @@ import pytest
 from kurabito.access import Passwords, Scope, Sessions
 from kurabito.access.sessions import LIFETIME
 from kurabito.clock import ManualClock
-from kurabito.db import Database
+from kurabito.db import Database, open_database
 from kurabito.errors import ConfigError, InvalidInput
 
 
@@ -56,6 +56,20 @@ async def test_of_many_who_redeem_a_link_at_once_one_comes_in(database: Database
     assert len([token for token in tokens if token is not None]) == 1
 
 
+async def test_a_link_redeemed_over_two_connections_at_once_begins_one_session(
+    database: Database, database_url: str, clock: ManualClock
+) -> None:
+    other = open_database(database_url, clock=clock)
+    other.open()
+    try:
+        for _ in range(10):
+            link = await Sessions(database).new_link()
+            tokens = await asyncio.gather(Sessions(database).redeem(link), Sessions(other).redeem(link))
+            assert len([token for token in tokens if token is not None]) == 1
+    finally:
+        other.close()
+
+
 async def test_a_link_is_good_for_a_day(database: Database, clock: ManualClock) -> None:
     sessions = Sessions(database)
     in_time, too_late = await sessions.new_link(), await sessions.new_link()
@@ -95,11 +109,12 @@ async def test_the_password_fits_and_no_other_does(database: Database) -> None:
     assert not await passwords.fits("\ud800")
 
 
-async def test_a_new_password_ends_every_session(database: Database) -> None:
+async def test_a_new_password_ends_every_session_and_link(database: Database) -> None:
     sessions, passwords = Sessions(database), Passwords(database)
-    token = await sessions.open()
+    token, link = await sessions.open(), await sessions.new_link()
     await passwords.set("correct horse")
     assert await sessions.holder(token) is None
+    assert await sessions.redeem(link) is None
     await passwords.set("battery staple")
     assert not await passwords.fits("correct horse")
     assert await passwords.fits("battery staple")

@@ -69,3 +69,25 @@ def test_memory_does_not_grow_with_the_number_of_addresses(limit: LoginLimit) ->
     for number in range(20_000):
         limit.failed(f"{number}")
     assert len(limit._failures) == 10_000
+
+
+def guesses_within(limit: LoginLimit, clock: ManualClock, seconds: float, addresses: list[str]) -> int:
+    """How many wrong passwords somebody patient can try from these addresses in that time."""
+    end, guesses = clock.now() + seconds * 1_000_000, 0
+    while clock.now() < end:
+        for address in addresses:
+            while limit.wait(address) == 0:
+                limit.failed(address)
+                guesses += 1
+        clock.advance(1)
+    return guesses
+
+
+def test_a_day_of_guessing_gives_a_few_hundred_guesses(limit: LoginLimit, clock: ManualClock) -> None:
+    assert guesses_within(limit, clock, 86_400, ["10.0.0.1"]) < 310
+
+
+def test_ten_minutes_of_guessing_from_a_thousand_addresses_give_a_thousand(
+    limit: LoginLimit, clock: ManualClock
+) -> None:
+    assert guesses_within(limit, clock, 600, [f"10.0.{number // 250}.{number % 250}" for number in range(1000)]) <= 1000

@@ -1,0 +1,53 @@
+"""Which names we answer to."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Final
+
+from kurabito.errors import UnknownHost
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Hosts:
+    """The names in Host that are ours.
+
+    A page of another site can let its own name lead to our address, and then talk to us as if we were that site. Its Host
+    header gives it away.
+    """
+
+    def __init__(self, listens_on: str, further: Iterable[str] = ()) -> None:
+        self._names = _LOOPBACK | {_name(listens_on)} | {_name(name) for name in further}
+        self._any_address = _is_everywhere(listens_on)
+
+    def check(self, host: str) -> None:
+        """Refuse a Host header, with or without a port, that does not name us."""
+        name = _name(host)
+        # Listening everywhere, each address of this machine is ours. Only a name can be made to lead here by others.
+        if name in self._names or (self._any_address and _is_address(name)):
+            return
+        raise UnknownHost(
+            f"this is not {host!r}: if Kurabito is to be reached by that name, add it to KURABITO_ALLOWED_HOSTS"
+        )
+
+
+def _name(host: str) -> str:
+    """The name or address in `name:port`, `[::1]:port` or either without a port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    name, colon, rest = host.partition(":")
+    return (host if colon and ":" in rest else name).lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_everywhere(host: str) -> bool:
+    return _is_address(host) and ipaddress.ip_address(host).is_unspecified

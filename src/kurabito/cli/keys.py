@@ -1,0 +1,149 @@
+"""`kurabito key`: the keys of programs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kurabito.access import ApiKey
+
+app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the API keys of programs.")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+class Right(StrEnum):
+    """The scopes of a key, written here again so that `--help` loads nothing."""
+
+    READ = "read"
+    WRITE = "write"
+    MODULE = "module"
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What you will recognise it by.", show_default=False)],
+    scopes: Annotated[
+        list[Right] | None,
+        typer.Option("--scope", help="What it may do; may be given again. write includes read.", show_default="read"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key and print its secret, this once: only a hash of it is kept.
+
+    Programs send it as `X-Api-Key`.
+
+    Examples:
+
+        kurabito key create "backup script"
+
+        kurabito key create agent --scope write --json
+    """
+    import asyncio
+
+    from kurabito import settings
+    from kurabito.access import Keys
+    from kurabito.cli.databases import product_database
+
+    with product_database(settings.load(), create=True) as database:
+        new = asyncio.run(Keys(database).create(name, scopes or [Right.READ]))
+    typer.echo(f"This is shown only now. The key has the id {new.key.id}; send it as X-Api-Key.", err=True)
+    if as_json:
+        from kurabito.cli import shown
+
+        typer.echo(shown.pretty({"key": _as_json(new.key), "secret": new.secret}))
+    else:
+        typer.echo(new.secret)
+
+
+@app.command("list")
+def list_keys(as_json: AsJson = False) -> None:
+    """List the keys, the newest first, revoked ones included.
+
+    Examples:
+
+        kurabito key list
+    """
+    import asyncio
+
+    from kurabito import settings
+    from kurabito.access import Keys
+    from kurabito.cli import shown
+    from kurabito.cli.databases import product_database
+
+    with product_database(settings.load()) as database:
+        found = asyncio.run(Keys(database).all())
+    if as_json:
+        typer.echo(shown.pretty({"items": [_as_json(key) for key in found], "next_cursor": None}))
+    elif found:
+        _print_table(found)
+    else:
+        typer.echo("No keys. `kurabito key create NAME` makes one.")
+
+
+@app.command()
+def revoke(
+    key_ids: Annotated[list[str], typer.Argument(help="Ids of keys, as `key list` shows them.", show_default=False)],
+) -> None:
+    """Have keys refused from now on.
+
+    Examples:
+
+        kurabito key revoke 5f0c2a9e
+    """
+    import asyncio
+
+    from kurabito import settings
+    from kurabito.access import Keys
+    from kurabito.cli.databases import product_database
+    from kurabito.errors import KeyNotFound
+
+    async def work(keys: Keys) -> bool:
+        good = True
+        for key_id in key_ids:
+            try:
+                await keys.revoke(key_id)
+            except KeyNotFound as problem:
+                typer.echo(f"error: {problem}", err=True)
+                good = False
+            else:
+                typer.echo(f"{key_id} revoked")
+        return good
+
+    with product_database(settings.load()) as database:
+        if not asyncio.run(work(Keys(database))):
+            raise typer.Exit(1)
+
+
+def _print_table(keys: list[ApiKey]) -> None:
+    from rich.table import Table
+
+    from kurabito.cli import shown
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("id", "name", "scopes", "created", "last used", "revoked"):
+        table.add_column(title, no_wrap=title != "name")
+    for key in keys:
+        table.add_row(
+            key.id,
+            shown.safe(key.name),
+            ", ".join(sorted(key.scopes)),
+            shown.local(key.created_at),
+            shown.ago(key.last_used_at) if key.last_used_at else "never",
+            shown.local(key.revoked_at) if key.revoked_at else "",
+        )
+    shown.console().print(table)
+
+
+def _as_json(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scopes": sorted(key.scopes),
+        "created_at": key.created_at.isoformat(),
+        "last_used_at": key.last_used_at.isoformat() if key.last_used_at else None,
+        "revoked_at": key.revoked_at.isoformat() if key.revoked_at else None,
+    }
