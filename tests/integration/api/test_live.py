@@ -113,6 +113,7 @@ async def test_an_outage_of_the_database_loses_nothing(eventually: Eventually) -
                 await queue.enqueue("before")
                 assert await heard(listener) == ["before"]
                 failing.broken.set()
+                await eventually(lambda: not failing.broken.is_set())
                 await queue.enqueue("meanwhile")
                 assert await heard(listener) == ["meanwhile"]
         assert failing.asked_after[0] is None

@@ -189,8 +189,8 @@ class Desk:
         self.live = Live(self.queue)
         self.desk = ClaimDesk(self.queue, self.live, lease=30.0, clock=self.clock)
 
-    def waiting(self, wait: float, *, limit: int = 10) -> asyncio.Task[list[Any]]:
-        wish = Wish("agent", ("think",), limit, wait)
+    def waiting(self, wait: float) -> asyncio.Task[list[Any]]:
+        wish = Wish("agent", ("think",), 10, wait)
         return asyncio.create_task(self.desk.claim(wish, lambda: False))
 
 
@@ -208,6 +208,26 @@ async def test_a_claim_gives_up_when_its_time_is_over() -> None:
         assert not waiting.done()
         desk.clock.advance(5.0)
         await asyncio.sleep(0)
+    async with asyncio.timeout(30):
+        assert await waiting == []
+
+
+async def test_a_claim_is_over_at_once_when_the_server_stops() -> None:
+    desk = Desk()
+    waiting = desk.waiting(30.0)
+    await at_rest(waiting, desk.clock)
+    desk.live.end()
+    async with asyncio.timeout(30):
+        assert await waiting == []
+
+
+async def test_a_claim_is_over_at_once_when_its_client_leaves() -> None:
+    desk, left = Desk(), asyncio.Event()
+    wish = Wish("agent", ("think",), 10, 30.0)
+    waiting = asyncio.create_task(desk.desk.claim(wish, left.is_set))
+    await at_rest(waiting, desk.clock)
+    left.set()
+    wish.stir()
     async with asyncio.timeout(30):
         assert await waiting == []
 
