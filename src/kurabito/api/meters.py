@@ -26,6 +26,7 @@ from kurabito.runtime.states import ACTIVE
 
 _TASK_SECONDS: Final = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 7200)
 _HTTP_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ASK_EVERY: Final = 5 * SECOND
 _MOST_RUNNING: Final = 10_000
 
@@ -144,7 +145,8 @@ class HttpMeter:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         # The template and not the path: one number for a route, whatever ids are in its paths.
         route = getattr(scope.get("route"), "path", None) or "none"
-        method = scope["method"]
+        # A client may make methods up.
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self.requests.add(method, route, str(status))
         self.durations.observe(seconds, method, route)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from kurabito.api.prometheus import Counter, Histogram
-from kurabito.runtime import Fixed, Registry, TaskState, Worker
+from kurabito.runtime import Fixed, Registry, TaskState, Worker, open_queue
+from kurabito.runtime.outcomes import PutBack
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Eventually, Site
@@ -51,6 +54,11 @@ async def test_tasks_are_counted_by_what_happened_to_them(site: Site, eventually
 async def test_leases_that_were_recovered_are_counted_and_tasks_put_back_are_not(
     site: Site, eventually: Eventually
 ) -> None:
+    back = await site.queue.enqueue("think")
+    for _ in range(2):
+        (claim,) = (await site.queue.claim("tidy", {"think": 1}, 1)).tasks
+        await site.queue.settle([(claim, PutBack())])
+    await site.queue.cancel(back.id)
     lost = await site.queue.enqueue("think")
     for worker in ("one", "two", "three"):
         await site.queue.claim(worker, {"think": 1}, 1)
@@ -60,6 +68,23 @@ async def test_leases_that_were_recovered_are_counted_and_tasks_put_back_are_not
     await eventually(lambda: _dead(site))
     assert (await scraped(site))["kurabito_leases_recovered_total"] == 3
     assert (await scraped(site))["kurabito_leases_recovered_total"] == 3
+
+
+async def test_a_lease_is_counted_as_recovered_though_its_task_began_before_the_server_did(
+    url: str, serve: Callable[..., AbstractAsyncContextManager[Site]], eventually: Eventually
+) -> None:
+    async with open_queue(url) as queue:
+        await queue.enqueue("think")
+        await queue.claim("killed with the server before", {"think": 1}, 1)
+    async with serve(url) as site:
+        await site.queue.expire_worker("killed with the server before")
+        await site.queue.recover()
+        await site.queue.claim("next", {"think": 1}, 1)
+
+        async def counted() -> bool:
+            return (await scraped(site))["kurabito_leases_recovered_total"] == 1
+
+        await eventually(counted)
 
 
 async def test_the_depth_of_the_queue_is_told_by_type_and_state(site: Site) -> None:
@@ -78,12 +103,14 @@ async def test_requests_are_counted_by_the_template_of_their_route(quick_site: S
     await quick_site.http.get(f"/api/v1/tasks/{task.id}")
     await quick_site.http.get("/api/v1/tasks/nonsense")
     await quick_site.http.get("/nowhere/at/all")
+    await quick_site.http.request("BREW", "/coffee")
     await quick_site.http.post("/api/v1/tasks", json={})
     metrics = await scraped(quick_site)
     name, route = "kurabito_http_requests_total", 'route="/api/v1/tasks/{task_id}"'
     assert metrics[f'{name}{{method="GET",{route},status="200"}}'] == 1
     assert metrics[f'{name}{{method="GET",{route},status="404"}}'] == 1
     assert metrics[f'{name}{{method="GET",route="none",status="404"}}'] == 1
+    assert metrics[f'{name}{{method="OTHER",route="none",status="404"}}'] == 1
     assert metrics[f'{name}{{method="POST",route="/api/v1/tasks",status="422"}}'] == 1
     assert metrics[f'kurabito_http_request_duration_seconds_count{{method="GET",{route}}}'] == 2
 
