@@ -7,8 +7,11 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
+from kurabito.api.meters import QueueDepth
 from kurabito.api.prometheus import Counter, Histogram
+from kurabito.clock import ManualClock
 from kurabito.runtime import Fixed, Registry, TaskState, Worker, open_queue
+from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.outcomes import PutBack
 
 if TYPE_CHECKING:
@@ -96,6 +99,18 @@ async def test_the_depth_of_the_queue_is_told_by_type_and_state(site: Site) -> N
     assert metrics['kurabito_queue_tasks{task_type="draw",state="cancelled"}'] == 1
     assert metrics['kurabito_queue_oldest_seconds{task_type="think",state="queued"}'] >= 0
     assert 'kurabito_queue_oldest_seconds{task_type="draw",state="cancelled"}' not in metrics
+
+
+async def test_the_queue_is_asked_for_its_depth_every_few_seconds_at_most() -> None:
+    clock = ManualClock()
+    queue = MemoryQueue(clock=clock)
+    depth = QueueDepth(queue, clock)
+    counts = []
+    for seconds in (0.0, 4.9, 0.1):
+        clock.advance(seconds)
+        await queue.enqueue("think")
+        counts.append([line for line in await depth.lines() if line.startswith("kurabito_queue_tasks")])
+    assert counts == [[f'kurabito_queue_tasks{{task_type="think",state="queued"}} {count}'] for count in (1, 1, 3)]
 
 
 async def test_requests_are_counted_by_the_template_of_their_route(quick_site: Site) -> None:
