@@ -10,14 +10,15 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import uvicorn
 
 from kurabito import logs
-from kurabito.api import create_api
+from kurabito.api import Live, TaskMeter, create_api
 from kurabito.errors import ConfigError
-from kurabito.settings import Settings
+from kurabito.settings import Settings, explain
 
 log = logs.get_logger(__name__)
 
@@ -29,24 +30,35 @@ async def serve(settings: Settings, *, on_listening: Callable[[str], None]) -> N
     with _listen(settings.host, settings.port) as listener:
         from kurabito.runtime import open_queue
 
-        async with open_queue(settings.database) as queue:
-            api = create_api(queue, database=settings.database.partition("://")[0])
+        started, meter = datetime.now(UTC), TaskMeter()
+        async with open_queue(settings.database) as queue, Live(queue, hear=meter.note) as live:
+            await meter.take_stock(queue)
+            api = create_api(
+                queue=queue,
+                live=live,
+                meter=meter,
+                database=settings.database.partition("://")[0],
+                started=started,
+                settings=lambda: explain(settings),
+                lease=settings.lease_seconds,
+            )
             # Requests wait at most this long for a clean end; whatever they started is safe in the database.
             config = uvicorn.Config(
                 api, log_config=None, access_log=False, root_path=settings.base_path, timeout_graceful_shutdown=10
             )
             url = _address(listener) + settings.base_path
             log.info("serving", url=url, state=str(settings.state), database=settings.database)
-            await _Server(config, lambda: on_listening(url)).serve(sockets=[listener])
+            await _Server(config, lambda: on_listening(url), live.end).serve(sockets=[listener])
         log.info("stopped")
 
 
 class _Server(uvicorn.Server):
     """Uvicorn that stops on a signal and then lets us close what is ours."""
 
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_started = on_started
+        self._on_stopping = on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -70,6 +82,8 @@ class _Server(uvicorn.Server):
         # A second signal does not wait for open requests.
         self.force_exit = self.should_exit
         self.should_exit = True
+        # Streams and waiting claims would keep the server until its patience ends.
+        self._on_stopping()
 
 
 def _refuse_strangers(host: str) -> None:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import httpx2
 import pytest
 
-from kurabito.api import create_api
+from kurabito.api import Live, TaskMeter, create_api
 from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, LeaseLost, PayloadTooLarge, TaskNotFound
+from kurabito.runtime.memory import MemoryQueue
 
 
-class Queue:
-    def __init__(self, problem: Exception | None = None) -> None:
-        self.problem = problem
-
+class Unreachable(MemoryQueue):
     async def ping(self) -> None:
-        if self.problem:
-            raise self.problem
+        raise DatabaseUnavailable("no postgresql://me:pw@secret-host/db")
 
 
-def client(queue: Queue | None = None, *, raising: Exception | None = None) -> httpx2.AsyncClient:
-    api = create_api(queue or Queue(), database="sqlite")
+def client(queue: MemoryQueue | None = None, *, raising: Exception | None = None) -> httpx2.AsyncClient:
+    queue = queue or MemoryQueue()
+    api = create_api(
+        queue=queue,
+        live=Live(queue),
+        meter=TaskMeter(),
+        database="sqlite",
+        started=datetime.now(UTC),
+        settings=list,
+    )
 
     @api.get("/raise")
     async def fail(limit: int = 1) -> None:
@@ -39,7 +46,7 @@ async def test_health_names_version_and_database() -> None:
 
 
 async def test_health_is_503_without_details_when_the_database_does_not_answer() -> None:
-    async with client(Queue(DatabaseUnavailable("no postgresql://me:pw@secret-host/db"))) as http:
+    async with client(Unreachable()) as http:
         answer = await http.get("/health")
     assert answer.status_code == 503
     assert answer.json() == {"error": {"code": "database_unavailable", "message": "the database does not answer"}}

@@ -2,19 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from importlib.metadata import version
+from typing import Final
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
+from fastapi.security import APIKeyCookie, APIKeyHeader
 
-from kurabito.api import errors, health
+from kurabito.api import errors, events, health, metrics, system, tasks, worker
+from kurabito.api.claims import ClaimDesk
+from kurabito.api.live import Live
+from kurabito.api.meters import HttpMeter, TaskMeter
+from kurabito.runtime import Queue
+from kurabito.settings import Origin
 
-__all__ = ["create_api"]
+__all__ = ["Live", "TaskMeter", "create_api"]
+
+_DESCRIPTION: Final = """\
+Every error has the one shape `{"error": {"code": "…", "message": "…"}}`. Lists are pages: give `next_cursor` back as
+`cursor` until it is null. Times are ISO 8601 in UTC. Programs send a key as `X-Api-Key`; `kurabito key create` makes one.
+"""
+_TAGS: Final = [
+    {"name": "tasks", "description": "Ask for work, look at it, cancel it, have it done again."},
+    {"name": "live", "description": "Follow what happens."},
+    {"name": "external workers", "description": "Do the work, in any language."},
+    {"name": "system", "description": "How Kurabito itself is doing."},
+]
+# The doors in front of the application look at these; here they only stand in the documentation.
+_WAYS_IN: Final = (
+    Depends(APIKeyHeader(name="X-Api-Key", auto_error=False, description="for programs")),
+    Depends(APIKeyCookie(name="kurabito_session", auto_error=False, description="for the page")),
+)
 
 
-def create_api(queue: health.Reachable, *, database: str) -> FastAPI:
-    """The web application over one open queue; `database` is the kind of database behind it."""
-    # The interactive documentation loads its scripts from elsewhere; ours has to work without a network.
-    api = FastAPI(title="Kurabito", version=version("kurabito"), docs_url=None, redoc_url=None)
+def create_api(
+    *,
+    queue: Queue,
+    live: Live,
+    meter: TaskMeter,
+    database: str,
+    started: datetime,
+    settings: Callable[[], Sequence[Origin]],
+    lease: float = 30.0,
+) -> FastAPI:
+    """The web application over one open queue.
+
+    `live` reads the queue's events and tells them to `meter`; `database` is the kind of database behind the queue;
+    `lease` is how many seconds an external worker owns a task without a heartbeat.
+    """
+    api = FastAPI(
+        title="Kurabito",
+        version=version("kurabito"),
+        description=_DESCRIPTION,
+        openapi_tags=_TAGS,
+        generate_unique_id_function=_operation_id,
+        # The interactive documentation loads its scripts from elsewhere; ours has to work without a network.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     errors.install(api)
-    api.include_router(health.router(queue, database=database))
+    http = HttpMeter()
+    api.add_middleware(http.around)
+    api.include_router(health.router(queue, database=database), responses=errors.documented())
+    for routes in (
+        tasks.router(queue),
+        events.router(live),
+        worker.router(queue, ClaimDesk(queue, live, lease=lease)),
+        system.router(
+            queue, database=database, started=started, live_clients=lambda: live.listeners, settings=settings
+        ),
+        metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
+    ):
+        api.include_router(routes, dependencies=_WAYS_IN)
     return api
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
@@ -49,6 +50,43 @@ STATUS: Final[dict[type[KurabitoError], int]] = {
 # An answer 401 has to name a way to authenticate.
 _HEADERS: Final = {401: {"WWW-Authenticate": "X-Api-Key"}}
 
+_MEANINGS: Final = {
+    400: "The request makes no sense, or not now; nothing was changed",
+    401: "Log in, or send a key as `X-Api-Key`",
+    403: "The key may not do this, or a page of another site asked",
+    404: "There is no such thing",
+    408: "The body did not arrive in time",
+    409: "The present state does not allow it; nothing was changed",
+    413: "The body, the payload or the result is too large",
+    421: "The name in the Host header is not one of ours",
+    422: "A value was refused; the message names the field",
+    503: "The database does not answer; try again later",
+}
+# What the doors in front of every route may say, and what may happen to any question.
+_ANYWHERE: Final = (400, 401, 403, 421, 503)
+WITH_BODY: Final = (408, 413, 422)
+"""The errors that a request with a body may have besides."""
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    code: str = Field(description="stable; what an interface translates")
+    message: str = Field(description="what happened, to what, and what to do, in English")
+
+
+class ErrorAnswer(BaseModel):
+    """The one shape of an error."""
+
+    error: ErrorDetail
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """These errors and those that any route may have, as a route's `responses`."""
+    return {
+        status: {"model": ErrorAnswer, "description": _MEANINGS[status]} for status in sorted({*_ANYWHERE, *statuses})
+    }
+
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     """The one shape."""
@@ -86,5 +124,8 @@ async def _http(_request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    problems = [f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in error.errors()]
+    problems = []
+    for problem in error.errors():
+        place, *within = problem["loc"]
+        problems.append(f"{'.'.join(map(str, within)) or place}: {problem['msg']}")
     return JSONResponse(error_body(InvalidInput.code, "; ".join(problems)), status_code=422)

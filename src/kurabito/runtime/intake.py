@@ -98,7 +98,8 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
         try:
             if isinstance(task, NewTask):
-                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
+                own_id = hex_id if task.id is None else task.id.hex
+                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=own_id))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
                 prepared.append(
                     prepare(task[0], task[1] if len(task) == 2 else None, max_payload=max_payload, hex_id=hex_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
@@ -106,3 +107,10 @@ async def test_a_follow_up_may_take_the_key_of_the_task_that_asks_for_it(queue: 
     await hands.settle(await hands.claim_one(), Success(follow_ups=(follow_up,)))
     assert (await queue.get(task.id)).state is TaskState.SUCCEEDED
     assert (await queue.get(follow_up.id)).state is TaskState.QUEUED
+
+
+async def test_who_brings_an_id_can_tell_a_new_task_from_one_that_had_the_key(queue: Queue) -> None:
+    ids = [uuid4(), uuid4()]
+    records = [(await queue.enqueue_many([NewTask("work", unique_key="key", id=own)]))[0] for own in ids]
+    assert [record.id for record in records] == [ids[0], ids[0]]
+    assert (await queue.get(ids[0])).task_type == "work"

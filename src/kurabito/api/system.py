@@ -1,0 +1,91 @@
+"""`GET /api/v1/system`: what this process is, who works for it, and how it is set up."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from typing import Protocol
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from kurabito.api.errors import documented
+from kurabito.runtime.model import WorkerRecord
+from kurabito.settings import Origin
+
+
+class Staffed(Protocol):
+    """A queue, as far as it knows its workers."""
+
+    async def workers(self) -> list[WorkerRecord]:
+        """The workers that are alive."""
+        ...
+
+
+class WorkerAnswer(BaseModel):
+    """A worker that is alive, here or elsewhere."""
+
+    name: str
+    task_types: list[str]
+    concurrency: int
+    started_at: datetime
+    heartbeat_at: datetime
+
+
+class SettingAnswer(BaseModel):
+    """A setting, and where its value came from. Secrets are masked."""
+
+    name: str
+    value: str | int | float | list[str] | None
+    origin: str
+    description: str
+
+
+class SystemAnswer(BaseModel):
+    """The system at a glance."""
+
+    version: str
+    python: str
+    started_at: datetime
+    database: str = Field(description="its kind")
+    live_clients: int = Field(description="how many follow `/api/v1/events`")
+    workers: list[WorkerAnswer]
+    settings: list[SettingAnswer]
+
+
+def router(
+    queue: Staffed,
+    *,
+    database: str,
+    started: datetime,
+    live_clients: Callable[[], int],
+    settings: Callable[[], Sequence[Origin]],
+) -> APIRouter:
+    """The route about this process."""
+    routes = APIRouter(prefix="/api/v1", tags=["system"])
+
+    @routes.get("/system", responses=documented())
+    async def get_system() -> SystemAnswer:
+        """What runs here, who works for it, and how it is set up."""
+        return SystemAnswer(
+            version=version("kurabito"),
+            python=platform.python_version(),
+            started_at=started,
+            database=database,
+            live_clients=live_clients(),
+            workers=[
+                WorkerAnswer(
+                    name=worker.name,
+                    task_types=list(worker.task_types),
+                    concurrency=worker.concurrency,
+                    started_at=worker.started_at,
+                    heartbeat_at=worker.heartbeat_at,
+                )
+                for worker in await queue.workers()
+            ],
+            settings=[SettingAnswer(**setting._asdict()) for setting in settings()],
+        )
+
+    return routes

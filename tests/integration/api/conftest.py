@@ -1,0 +1,168 @@
+"""The API on a real server on loopback, over a real queue."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kurabito.access import Principal
+from kurabito.access import Scope as Right
+from kurabito.api import Live, TaskMeter, create_api
+from kurabito.api.errors import error_body
+from kurabito.runtime import Queue, open_queue
+from kurabito.settings import Settings, explain
+
+KEY = "a key for the tests"
+
+Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+class KeyDoor:
+    """Stands where the doors stand, and lets in whoever has the one key."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != "/health":
+            if Headers(scope=scope).get("x-api-key") != KEY:
+                refusal = JSONResponse(error_body("unauthorized", "send the key"), 401)
+                await refusal(scope, receive, send)
+                return
+            scope.setdefault("state", {})["principal"] = Principal("tests", frozenset(Right))
+        await self._app(scope, receive, send)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running server."""
+
+    url: str
+    queue: Queue
+    live: Live
+    meter: TaskMeter
+    http: httpx2.AsyncClient
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, port = self.url.removeprefix("http://").split(":")
+        return host, int(port)
+
+    async def stream(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A raw connection."""
+        return await asyncio.open_connection(*self.address)
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # The signals are pytest's.
+        yield
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None) -> AsyncIterator[str]:
+    """Serve an application on a free port of loopback; its address."""
+    with socket.socket() as listener:
+        if send_buffer is not None:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(512)
+        listener.setblocking(False)
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=20)
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            live.end()
+            server.should_exit = True
+            await serving
+
+
+@asynccontextmanager
+async def serving(url: str, *, lease: float = 30.0) -> AsyncIterator[Site]:
+    """The whole API over the queue at this URL."""
+    meter = TaskMeter()
+    settings = Settings(api_key=KEY, state=Path("/nowhere"))
+    async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
+        await meter.take_stock(queue)
+        api = create_api(
+            queue=queue,
+            live=live,
+            meter=meter,
+            database=url.partition("://")[0],
+            started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+            settings=lambda: explain(settings),
+            lease=lease,
+        )
+        limits = httpx2.Limits(max_connections=None)
+        async with (
+            listening(KeyDoor(api), live) as address,
+            httpx2.AsyncClient(base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits) as http,
+        ):
+            yield Site(address, queue, live, meter, http)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'tasks.db'}"
+    dsn: str = request.getfixturevalue("fresh_postgres")
+    return dsn
+
+
+@pytest.fixture
+async def site(url: str) -> AsyncIterator[Site]:
+    """The API over each database."""
+    async with serving(url) as site:
+        yield site
+
+
+@pytest.fixture
+async def quick_site() -> AsyncIterator[Site]:
+    """The API over a queue in memory, where the database does not matter."""
+    async with serving("memory://") as site:
+        yield site
+
+
+@pytest.fixture
+def serve() -> Callable[..., AbstractAsyncContextManager[Site]]:
+    """Starts a server of a test's own."""
+    return serving
+
+
+@pytest.fixture
+def listen() -> Callable[..., AbstractAsyncContextManager[str]]:
+    """Starts a server for an application of a test's own."""
+    return listening
+
+
+@pytest.fixture
+def eventually() -> Eventually:
+    """Waits until a condition (a function, or one that gives an awaitable) is true, and gives what it gave."""
+
+    async def wait(condition: Callable[[], Any]) -> Any:
+        async with asyncio.timeout(30):
+            while True:
+                answer = condition()
+                if isinstance(answer, Awaitable):
+                    answer = await answer
+                if answer:
+                    return answer
+                await asyncio.sleep(0.005)
+
+    return wait

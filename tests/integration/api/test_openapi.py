@@ -1,0 +1,99 @@
+"""The API keeps what its OpenAPI document promises, also to those who send it anything."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from kurabito.runtime import TaskState
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import Site
+
+KEY = "a key for the tests"
+EXAMPLES = 10
+
+
+# Hypothesis sees that somebody used `random`: it is the server, in the other thread.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+async def test_no_request_meets_an_answer_that_is_not_documented(site: Site) -> None:
+    # Streams and waiting claims answer at once then, and are looked at like the others.
+    site.live.end()
+    task = await site.queue.enqueue("think", {"about": "tea"})
+    await asyncio.to_thread(_explore, site.url, str(task.id))
+
+
+async def test_every_error_is_documented_in_the_one_shape(quick_site: Site) -> None:
+    document = (await quick_site.http.get("/openapi.json")).json()
+    shape = {"$ref": "#/components/schemas/ErrorAnswer"}
+    operations = {
+        (method, path): operation for path, item in document["paths"].items() for method, operation in item.items()
+    }
+    assert operations.keys() >= {
+        ("get", "/health"),
+        ("get", "/metrics"),
+        ("post", "/api/v1/tasks"),
+        ("get", "/api/v1/tasks"),
+        ("get", "/api/v1/tasks/counts"),
+        ("get", "/api/v1/tasks/{task_id}"),
+        ("post", "/api/v1/tasks/{task_id}/cancel"),
+        ("post", "/api/v1/tasks/{task_id}/retry"),
+        ("get", "/api/v1/events"),
+        ("get", "/api/v1/system"),
+        ("post", "/api/v1/worker/claim"),
+        ("post", "/api/v1/worker/tasks/{task_id}/heartbeat"),
+        ("post", "/api/v1/worker/tasks/{task_id}/complete"),
+        ("post", "/api/v1/worker/tasks/{task_id}/fail"),
+    }
+    for operation in operations.values():
+        errors = {status: body for status, body in operation["responses"].items() if int(status) >= 400}
+        assert errors.keys() >= {"401", "403", "503"}
+        assert all(body["content"]["application/json"]["schema"] == shape for body in errors.values())
+        assert operation.get("description"), operation["operationId"]
+    ids = [operation["operationId"] for operation in operations.values()]
+    assert len(set(ids)) == len(ids)
+    assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+async def test_every_state_of_a_task_can_be_counted(quick_site: Site) -> None:
+    document = (await quick_site.http.get("/openapi.json")).json()
+    assert set(document["components"]["schemas"]["TaskCounts"]["properties"]) == set(TaskState)
+
+
+def _explore(url: str, task_id: str) -> None:
+    """Send valid and invalid requests to every operation, with ids of no task and of one that is there."""
+    document: Any = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"X-Api-Key": KEY})
+    for found in document.get_all_operations():
+        operation = found.ok()
+        _send(url, operation.as_strategy())
+        # Where nothing can be sent, nothing invalid can be.
+        with suppress(Unsatisfiable):
+            _send(url, operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
+        if "{task_id}" in operation.path:
+            # A task that is there may be in a state that refuses what is sent well.
+            cases = operation.as_strategy(path_parameters={"task_id": task_id})
+            _send(url, cases, excluded_checks=[positive_data_acceptance])
+
+
+def _send(url: str, cases: Any, **options: Any) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def check(case: Any) -> None:
+        case.call_and_validate(base_url=url, headers={"X-Api-Key": KEY}, timeout=30, **options)
+
+    check()
