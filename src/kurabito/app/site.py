@@ -35,7 +35,7 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 
 def build_site(settings: Settings, queue: SqlQueue, access: Access) -> ASGIApp:
-    """The whole site over one open queue."""
+    """The whole site over one open queue; `access` is for its doors and its pages."""
     api = create_api(queue, database=settings.database.partition("://")[0])
     return BasePath(api, settings.base_path) if settings.base_path else api
 
@@ -49,8 +49,11 @@ class BasePath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            path: str = scope["path"]
-            below = path == self._base_path or path.startswith(self._base_path + "/")
-            # As ASGI has it, the path holds the root path, and a framework takes it off for its routes.
-            scope = {**scope, "root_path": self._base_path, "path": path if below else self._base_path + path}
+            scope = {**scope, "root_path": self._base_path, "path": self._whole(scope["path"])}
         await self._site(scope, receive, send)
+
+    def _whole(self, path: str) -> str:
+        """The path with the base path in front, as ASGI wants it: a framework takes it off again for its routes."""
+        if path == self._base_path:
+            return f"{path}/"
+        return path if path.startswith(f"{self._base_path}/") else self._base_path + path

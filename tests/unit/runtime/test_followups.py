@@ -125,13 +125,16 @@ async def test_a_payload_that_cannot_be_made_fails_the_task_and_stores_no_half(q
 async def test_a_task_that_asks_for_more_time_is_not_done_yet(queue: Queue) -> None:
     registry = Registry()
 
-    @registry.task("buy")
+    @registry.task("buy", max_attempts=1)
     async def buy(ctx: TaskContext) -> object:
         return "Kusamakura" if ctx.progress else (ctx.report(1), Snooze(0.01))[1]
 
-    declare(registry, [FollowUp(after="buy", then="shelve", why="a book belongs on a shelf")])
+    spell = FollowUp(
+        after="buy", then="shelve", why="a book belongs on a shelf", payloads=lambda title: [title.upper()]
+    )
+    declare(registry, [spell])
     assert await run(queue, registry, "buy", None) is TaskState.SUCCEEDED
-    assert await titles(queue, "shelve") == ["Kusamakura"]
+    assert await titles(queue, "shelve") == ["KUSAMAKURA"]
 
 
 def test_the_table_must_fit_the_registry_and_give_reasons() -> None:
