@@ -1,80 +1,108 @@
-"""What an idle `kurabito serve` costs: idle_serve.py [SECONDS]
+"""What `kurabito serve` costs while nothing happens: control plane and data plane together.
 
-Starts it on a throw-away state, waits until it has settled, and prints the memory (PSS: what is shared counts in parts)
-and the processor time of the control plane and the data plane. Linux only.
+Memory is PSS, in which what processes share counts in parts. Linux only.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-SETTLE: Final = 15.0
+from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
+from processes import BenchmarkBroken
+
 MOST_MEMORY: Final = 150.0
 MOST_CPU: Final = 2.0
+_SETTLES: Final = 15
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PARTS: Final = ("control plane", "data plane")
 
 
-def family(pid: int) -> dict[int, str]:
-    """The process and those that it started, by id, each with its part."""
-    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return {pid: "control plane", **{int(child): "data plane" for child in started}}
+class Cost(NamedTuple):
+    """What one process takes."""
+
+    megabytes: float
+    percent: float
 
 
-def megabytes(pid: int) -> float:
-    """The proportional set size."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    (kilobytes,) = [int(line.split()[1]) for line in lines if line.startswith("Pss:")]
-    return kilobytes / 1024
+def run(options: Options) -> Outcome:
+    """A server of its own, looked at for half a minute in each round."""
+    seconds = options.size(30, quick=2)
+    rounds = [_measure(seconds, options) for _ in range(options.rounds)]
+    memory = statistics.median(sum(cost.megabytes for cost in costs) for costs in rounds)
+    percent = statistics.median(sum(cost.percent for cost in costs) for costs in rounds)
+    rows = [
+        _row("idle serve, memory", memory, " MB", MOST_MEMORY, options),
+        _row("idle serve, share of one core", percent, " %", MOST_CPU, options),
+    ]
+    notes = [
+        f"{part}: {statistics.median(costs[place].megabytes for costs in rounds):.1f} MB PSS, "
+        f"{statistics.median(costs[place].percent for costs in rounds):.2f} % of one core over {seconds} s"
+        for place, part in enumerate(_PARTS)
+    ]
+    return Outcome(rows, notes)
 
 
-def cpu_seconds(pid: int) -> float:
-    """The processor time used so far, in user and system mode."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+def _row(workload: str, value: float, unit: str, most: float, options: Options) -> Row:
+    return Row(workload, number(value, unit), "-", "-", f"< {most:g}{unit}", None if options.quick else value < most)
 
 
-def measure(pid: int, seconds: float) -> bool:
-    """Print a line for each process and their sum; whether both stay within their limits."""
-    processes = family(pid)
-    began, before = time.monotonic(), {each: cpu_seconds(each) for each in processes}
-    time.sleep(seconds)
-    lasted = time.monotonic() - began
-    memory = {each: megabytes(each) for each in processes}
-    share = {each: 100 * (cpu_seconds(each) - before[each]) / lasted for each in processes}
-    for each, part in processes.items():
-        print(f"{part:14} {memory[each]:6.1f} MB PSS {share[each]:6.2f} % of one core")
-    total, used = sum(memory.values()), sum(share.values())
-    print(f"{'together':14} {total:6.1f} MB PSS {used:6.2f} % of one core (at most {MOST_MEMORY:g} MB, {MOST_CPU:g} %)")
-    return len(processes) == 2 and total < MOST_MEMORY and used < MOST_CPU
+def _measure(seconds: int, options: Options) -> list[Cost]:
+    """The cost of each part, the control plane first."""
+    if not options.quick:
+        wait_for_quiet()
+    with _serving() as serve:
+        time.sleep(options.size(_SETTLES, quick=2))
+        processes = [serve.pid, *_children(serve.pid)]
+        if len(processes) != len(_PARTS):
+            raise BenchmarkBroken(f"serve has {len(processes)} processes instead of {len(_PARTS)}")
+        before, began = [_cpu_seconds(pid) for pid in processes], time.monotonic()
+        time.sleep(seconds)
+        lasted = time.monotonic() - began
+        used = [_cpu_seconds(pid) - earlier for pid, earlier in zip(processes, before, strict=True)]
+        costs = [Cost(_megabytes(pid), 100 * cpu / lasted) for pid, cpu in zip(processes, used, strict=True)]
+    for part, cost in zip(_PARTS, costs, strict=True):
+        print(f"  {part}: {cost.megabytes:.1f} MB PSS, {cost.percent:.2f} % of one core", flush=True)
+    return costs
 
 
-def main() -> int:
-    """Start, settle, measure, stop."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
-    with tempfile.TemporaryDirectory(prefix="kurabito-idle-") as state:
+@contextmanager
+def _serving() -> Iterator[subprocess.Popen[str]]:
+    with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as state:
         environment = {**os.environ, "KURABITO_STATE": state, "KURABITO_LOG_LEVEL": "warning"}
         command = [sys.executable, "-m", "kurabito.cli", "serve", "--port", "0"]
-        began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout is not None
             if not process.stdout.readline():
-                return 1
-            print(f"answered after {time.monotonic() - began:.2f} s")
-            time.sleep(SETTLE)
-            return 0 if measure(process.pid, seconds) else 1
+                raise BenchmarkBroken("serve did not start")
+            yield process
         finally:
-            began = time.monotonic()
             process.terminate()
             process.wait(30)
-            print(f"stopped after {time.monotonic() - began:.2f} s")
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _megabytes(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_alone("idle_serve", run)

@@ -27,6 +27,7 @@ PROGRAMS: Final = (
     "latency",
     "claim_at_scale",
     "counts_at_scale",
+    "idle_serve",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

@@ -16,7 +16,11 @@ _STOP_LIMIT: Final = 6.0
 def supervised_plane(settings: Settings, database: Database) -> Supervisor:
     """A supervisor of one data plane on the same database."""
     # Not as arguments, where every user of the machine could read a password in them.
-    environment = {f"{PREFIX}STATE": str(settings.state), f"{PREFIX}DATABASE": settings.database}
+    environment = {
+        f"{PREFIX}STATE": str(settings.state),
+        f"{PREFIX}DATABASE": settings.database,
+        f"{PREFIX}LOG_LEVEL": settings.log_level,
+    }
     command = [sys.executable, "-m", "kurabito.cli", "dataplane"]
     return Supervisor(_Planes(database), command, role="data plane", environment=environment, stop_limit=_STOP_LIMIT)
 

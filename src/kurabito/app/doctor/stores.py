@@ -23,6 +23,7 @@ from kurabito.settings import Settings
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 # Where a lock of one machine may not be seen by another, or a memory map not be shared: both of which SQLite needs.
 _SHARED: Final = re.compile(r"nfs\d?|cifs|smb\w*|9p|afs|ceph|glusterfs|lustre|virtiofs|fuse\..*")
+_NAMES: Final = {Dialect.SQLITE: "SQLite", Dialect.POSTGRES: "PostgreSQL"}
 _OLDEST_SERVER: Final = 13
 _SKEW: Final = 5 * SECOND
 
@@ -59,7 +60,7 @@ def opens(settings: Settings) -> Finding:
     if database is None:
         return ok(f"{sqlite_file(settings)} is not there yet; `kurabito serve` makes it")
     database.close()
-    return ok(f"the {database.dialect} database answers")
+    return ok(f"{_NAMES[database.dialect]} answers")
 
 
 def integrity(settings: Settings) -> Finding | None:
