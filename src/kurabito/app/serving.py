@@ -18,6 +18,7 @@ from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import product_registry
+from kurabito.clock import SystemClock
 from kurabito.logs import get_logger
 from kurabito.runtime import Queue, Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -102,7 +103,7 @@ async def _run_together(server: _Server, listener: socket.socket, services: Sequ
                 group.create_task(server.serve(sockets=[listener]))
                 await stop.wait()
                 _log.info("stopping")
-                server.should_exit = True
+                server.stop()
                 for service in running:
                     service.cancel()
     except BaseExceptionGroup as failed:
@@ -118,11 +119,22 @@ class _Server(uvicorn.Server):
             uvicorn.Config(site, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=_REQUESTS_END)
         )
         self._on_started = on_started
+        self._told_to_stop = asyncio.Event()
+
+    def stop(self) -> None:
+        """Take no more requests, and let those under way end."""
+        self.should_exit = True
+        self._told_to_stop.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._on_started()
+
+    async def main_loop(self) -> None:
+        # Uvicorn would look ten times a second whether it should end. Once is enough for the date in its answers.
+        while not await self.on_tick(0):
+            await SystemClock().wait(self._told_to_stop, 1.0)
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         return nullcontext()
