@@ -49,8 +49,12 @@ def state_lock(settings: Settings) -> Finding:
 
 def disk_space(settings: Settings) -> Finding:
     """There is room to write."""
-    free = shutil.disk_usage(_nearest(settings.state)).free
-    says = f"{free / _MB:,.0f} MB are free for {settings.state}"
+    return judge_space(shutil.disk_usage(_nearest(settings.state)).free, settings.state)
+
+
+def judge_space(free: int, folder: Path) -> Finding:
+    """Whether so many bytes are enough."""
+    says = f"{free / _MB:,.0f} MB are free for {folder}"
     if free < _TOO_LITTLE:
         return broken(says, "make room: a full disk stops every write")
     if free < _LITTLE:
@@ -60,11 +64,15 @@ def disk_space(settings: Settings) -> Finding:
 
 def clock(_settings: Settings) -> Finding:
     """The machine knows what time it is."""
-    now = SystemClock().now()
-    shown = f"{to_datetime(now):%Y-%m-%d %H:%M:%S} UTC"
+    return judge_clock(SystemClock().now())
+
+
+def judge_clock(now: int) -> Finding:
+    """Whether it can be that late."""
+    says = f"the clock says {to_datetime(now):%Y-%m-%d %H:%M:%S} UTC"
     if now < _YEAR_2020:
-        return broken(f"the clock says {shown}", "set the clock, for instance with `timedatectl set-ntp true`")
-    return ok(f"the clock says {shown}")
+        return broken(says, "set the clock, for instance with `timedatectl set-ntp true`")
+    return ok(says)
 
 
 def port(settings: Settings) -> Finding:

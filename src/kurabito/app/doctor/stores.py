@@ -91,10 +91,15 @@ def server_version(settings: Settings) -> Finding | None:
     with _opened(settings) as database:
         if database is None or database.dialect is not Dialect.POSTGRES:
             return None
-        number = int(_ask(database, "SELECT current_setting('server_version_num')")) // 10_000
-    if number < _OLDEST_SERVER:
-        return broken(f"PostgreSQL {number} is too old", f"use PostgreSQL {_OLDEST_SERVER} or newer")
-    return ok(f"PostgreSQL {number}")
+        return judge_version(int(_ask(database, "SELECT current_setting('server_version_num')")))
+
+
+def judge_version(number: int) -> Finding:
+    """Whether a server with this number, like 160002, is new enough."""
+    major = number // 10_000
+    if major < _OLDEST_SERVER:
+        return broken(f"PostgreSQL {major} is too old", f"use PostgreSQL {_OLDEST_SERVER} or newer")
+    return ok(f"PostgreSQL {major}")
 
 
 def server_clock(settings: Settings) -> Finding | None:
@@ -105,7 +110,11 @@ def server_clock(settings: Settings) -> Finding | None:
         here = SystemClock()
         before = here.now()
         there = int(_ask(database, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
-        after = here.now()
+        return judge_skew(before, there, here.now())
+
+
+def judge_skew(before: int, there: int, after: int) -> Finding:
+    """Whether a clock is right that was asked between two moments of ours."""
     # Whatever the way took cannot be told from a difference.
     skew = max(before - there, there - after, 0)
     says = f"the database server's clock differs from this machine's by {skew / SECOND:.1f} s"
