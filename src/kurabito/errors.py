@@ -4,6 +4,7 @@
     ├── InvalidInput            a value was refused; names the field        (also ValueError)
     │   └── PayloadTooLarge     a payload or result over the size limit
     ├── ConfigError             settings that cannot be used
+    ├── StateInUse              another process has the state folder
     ├── DatabaseError
     │   ├── DatabaseUnavailable cannot be opened or reached
     │   ├── NotADatabase        the file is something else
@@ -62,6 +63,12 @@ class ConfigError(KurabitoError):
     """A setting has a value that cannot be used."""
 
     code = "config"
+
+
+class StateInUse(KurabitoError):
+    """Another process has the state folder."""
+
+    code = "state_in_use"
 
 
 class DatabaseError(KurabitoError):

@@ -57,6 +57,12 @@ class Sessions:
         """End a session."""
         await self._database.write(lambda conn: conn.run(_SQL.close_session, {"token_hash": digest(token)}))
 
+    async def forget_expired(self) -> int:
+        """Delete sessions and links that are over; says how many."""
+        return await self._database.write(
+            lambda conn: conn.run(_SQL.forget_expired) + conn.run(_SQL.forget_expired_links)
+        )
+
     async def new_link(self) -> str:
         """A token that begins one session, once, within a day."""
         token = new_token()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import Final
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
 from fastapi.security import APIKeyCookie, APIKeyHeader
 
+from kurabito.access import SESSION_COOKIE
 from kurabito.api import errors, events, health, metrics, system, tasks, worker
 from kurabito.api.claims import ClaimDesk
 from kurabito.api.live import Live
@@ -28,12 +29,13 @@ _TAGS: Final = [
     {"name": "tasks", "description": "Ask for work, look at it, cancel it, have it done again."},
     {"name": "live", "description": "Follow what happens."},
     {"name": "external workers", "description": "Do the work, in any language."},
+    {"name": "access", "description": "The keys of programs."},
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]
 # The doors in front of the application look at these; here they only stand in the documentation.
 _WAYS_IN: Final = (
     Depends(APIKeyHeader(name="X-Api-Key", auto_error=False, description="for programs")),
-    Depends(APIKeyCookie(name="kurabito_session", auto_error=False, description="for the page")),
+    Depends(APIKeyCookie(name=SESSION_COOKIE, auto_error=False, description="for the page")),
 )
 
 
@@ -46,11 +48,13 @@ def create_api(
     started: datetime,
     settings: Callable[[], Sequence[Origin]],
     lease: float = 30.0,
+    further: Iterable[APIRouter] = (),
 ) -> FastAPI:
     """The web application over one open queue.
 
     `live` reads the queue's events and tells them to `meter`; `database` is the kind of database behind the queue;
-    `lease` is how many seconds an external worker owns a task without a heartbeat.
+    `lease` is how many seconds an external worker owns a task without a heartbeat; `further` are the routes of what
+    stands on the queue.
     """
     api = FastAPI(
         title="Kurabito",
@@ -75,6 +79,7 @@ def create_api(
             queue, database=database, started=started, live_clients=lambda: live.listeners, settings=settings
         ),
         metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
+        *further,
     ):
         api.include_router(routes, dependencies=_WAYS_IN)
     return api

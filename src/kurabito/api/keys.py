@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
+from kurabito.api.errors import WITH_BODY, documented
 from kurabito.errors import ScopeMissing
 
 
@@ -71,18 +72,18 @@ def router(keys: Keys) -> APIRouter:
     """The routes of the keys."""
     routes = APIRouter(prefix="/api/v1/keys", tags=["access"])
 
-    @routes.get("")
+    @routes.get("", responses=documented())
     async def list_keys() -> KeyPage:
         """Every key, revoked ones included."""
         return KeyPage(items=[KeyAnswer.of(key) for key in await keys.all()])
 
-    @routes.post("", status_code=201)
+    @routes.post("", status_code=201, responses=documented(*WITH_BODY))
     async def create_key(wanted: KeyRequest, asking: Asking) -> NewKeyAnswer:
         """Make a key. Its secret is in this answer and nowhere else."""
         _check_grant(asking, wanted.scopes)
         return NewKeyAnswer.of(await keys.create(wanted.name, wanted.scopes))
 
-    @routes.delete("/{key_id}")
+    @routes.delete("/{key_id}", responses=documented(404))
     async def revoke_key(key_id: str) -> KeyAnswer:
         """Have a key refused from now on. It stays in the list."""
         return KeyAnswer.of(await keys.revoke(key_id))

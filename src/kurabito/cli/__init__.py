@@ -14,8 +14,11 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli import keys, tasks, user
+from kurabito.cli import db, keys, tasks, user
 from kurabito.cli.config import config
+from kurabito.cli.dataplane import dataplane
+from kurabito.cli.demo import demo
+from kurabito.cli.doctor import doctor
 from kurabito.cli.serve import serve
 from kurabito.cli.worker import worker
 from kurabito.errors import KurabitoError
@@ -29,11 +32,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(serve)
+app.command()(demo)
+app.command()(doctor)
 app.command()(config)
+app.command()(dataplane)
 app.command()(worker)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")
+app.add_typer(db.app, name="db")
 
 
 def _print_version(wanted: bool) -> None:
@@ -61,7 +68,9 @@ def _kurabito(
 
         KURABITO_DATABASE=postgresql://me@db.local/kurabito kurabito serve --port 9000
 
-        kurabito config --json
+        kurabito demo
+
+        kurabito doctor
     """
 
 

@@ -12,10 +12,15 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on.", show_default="KURABITO_PORT")
     ] = None,
+    no_dataplane: Annotated[
+        bool, typer.Option("--no-dataplane", help="Start no data plane: it runs elsewhere, on the same database.")
+    ] = False,
 ) -> None:
-    """Start Kurabito and stay until Ctrl-C or SIGTERM.
+    """Start Kurabito and stay until Ctrl-C or SIGTERM. A second Ctrl-C does not wait.
 
-    Everything it keeps lies in the state folder (`KURABITO_STATE`), which is created when missing.
+    Everything it keeps lies in the state folder (`KURABITO_STATE`), which is created when missing. The database is backed
+    up to `backups` in it before a new version changes its tables. The link that is printed logs in whoever opens it first,
+    once, within a day.
 
     Examples:
 
@@ -25,8 +30,13 @@ def serve(
     """
     import asyncio
 
-    from kurabito import app, logs, settings
+    from kurabito import logs, settings
+    from kurabito.app import serving
+
+    def say(there: serving.Listening) -> None:
+        typer.echo(f"Kurabito listens on {there.url}")
+        typer.echo(f"Log in with {there.login}")
 
     chosen = settings.load(host=host, port=port)
     logs.configure(format=chosen.log_format, level=chosen.log_level)
-    asyncio.run(app.serve(chosen, on_listening=lambda url: typer.echo(f"Kurabito listens on {url}")))
+    asyncio.run(serving.serve(chosen, on_listening=say, dataplane=not no_dataplane))

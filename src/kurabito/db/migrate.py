@@ -70,6 +70,18 @@ def has_set(database: Database, set_name: str) -> bool:
     return database.read_blocking(lambda conn: _has_ledger(conn) and bool(applied(conn, set_name)))
 
 
+def pending(database: Database, set_name: str) -> list[str]:
+    """The names of what `migrate` would apply; raises when the database is not one that this version can bring on."""
+    steps = available(database.dialect, set_name)
+
+    def look(conn: Connection) -> list[str]:
+        done = applied(conn, set_name) if _has_ledger(conn) else {}
+        _check(done, set_name, steps)
+        return [f"{step.number:04}_{step.name}" for step in steps if step.number not in done]
+
+    return database.read_blocking(look)
+
+
 def available(dialect: Dialect, set_name: str) -> list[Migration]:
     """The migrations that this program brings, in order."""
     folder = files("kurabito.db").joinpath("migrations", dialect.value, set_name)

@@ -1,7 +1,7 @@
-"""Keeps a number of worker processes alive.
+"""Keeps a number of processes alive: workers, or whatever else holds leases.
 
-A process that dies is noticed at once by whoever started it, so its tasks go to another worker without waiting for
-their leases to end.
+A process that dies is noticed at once by whoever started it, so its tasks go to another without waiting for their leases
+to end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, Self
 
 from kurabito.clock import SECOND, Clock, SystemClock
@@ -25,11 +25,12 @@ PARENT_PID: Final = "KURABITO_PARENT_PID"
 _HEALTHY_AFTER: Final = 60 * SECOND
 _PR_SET_PDEATHSIG: Final = 1
 _BACKOFF: Final = Exponential(base=0.5, cap=30.0, jitter=0.1)
+_NOTHING: Final[Mapping[str, str]] = {}
 _log = get_logger(__name__)
 
 
 class TaskRescue(Protocol):
-    """What a supervisor needs of a queue."""
+    """What a supervisor needs of a queue, or of whatever keeps the leases of its processes."""
 
     async def expire_worker(self, name: str) -> int: ...
 
@@ -48,7 +49,8 @@ class Supervisor:
         async with Supervisor(queue, ["kurabito", "worker", "shop:registry"], count=4): ...
 
     Each process finds a name of its own in KURABITO_WORKER_NAME, which must become its worker's name. A process that
-    keeps dying is started again later and later; one that lived a minute is trusted again.
+    keeps dying is started again later and later; one that lived a minute is trusted again. `role` is what the log calls
+    the processes; `environment` is added to our own for them.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class Supervisor:
         command: Sequence[str],
         *,
         count: int = 1,
+        role: str = "worker",
+        environment: Mapping[str, str] = _NOTHING,
         backoff: RetryPolicy = _BACKOFF,
         stop_limit: float = 40.0,
         clock: Clock | None = None,
@@ -70,6 +74,8 @@ class Supervisor:
         self._queue = queue
         self._command = tuple(command)
         self._count = count
+        self._role = role
+        self._environment = dict(environment)
         self._backoff = backoff
         self._stop_limit = stop_limit
         self._clock = clock or SystemClock()
@@ -109,8 +115,8 @@ class Supervisor:
             if self._stopping.is_set():
                 return
             failures = 1 if self._clock.now() - born >= _HEALTHY_AFTER else failures + 1
-            wait = self._backoff(failures, WorkerDied(f"worker {name} {status}"))
-            _log.warning("worker died", worker=name, how=status, restart_in=round(wait, 2))
+            wait = self._backoff(failures, WorkerDied(f"{self._role} {name} {status}"))
+            _log.warning("process died", role=self._role, worker=name, how=status, restart_in=round(wait, 2))
             await self._clock.wait(self._stopping, wait)
 
     async def _live(self, name: str) -> str:
@@ -119,7 +125,7 @@ class Supervisor:
             process = await self._spawn(name)
         except OSError as problem:
             return f"could not be started: {problem.strerror}"
-        _log.info("worker started", worker=name, pid=process.pid)
+        _log.info("process started", role=self._role, worker=name, pid=process.pid)
         try:
             await self._until_end(process)
         finally:
@@ -133,7 +139,7 @@ class Supervisor:
         try:
             return await asyncio.create_subprocess_exec(
                 *self._command,
-                env={**os.environ, WORKER_NAME: name, PARENT_PID: str(os.getpid())},
+                env={**os.environ, **self._environment, WORKER_NAME: name, PARENT_PID: str(os.getpid())},
                 # Ctrl-C in a terminal reaches us alone: a worker that heard it too would take our SIGTERM for a second one.
                 process_group=0,
             )
@@ -150,7 +156,9 @@ class Supervisor:
                 process.terminate()
                 await asyncio.wait({ended}, timeout=self._stop_limit)
                 if not ended.done():
-                    _log.warning("worker did not stop in time", pid=process.pid, seconds=self._stop_limit)
+                    _log.warning(
+                        "process did not stop in time", role=self._role, pid=process.pid, seconds=self._stop_limit
+                    )
         finally:
             ended.cancel()
             stopping.cancel()

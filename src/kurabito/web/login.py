@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
-from kurabito.access import LoginLimit, Passwords, Sessions
+from kurabito.access import SESSION_COOKIE, LoginLimit, Passwords, Sessions
 from kurabito.access.sessions import LIFETIME
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages, client_of, principal_of
-
-COOKIE: Final = "kurabito_session"
 
 
 def router(pages: Pages, *, sessions: Sessions, passwords: Passwords, limit: LoginLimit) -> APIRouter:
@@ -40,11 +37,11 @@ def router(pages: Pages, *, sessions: Sessions, passwords: Passwords, limit: Log
 
     @routes.post("/logout")
     async def leave(request: Request) -> Response:
-        token = request.cookies.get(COOKIE)
+        token = request.cookies.get(SESSION_COOKIE)
         if token is not None:
             await sessions.close(token)
         answer = pages.go("/login")
-        answer.delete_cookie(COOKIE, path=pages.addresses.cookie_path, httponly=True, samesite="strict")
+        answer.delete_cookie(SESSION_COOKIE, path=pages.addresses.cookie_path, httponly=True, samesite="strict")
         return answer
 
     return routes
@@ -112,7 +109,7 @@ class Entrance:
     def _welcome(self, request: Request, following: str, token: str) -> Response:
         answer = self._pages.go(following)
         answer.set_cookie(
-            COOKIE,
+            SESSION_COOKIE,
             token,
             max_age=LIFETIME,
             path=self._pages.addresses.cookie_path,

@@ -22,10 +22,14 @@ from kurabito.access import Principal
 from kurabito.access import Scope as Right
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.errors import error_body
+from kurabito.app.site import build_site, open_access
+from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.runtime import Queue, open_queue
+from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings, explain
 
 KEY = "a key for the tests"
+STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
@@ -97,24 +101,33 @@ async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None)
 async def serving(url: str, *, lease: float = 30.0) -> AsyncIterator[Site]:
     """The whole API over the queue at this URL."""
     meter = TaskMeter()
-    settings = Settings(api_key=KEY, state=Path("/nowhere"))
+    settings = Settings(api_key=KEY, state=Path("/nowhere"), lease_seconds=lease)
     async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
         await meter.take_stock(queue)
-        api = create_api(
-            queue=queue,
-            live=live,
-            meter=meter,
-            database=url.partition("://")[0],
-            started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-            settings=lambda: explain(settings),
-            lease=lease,
-        )
         limits = httpx2.Limits(max_connections=None)
         async with (
-            listening(KeyDoor(api), live) as address,
+            listening(site_of(queue, live, meter, settings), live) as address,
             httpx2.AsyncClient(base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits) as http,
         ):
             yield Site(address, queue, live, meter, http)
+
+
+def site_of(queue: Queue, live: Live, meter: TaskMeter, settings: Settings) -> ASGIApp:
+    """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
+    if isinstance(queue, SqlQueue):
+        migrate(queue.database, PRODUCT)
+        return build_site(settings, queue, open_access(settings, queue.database), live, meter, started=STARTED)
+    return KeyDoor(
+        create_api(
+            queue=queue,
+            live=live,
+            meter=meter,
+            database="memory",
+            started=STARTED,
+            settings=lambda: explain(settings),
+            lease=settings.lease_seconds,
+        )
+    )
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -19,8 +19,9 @@ _ALWAYS: Final = {
     "X-Content-Type-Options": "nosniff",
     # For browsers that do not know frame-ancestors.
     "X-Frame-Options": "DENY",
-    # A login link must not travel on to wherever the next click leads.
-    "Referrer-Policy": "no-referrer",
+    # A login link must not travel on to wherever the next click leads. Not "no-referrer": a browser that hides where it comes
+    # from altogether sends no Origin with a form either, and would be taken for a stranger.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",

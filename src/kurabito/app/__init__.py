@@ -1,0 +1,14 @@
+"""The composition root: the one place where ports meet adapters.
+
+    state.py        the folder of everything we keep, and the lock that says who has it
+    database.py     made ready before it is used: backed up, then migrated
+    tasks.py        every task of the product, and what follows what
+    listening.py    where we listen, and who may connect there
+    site.py         what answers HTTP
+    supervision.py  the data plane as a process that is kept alive
+    serving.py      all of it together, until it is told to stop
+    doctor/         what is wrong here, and how to make it right
+    demo.py         the same on made-up data
+
+Nothing is imported here, so that a command loads only what it needs.
+"""

@@ -1,0 +1,78 @@
+"""Making the database ready before anything uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Database, Dialect, migrate, open_database
+from kurabito.db.migrate import PRODUCT, RUNTIME, pending
+from kurabito.db.opening import sqlite_path
+from kurabito.errors import ConfigError
+from kurabito.logs import get_logger
+from kurabito.maintenance.backups import back_up, fresh_name
+from kurabito.settings import Settings
+
+SETS: Final = (RUNTIME, PRODUCT)
+BACKUPS: Final = "backups"
+
+_log = get_logger(__name__)
+
+
+def check_kept(settings: Settings) -> None:
+    """Refuse a database that ends with the process: the planes could not share it, and nothing would be kept."""
+    if settings.database.startswith("memory:"):
+        raise ConfigError(
+            "database cannot be memory://: what Kurabito knows has to outlive a restart; use sqlite:///FILE or "
+            "postgresql://…, or leave it out for a file in the state folder"
+        )
+
+
+def sqlite_file(settings: Settings) -> Path | None:
+    """The file that the database is; None for a server."""
+    return sqlite_path(settings.database) if settings.database.startswith("sqlite:") else None
+
+
+def is_new(settings: Settings) -> bool:
+    """Whether there is no database yet, as far as can be seen without making one."""
+    file = sqlite_file(settings)
+    return file is not None and not file.exists()
+
+
+def pending_migrations(database: Database) -> list[str]:
+    """What has to be applied before this version can use the database, in order."""
+    return [name for set_name in SETS for name in pending(database, set_name)]
+
+
+def prepare_database(settings: Settings, clock: Clock | None = None) -> list[str]:
+    """Bring the database up to date, with a backup first; the names of the migrations that were applied."""
+    database = open_database(settings.database)
+    database.open()
+    try:
+        if pending_migrations(database) and _has_tables(database):
+            _keep_copy(settings, clock or SystemClock())
+        applied = [name for set_name in SETS for name in migrate(database, set_name)]
+    finally:
+        database.close()
+    if applied:
+        _log.info("database migrated", migrations=applied)
+    return applied
+
+
+def _keep_copy(settings: Settings, clock: Clock) -> None:
+    file = sqlite_file(settings)
+    if file is None:
+        _log.info("no backup before the migration: a PostgreSQL server is backed up by whoever runs it")
+        return
+    copy = fresh_name(settings.state / BACKUPS, clock.now())
+    back_up(file, copy)
+    _log.info("database backed up before its migration", backup=str(copy))
+
+
+def _has_tables(database: Database) -> bool:
+    where = {
+        Dialect.SQLITE: "SELECT 1 FROM sqlite_master LIMIT 1",
+        Dialect.POSTGRES: "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
+    }
+    return database.read_blocking(lambda conn: conn.one(where[database.dialect])) is not None

@@ -1,0 +1,134 @@
+"""The demo: tasks that do nothing real, so that everything a page can show is there to be seen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Queue, Registry, TaskContext
+from kurabito.runtime.followups import FollowUp, declare
+
+_STEP: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A made-up release of a made-up show."""
+
+    title: str
+    episode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Where a made-up file went."""
+
+    path: str
+    pages: int
+
+
+FOLLOW_UPS: Final = (
+    FollowUp(
+        after="demo.fetch", then="demo.file", why="what was fetched has to find its place", priority=Priority.HIGH
+    ),
+    FollowUp(
+        after="demo.file",
+        then="demo.thumbnail",
+        why="a page without pictures is hard to find one's way in",
+        payloads=lambda filed: [{"path": filed.path, "page": page} for page in range(1, filed.pages + 1)],
+    ),
+    FollowUp(
+        after="demo.file",
+        then="demo.describe",
+        why="a title alone does not say what it is about",
+        payloads=lambda filed: [filed.path],
+        unique_key=lambda path: f"describe:{path}",
+    ),
+)
+
+SCENES: Final = (
+    NewTask("demo.greet", "Ada"),
+    NewTask("demo.greet", "蔵人"),
+    NewTask("demo.fetch", Release("The Storehouse at Dawn", 1)),
+    NewTask("demo.copy", 240, priority=Priority.HIGH),
+    NewTask("demo.copy", 60),
+    NewTask("demo.flaky", "mirror.example"),
+    NewTask("demo.broken", "The Lost Episode <1080p> & more"),
+    NewTask("demo.hopeless", "tracker.example"),
+    NewTask("demo.transcribe", {"why": "no worker here can do it"}),
+    NewTask("demo.greet", "whoever is there in an hour", delay=3600),
+)
+"""What is there from the start: each stands for something that a page shows. Nobody runs `demo.transcribe`."""
+
+
+class Demo:
+    """A stage for people who look around, and for the browser tests."""
+
+    def join(self, registry: Registry) -> None:
+        """Register the demo's tasks."""
+        registry.task("demo.greet")(_greet)
+        registry.task("demo.copy", concurrency=2)(_copy)
+        registry.task("demo.flaky", retry=Fixed(3.0), max_attempts=4)(_flaky)
+        registry.task("demo.broken")(_broken)
+        registry.task("demo.hopeless", retry=Fixed(1.0), max_attempts=2)(_hopeless)
+        registry.task("demo.fetch")(_fetch)
+        registry.task("demo.file")(_file)
+        registry.task("demo.thumbnail", concurrency=1)(_thumbnail)
+        registry.task("demo.describe")(_describe)
+        # Something always happens, however long one looks.
+        registry.every(60.0, "demo.copy", 80, unique_key="demo.copy")
+        registry.every(45.0, "demo.fetch", Release("The Storehouse at Dusk", 2), unique_key="demo.fetch")
+        declare(registry, FOLLOW_UPS)
+
+    async def open(self, queue: Queue) -> None:
+        """Enqueue the scenes."""
+        await queue.enqueue_many(SCENES)
+
+
+async def _greet(name: str) -> str:
+    return f"Hello, {name}!"
+
+
+async def _copy(steps: int, ctx: TaskContext) -> str:
+    """Goes on where an execution before it came to."""
+    begin = ctx.progress.done if ctx.progress else 0
+    for done in range(begin, steps):
+        await ctx.report(done, steps)
+        await asyncio.sleep(_STEP)
+    await ctx.report(steps, steps)
+    return f"{steps} blocks"
+
+
+async def _flaky(host: str, ctx: TaskContext) -> str:
+    if ctx.attempt < 3:
+        raise ConnectionError(f"{host} did not answer")
+    return f"{host} answered at attempt {ctx.attempt}"
+
+
+async def _broken(title: str) -> None:
+    raise PermanentError(f"nobody has {title!r} any more")
+
+
+async def _hopeless(host: str) -> None:
+    raise TimeoutError(f"{host} did not answer within 10 s")
+
+
+async def _fetch(release: Release) -> Release:
+    await asyncio.sleep(_STEP)
+    return release
+
+
+async def _file(release: Release) -> Filed:
+    await asyncio.sleep(_STEP)
+    return Filed(f"{release.title}/{release.title} - {release.episode:02}.mkv", pages=3)
+
+
+async def _thumbnail(wanted: dict[str, str | int]) -> str:
+    await asyncio.sleep(_STEP)
+    return f"{wanted['path']} #{wanted['page']}"
+
+
+async def _describe(path: str) -> str:
+    await asyncio.sleep(_STEP)
+    return f"{path} is about somebody who works in a storehouse."

@@ -1,0 +1,49 @@
+"""What is wrong here, and how to make it right.
+
+A check is one function that looks and changes nothing. Adding one is one entry in `CHECKS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from kurabito.app.doctor import machine, stores
+from kurabito.app.doctor.findings import Check, Finding, Verdict, broken
+from kurabito.errors import KurabitoError
+from kurabito.settings import Settings
+
+__all__ = ["CHECKS", "Checked", "Finding", "Verdict", "examine"]
+
+CHECKS: Final[dict[str, Check]] = {
+    "state folder": machine.state_folder,
+    "state lock": machine.state_lock,
+    "disk space": machine.disk_space,
+    "clock": machine.clock,
+    "port": machine.port,
+    "file system": stores.file_system,
+    "database": stores.opens,
+    "integrity": stores.integrity,
+    "migrations": stores.migrations,
+    "server version": stores.server_version,
+    "server clock": stores.server_clock,
+    "doors": stores.doors,
+}
+
+
+class Checked(NamedTuple):
+    """A check and what it found."""
+
+    name: str
+    finding: Finding
+
+
+def examine(settings: Settings) -> Iterator[Checked]:
+    """Make every check that has something to say here. One that cannot be made is broken itself."""
+    for name, check in CHECKS.items():
+        try:
+            finding = check(settings)
+        except KurabitoError as problem:
+            finding = broken(str(problem))
+        if finding is not None:
+            yield Checked(name, finding)

@@ -1,0 +1,106 @@
+"""The machine: folder, disk, clock and port."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Final
+
+from kurabito.app.doctor.findings import Finding, broken, ok, warning
+from kurabito.app.listening import listen
+from kurabito.app.state import holder_of
+from kurabito.clock import SECOND, SystemClock, to_datetime
+from kurabito.errors import ConfigError
+from kurabito.settings import Settings
+
+_MB: Final = 1_000_000
+_TOO_LITTLE: Final = 100 * _MB
+_LITTLE: Final = 1_000 * _MB
+# No certificate is valid and no schedule makes sense on a machine whose clock was never set.
+_YEAR_2020: Final = 1_577_836_800 * SECOND
+_PATIENCE: Final = 3.0
+
+
+def state_folder(settings: Settings) -> Finding:
+    """It is ours to write, and nobody else's to read."""
+    folder = settings.state
+    nearest = _nearest(folder)
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        return broken(
+            f"{folder} cannot be written by this user", "chown it to this user, or set KURABITO_STATE to another folder"
+        )
+    if nearest != folder:
+        return ok(f"{folder} is not there yet; `kurabito serve` makes it")
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & 0o077:
+        return warning(f"{folder} can be read by other users (mode {mode:o})", f"chmod 700 {folder}")
+    return ok(f"{folder} is this user's alone")
+
+
+def state_lock(settings: Settings) -> Finding:
+    """Who serves this state."""
+    holder = holder_of(settings.state)
+    return ok(f"{holder} serves it" if holder else "nobody serves it at the moment")
+
+
+def disk_space(settings: Settings) -> Finding:
+    """There is room to write."""
+    return judge_space(shutil.disk_usage(_nearest(settings.state)).free, settings.state)
+
+
+def judge_space(free: int, folder: Path) -> Finding:
+    """Whether so many bytes are enough."""
+    says = f"{free / _MB:,.0f} MB are free for {folder}"
+    if free < _TOO_LITTLE:
+        return broken(says, "make room: a full disk stops every write")
+    if free < _LITTLE:
+        return warning(says, "make room before the disk is full: a full disk stops every write")
+    return ok(says)
+
+
+def clock(_settings: Settings) -> Finding:
+    """The machine knows what time it is."""
+    return judge_clock(SystemClock().now())
+
+
+def judge_clock(now: int) -> Finding:
+    """Whether it can be that late."""
+    says = f"the clock says {to_datetime(now):%Y-%m-%d %H:%M:%S} UTC"
+    if now < _YEAR_2020:
+        return broken(says, "set the clock, for instance with `timedatectl set-ntp true`")
+    return ok(says)
+
+
+def port(settings: Settings) -> Finding:
+    """It is free, or Kurabito answers there."""
+    place = f"port {settings.port} of {settings.host}"
+    if settings.port == 0:
+        return ok("a free port is taken at each start")
+    try:
+        listen(settings.host, settings.port).close()
+    except ConfigError as problem:
+        release = _who_answers(settings.host, settings.port)
+        return ok(f"Kurabito {release} answers on {place}") if release else broken(str(problem))
+    return ok(f"{place} is free")
+
+
+def _who_answers(host: str, number: int) -> str | None:
+    """The version of the Kurabito that answers there."""
+    connection = http.client.HTTPConnection(host, number, timeout=_PATIENCE)
+    try:
+        connection.request("GET", "/health", headers={"Host": f"localhost:{number}"})
+        told = json.loads(connection.getresponse().read(10_000))
+        return str(told["version"]) if told["status"] == "ok" else None
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return None
+    finally:
+        connection.close()
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the nearest folder above it that is there."""
+    return next(place for place in (path, *path.parents) if place.exists())

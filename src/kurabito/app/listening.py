@@ -1,0 +1,58 @@
+"""Where we listen, and who may connect there."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+
+from kurabito.errors import ConfigError
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything is changed."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigError(f"host cannot be {host}: {error.strerror}") from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        # Now, not when uvicorn does it: two sockets may be bound to a port until one of them listens.
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigError(
+                f"port {port} of {host} is in use: stop the program that has it, or choose another with KURABITO_PORT "
+                "or --port"
+            ) from None
+        raise ConfigError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    listener.setblocking(False)
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL under which this machine reaches the listener."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can connect."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def refuse_strangers(host: str, *, has_password: bool) -> None:
+    """Let other machines in only where there is a password."""
+    if not has_password and not is_loopback(host):
+        raise ConfigError(
+            f"host cannot be {host}: other machines may connect only with a password; set one with "
+            "`kurabito user password`, or name a file that holds it in KURABITO_PASSWORD_FILE; or use 127.0.0.1"
+        )

@@ -1,0 +1,78 @@
+"""What answers HTTP: the one place where interface, pages and doors are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.types import ASGIApp
+
+from kurabito.access import Keys, LoginLimit, Passwords, Sessions
+from kurabito.api import Live, TaskMeter, create_api, keys
+from kurabito.api.doors import Doors
+from kurabito.db import Database
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Origin, Settings, explain
+from kurabito.web import create_web
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may come in, over one database."""
+
+    keys: Keys
+    passwords: Passwords
+    sessions: Sessions
+    login_limit: LoginLimit
+
+
+def open_access(settings: Settings, database: Database) -> Access:
+    """The keys, password and sessions in the product's database."""
+    fixed = settings.api_key.get_secret_value() if settings.api_key else None
+    return Access(
+        Keys(database, fixed=fixed),
+        Passwords(database, file=settings.password_file),
+        Sessions(database),
+        LoginLimit(),
+    )
+
+
+def build_site(
+    settings: Settings, queue: SqlQueue, access: Access, live: Live, meter: TaskMeter, *, started: datetime
+) -> ASGIApp:
+    """The whole site over one open queue: interface and pages, and the doors in front of both."""
+
+    def explained() -> Sequence[Origin]:
+        return explain(settings)
+
+    api = create_api(
+        queue=queue,
+        live=live,
+        meter=meter,
+        database=queue.database.dialect,
+        started=started,
+        settings=explained,
+        lease=settings.lease_seconds,
+        further=[keys.router(access.keys)],
+    )
+    pages = create_web(
+        queue=queue,
+        sessions=access.sessions,
+        passwords=access.passwords,
+        login_limit=access.login_limit,
+        settings=explained,
+        openapi=api.openapi,
+        base_path=settings.base_path,
+    )
+    # After the routes of the interface, which are so found first.
+    api.mount("/", pages)
+    return Doors(
+        api,
+        keys=access.keys,
+        sessions=access.sessions,
+        listens_on=settings.host,
+        allowed_hosts=settings.allowed_hosts,
+        trusted_proxies=settings.trusted_proxies,
+        base_path=settings.base_path,
+    )

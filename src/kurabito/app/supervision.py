@@ -1,0 +1,39 @@
+"""The data plane as a process that is started again when it dies, and that dies with us."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from kurabito.db import Database
+from kurabito.protocol import planes
+from kurabito.runtime.supervisor import Supervisor
+from kurabito.settings import PREFIX, Settings
+
+_STOP_LIMIT: Final = 6.0
+
+
+def supervised_plane(settings: Settings, database: Database) -> Supervisor:
+    """A supervisor of one data plane on the same database."""
+    # Not as arguments, where every user of the machine could read a password in them.
+    environment = {
+        f"{PREFIX}STATE": str(settings.state),
+        f"{PREFIX}DATABASE": settings.database,
+        f"{PREFIX}LOG_LEVEL": settings.log_level,
+    }
+    command = [sys.executable, "-m", "kurabito.cli", "dataplane"]
+    return Supervisor(_Planes(database), command, role="data plane", environment=environment, stop_limit=_STOP_LIMIT)
+
+
+class _Planes:
+    """Sees to what a dead data plane left: it is no longer on the list, and nothing else is leased yet."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def expire_worker(self, name: str) -> int:
+        await self._database.write(lambda conn: planes.depart(conn, name))
+        return 0
+
+    async def recover(self) -> int:
+        return 0

@@ -1,0 +1,33 @@
+"""`kurabito dataplane`: the process that touches the disks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def dataplane(
+    once: Annotated[bool, typer.Option("--once", help="Do what is there, then leave.")] = False,
+) -> None:
+    """Run a data plane until Ctrl-C or SIGTERM. `kurabito serve` starts one by itself.
+
+    Further ones, also on other machines, share the work when they share the database.
+
+    Examples:
+
+        kurabito dataplane
+
+        KURABITO_DATABASE=postgresql://me@db.local/kurabito kurabito dataplane --once
+    """
+    import asyncio
+
+    from kurabito import logs
+    from kurabito.cli.queues import chosen_settings
+    from kurabito.dataplane import process
+    from kurabito.runtime.supervisor import die_with_parent
+
+    die_with_parent()
+    settings = chosen_settings(None)
+    logs.configure(format=settings.log_format, level=settings.log_level)
+    asyncio.run(process.run(settings, once=once))

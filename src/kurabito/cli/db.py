@@ -1,0 +1,142 @@
+"""`kurabito db`: the database itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from kurabito.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, help="Migrate, check, back up and restore the database.")
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the tables up to date, after a backup. `kurabito serve` does the same when it starts.
+
+    Examples:
+
+        kurabito db migrate
+    """
+    from kurabito.app.database import prepare_database
+
+    with _alone() as settings:
+        applied = prepare_database(settings)
+    typer.echo(f"Applied {', '.join(applied)}." if applied else "There was nothing to do.")
+
+
+@app.command()
+def check() -> None:
+    """Look through the whole database for damage. The exit code is 1 when there is some.
+
+    Examples:
+
+        kurabito db check
+    """
+    from kurabito.app.database import pending_migrations
+    from kurabito.db import Dialect, open_database
+    from kurabito.maintenance.integrity import damages
+
+    database = open_database(_settings().database, create=False)
+    database.open()
+    try:
+        found = damages(database, thorough=True)
+        missing = pending_migrations(database)
+    finally:
+        database.close()
+    for problem in found:
+        typer.echo(problem, err=True)
+    if missing:
+        typer.echo(f"It lacks {', '.join(missing)}: `kurabito db migrate` applies them.")
+    if found:
+        typer.echo("The database is damaged. Put a backup in its place: kurabito db restore FILE", err=True)
+        raise typer.Exit(1)
+    whole = (
+        "The database is whole."
+        if database.dialect is Dialect.SQLITE
+        else "The database answers; its server checks it."
+    )
+    typer.echo(whole)
+
+
+@app.command()
+def backup(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to; a new file in the state folder's `backups` if left out.")
+    ] = None,
+) -> None:
+    """Copy the SQLite database, also while it is in use.
+
+    Examples:
+
+        kurabito db backup
+
+        kurabito db backup /mnt/usb/kurabito.db
+    """
+    from kurabito.app.database import BACKUPS
+    from kurabito.clock import SystemClock
+    from kurabito.maintenance.backups import back_up, fresh_name
+
+    settings = _settings()
+    source = _existing_file(settings)
+    copy = file or fresh_name(settings.state / BACKUPS, SystemClock().now())
+    back_up(source, copy)
+    typer.echo(str(copy))
+
+
+@app.command()
+def restore(file: Annotated[Path, typer.Argument(help="A copy made by `kurabito db backup`.")]) -> None:
+    """Put a copy in the place of the SQLite database. Stop `kurabito serve` first; the old file is kept beside.
+
+    Examples:
+
+        kurabito db restore /mnt/usb/kurabito.db
+    """
+    from kurabito.clock import SystemClock
+    from kurabito.maintenance import backups
+
+    with _alone() as settings:
+        target = _file(settings)
+        kept = backups.restore(file, target, SystemClock().now())
+    typer.echo(f"{target} is now what {file} was." + (f" The old one is {kept}." if kept else ""))
+
+
+def _settings() -> Settings:
+    from kurabito.cli.queues import chosen_settings
+
+    return chosen_settings(None)
+
+
+@contextmanager
+def _alone() -> Iterator[Settings]:
+    """The settings, with their state for us alone."""
+    from kurabito.app.state import StateLock, prepare_state
+
+    settings = _settings()
+    prepare_state(settings.state, umask=settings.umask)
+    with StateLock(settings.state):
+        yield settings
+
+
+def _file(settings: Settings) -> Path:
+    from kurabito.app.database import sqlite_file
+    from kurabito.errors import ConfigError
+
+    file = sqlite_file(settings)
+    if file is None:
+        raise ConfigError("PostgreSQL is backed up with its own tools: pg_dump and pg_restore")
+    return file
+
+
+def _existing_file(settings: Settings) -> Path:
+    from kurabito.errors import DatabaseUnavailable
+
+    file = _file(settings)
+    if not file.is_file():
+        raise DatabaseUnavailable(f"there is no database at {file}; is it the right state folder?")
+    return file

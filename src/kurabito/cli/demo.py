@@ -1,0 +1,59 @@
+"""`kurabito demo`: everything on made-up data."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the folder with the made-up data at the end.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the address and the link as one line of JSON.")
+    ] = False,
+) -> None:
+    """Start everything on made-up data in a temporary folder, without a network, until Ctrl-C or SIGTERM.
+
+    Examples:
+
+        kurabito demo
+
+        kurabito demo --port 9000 --keep
+    """
+    import asyncio
+    import json
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    from kurabito import logs, settings
+    from kurabito.app import serving
+    from kurabito.app.demo import Demo
+
+    folder = Path(tempfile.mkdtemp(prefix="kurabito-demo-"))
+
+    def say(there: serving.Listening) -> None:
+        if as_json:
+            typer.echo(json.dumps({"url": there.url, "login": there.login, "state": str(folder)}))
+            return
+        typer.echo(f"The demo listens on {there.url}")
+        typer.echo(f"Log in with {there.login}")
+
+    try:
+        chosen = settings.load(
+            state=folder,
+            database=f"sqlite:///{folder / 'kurabito.db'}",
+            host="127.0.0.1",
+            port=port,
+            # The page tells of the tasks that fail, and they are meant to.
+            log_level="error",
+        )
+        logs.configure(format=chosen.log_format, level=chosen.log_level)
+        asyncio.run(serving.serve(chosen, on_listening=say, stage=Demo()))
+    finally:
+        if keep:
+            typer.echo(f"The data stays in {folder}", err=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)

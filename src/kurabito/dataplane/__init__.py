@@ -1,0 +1,1 @@
+"""The data plane: touches the disks and decides nothing."""

@@ -1,0 +1,155 @@
+"""Copies of a SQLite database, and the way back.
+
+A copy is taken with SQLite's own means, so it is of one moment even while others write. It is a single file that appears
+under its name only when it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from kurabito.clock import to_datetime
+from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
+
+KEPT: Final = 5
+"""How many copies stay when old ones are removed."""
+
+_STEM: Final = "kurabito-"
+_LEDGER: Final = "SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'"
+# What SQLite may have left beside the file of a process that died.
+_COMPANIONS: Final = ("-wal", "-shm")
+
+
+def fresh_name(folder: Path, now: int) -> Path:
+    """A name for a copy that is taken now; names sort by age."""
+    stamp = f"{to_datetime(now):%Y%m%dT%H%M%S.%fZ}"
+    return folder / f"{_STEM}{stamp}.db"
+
+
+def copies_in(folder: Path) -> list[Path]:
+    """The copies in a folder, the oldest first."""
+    return sorted(folder.glob(f"{_STEM}*.db"))
+
+
+def back_up(database: Path, copy: Path) -> None:
+    """Write a copy of the database; an existing file is never written over."""
+    if copy.exists():
+        raise InvalidInput("file", f"{copy} is there already; give another name, or move it away")
+    try:
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _copy_whole(database, copy)
+    except (OSError, sqlite3.Error) as problem:
+        raise DatabaseUnavailable(
+            f"{database} cannot be copied to {copy}: {problem}; see that there is room and that this user may write there"
+        ) from problem
+
+
+def restore(copy: Path, database: Path, now: int) -> Path | None:
+    """Put a copy in the database's place; where the old file is kept now, if there was one.
+
+    Nobody may have the database open: they would go on writing to the file that was.
+    """
+    _check_copy(copy)
+    _check_unused(database)
+    part = database.with_name(f"{database.name}.restoring")
+    try:
+        part.unlink(missing_ok=True)
+        _copy_whole(copy, part)
+        kept = _keep_beside(database, now)
+        # At no moment is there no database.
+        part.replace(database)
+    except (OSError, sqlite3.Error) as problem:
+        raise DatabaseUnavailable(f"{copy} cannot be copied to {database}: {problem}") from problem
+    return kept
+
+
+def forget_old(folder: Path, keep: int = KEPT) -> int:
+    """Remove all but the youngest copies; says how many."""
+    old = copies_in(folder)[:-keep]
+    for copy in old:
+        copy.unlink(missing_ok=True)
+    return len(old)
+
+
+def _copy_whole(source: Path, target: Path) -> None:
+    part = target.with_name(f"{target.name}.part")
+    part.unlink(missing_ok=True)
+    # Made before SQLite writes to it: hashes of passwords and keys are in there.
+    part.touch(mode=0o600)
+    try:
+        with closing(_connect(source, "ro")) as reader, closing(_connect(part, "rw")) as writer:
+            reader.backup(writer)
+            # One file, and no log beside it.
+            writer.execute("PRAGMA journal_mode = DELETE").fetchone()
+        _sync(part)
+        part.replace(target)
+        _sync(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _check_copy(copy: Path) -> None:
+    if not copy.is_file():
+        raise InvalidInput("file", f"there is no file {copy}")
+    try:
+        with closing(_connect(copy, "ro")) as reader:
+            found = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+            ours = reader.execute(_LEDGER).fetchone()
+    except sqlite3.Error as problem:
+        raise NotADatabase(f"{copy} is no SQLite database that can be read: {problem}") from problem
+    if found != "ok":
+        raise NotADatabase(f"{copy} is damaged ({found}); take another copy")
+    if ours is None:
+        raise NotADatabase(f"{copy} is a database of another program")
+
+
+def _check_unused(database: Path) -> None:
+    if not database.exists():
+        return
+    try:
+        with closing(_connect(database, "rw")) as alone:
+            # Leaving WAL needs the file for itself, in whatever process the others are.
+            alone.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.OperationalError as problem:
+        if problem.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return
+        raise DatabaseUnavailable(
+            f"{database} is open in another process; stop `kurabito serve` and every worker first"
+        ) from problem
+    except sqlite3.DatabaseError:
+        # It is damaged, which may be why somebody wants the copy.
+        return
+
+
+def _keep_beside(database: Path, now: int) -> Path | None:
+    if not database.exists():
+        return None
+    kept = database.with_name(f"{database.name}.before-{to_datetime(now):%Y%m%dT%H%M%S.%fZ}")
+    # A log that was left by a crash would be taken for the new file's own.
+    for companion in _COMPANIONS:
+        left = database.with_name(database.name + companion)
+        if left.exists():
+            left.replace(kept.with_name(kept.name + companion))
+    try:
+        os.link(database, kept)
+    except OSError:
+        # A file system without hard links.
+        shutil.copy2(database, kept)
+    return kept
+
+
+def _connect(file: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=5)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,46 @@
+"""Data planes say that they live, and since when, in a table of their own: they run no tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import Connection, Queries
+
+_SQL: Final = Queries("kurabito.protocol", "planes.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneRecord:
+    """A data plane that says it is alive."""
+
+    name: str
+    lines: tuple[str, ...]
+    """The kinds of work that it does."""
+    version: str
+    started_at: datetime
+    heartbeat_at: datetime
+
+
+def announce(conn: Connection, name: str, lines: Sequence[str], version: str, lease: float) -> None:
+    """Say that a data plane lives; it is believed for `lease` seconds."""
+    values = {"name": name, "lines": json.dumps(list(lines)), "version": version, "lease": round(lease * SECOND)}
+    conn.run(_SQL.announce, values)
+    conn.run(_SQL.forget_dead)
+
+
+def depart(conn: Connection, name: str) -> bool:
+    """Forget a data plane that stopped, or is known to be dead; false when nobody knew it."""
+    return conn.run(_SQL.depart, {"name": name}) == 1
+
+
+def living(conn: Connection) -> list[PlaneRecord]:
+    """The data planes that are alive."""
+    return [
+        PlaneRecord(name, tuple(json.loads(lines)), version, to_datetime(started_at), to_datetime(heartbeat_at))
+        for name, lines, version, started_at, heartbeat_at in conn.all(_SQL.living)
+    ]

@@ -1,0 +1,101 @@
+"""`kurabito serve` and its like as real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+KURABITO = [sys.executable, "-m", "kurabito.cli"]
+LONGEST = 60.0
+
+
+@dataclass
+class Served:
+    """A `kurabito serve` that answers."""
+
+    process: subprocess.Popen[str]
+    url: str
+    login: str
+    log: Path
+
+    def leave(self) -> tuple[int, str, str]:
+        """Wait for the end: exit code, what else it printed, its log."""
+        out, _ = self.process.communicate(timeout=LONGEST)
+        return self.process.returncode, out, self.log.read_text()
+
+
+class Commands:
+    """Runs our commands on one state folder."""
+
+    def __init__(self, state: Path, logs: Path) -> None:
+        self.state = state
+        self._logs = logs
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command that ends by itself."""
+        return subprocess.run(
+            [*KURABITO, *arguments],
+            env=self._environment(environment),
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
+        )
+
+    @contextmanager
+    def started(self, *arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+        """A command that runs until it is told to stop, and the file that has its log."""
+        log = self._logs / f"{len(list(self._logs.iterdir()))}.log"
+        with log.open("wb") as stream:
+            process = subprocess.Popen(
+                [*KURABITO, *arguments],
+                env=self._environment(environment),
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                text=True,
+            )
+        try:
+            yield process, log
+        finally:
+            process.kill()
+            process.communicate()
+
+    @contextmanager
+    def serving(self, *options: str, **environment: str) -> Iterator[Served]:
+        """`kurabito serve` on a free port, once it says where to click."""
+        with self.started("serve", "--port", "0", *options, **environment) as (process, log):
+            assert process.stdout is not None
+            listens = process.stdout.readline().split()
+            if listens[:3] != ["Kurabito", "listens", "on"]:
+                pytest.fail(f"serve said {listens} and then: {log.read_text()}")
+            yield Served(process, listens[3], process.stdout.readline().removeprefix("Log in with ").strip(), log)
+
+    def _environment(self, further: dict[str, str]) -> dict[str, str]:
+        return {**os.environ, "NO_COLOR": "1", "KURABITO_STATE": str(self.state), **further}
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Commands:
+    (tmp_path / "logs").mkdir()
+    return Commands(tmp_path / "state", tmp_path / "logs")
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """Waits until something is so; a real process takes the time it takes."""
+
+    def wait(true: Callable[[], object]) -> None:
+        give_up = time.monotonic() + LONGEST
+        while not true():
+            assert time.monotonic() < give_up, "it never came to be"
+            time.sleep(0.02)
+
+    return wait
