@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.errors import ScopeMissing
 
+# The store checks these and says in words what is wrong; they stand here for those who read the OpenAPI document.
+_NAME: Final[dict[str, JsonValue]] = {
+    "minLength": 1,
+    "maxLength": 100,
+    "pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+}
+_SCOPES: Final[dict[str, JsonValue]] = {"minItems": 1}
+
 
 class KeyRequest(BaseModel):
     """A key that somebody wants."""
 
-    name: str = Field(description="what its owner will recognise it by", examples=["backup script"])
-    scopes: list[Scope] = Field(description="what it may do; write includes read")
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(
+        description="what its owner will recognise it by", examples=["backup script"], json_schema_extra=_NAME
+    )
+    scopes: list[Scope] = Field(description="what it may do; write includes read", json_schema_extra=_SCOPES)
 
 
 class KeyAnswer(BaseModel):

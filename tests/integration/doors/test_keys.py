@@ -45,6 +45,7 @@ async def test_a_key_that_never_was_cannot_be_revoked(house: House, key_id: str)
         {"name": "x"},
         {"name": "x", "scopes": []},
         {"name": "x", "scopes": ["admin"]},
+        {"name": "x", "scopes": ["read"], "scope": "write"},
         {"name": "", "scopes": ["read"]},
         {"name": "x" * 101, "scopes": ["read"]},
         {"name": "nul\x00", "scopes": ["read"]},
