@@ -121,7 +121,15 @@ class _Server(uvicorn.Server):
 
     def __init__(self, site: ASGIApp, *, on_started: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         super().__init__(
-            uvicorn.Config(site, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=_REQUESTS_END)
+            uvicorn.Config(
+                site,
+                log_config=None,
+                access_log=False,
+                ws="none",
+                # Which proxies to believe is for the doors to say.
+                proxy_headers=False,
+                timeout_graceful_shutdown=_REQUESTS_END,
+            )
         )
         self._on_started = on_started
         self._on_stopping = on_stopping

@@ -50,7 +50,7 @@ def build_site(
         queue=queue,
         live=live,
         meter=meter,
-        database=queue.database.dialect,
+        database=settings.database.partition("://")[0],
         started=started,
         settings=explained,
         lease=settings.lease_seconds,

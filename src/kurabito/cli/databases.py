@@ -14,27 +14,17 @@ if TYPE_CHECKING:
 @contextmanager
 def product_database(settings: Settings, *, create: bool = False) -> Iterator[Database]:
     """The database of the settings with the product's tables; a missing one is made only if `create`."""
-    from kurabito.db import migrate, open_database
-    from kurabito.db.migrate import PRODUCT
+    from kurabito.app.database import is_new, prepare_database
+    from kurabito.app.state import prepare_state
+    from kurabito.db import open_database
 
     if create:
-        _make_state(settings)
+        prepare_state(settings.state, umask=settings.umask)
+    if create or not is_new(settings):
+        prepare_database(settings)
     database = open_database(settings.database, create=create)
     database.open()
     try:
-        migrate(database, PRODUCT)
         yield database
     finally:
         database.close()
-
-
-def _make_state(settings: Settings) -> None:
-    from kurabito.errors import ConfigError
-
-    try:
-        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"the state folder {settings.state} cannot be created: {error.strerror}; set KURABITO_STATE to a folder "
-            "that you may write"
-        ) from None

@@ -101,7 +101,9 @@ async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None)
 async def serving(url: str, *, lease: float = 30.0) -> AsyncIterator[Site]:
     """The whole API over the queue at this URL."""
     meter = TaskMeter()
-    settings = Settings(api_key=KEY, state=Path("/nowhere"), lease_seconds=lease)
+    settings = Settings(
+        api_key=KEY, state=Path("/nowhere"), database=url, lease_seconds=lease, heartbeat_seconds=lease / 6
+    )
     async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
         await meter.take_stock(queue)
         limits = httpx2.Limits(max_connections=None)

@@ -38,7 +38,9 @@ class Stream:
     async def begin(self, last_event_id: str | None = None) -> str:
         """Ask for the stream; the head of the answer."""
         resume = f"Last-Event-ID: {last_event_id}\r\n" if last_event_id is not None else ""
-        self._writer.write(f"GET /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Api-Key: {KEY}\r\n{resume}\r\n".encode())
+        self._writer.write(
+            f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: {KEY}\r\n{resume}\r\n".encode()
+        )
         head = (await self._reader.readuntil(b"\r\n\r\n")).decode()
         assert await self.block() == "retry: 2000"
         return head
@@ -155,7 +157,9 @@ async def test_a_client_that_does_not_read_is_dropped(
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.setblocking(False)
             await asyncio.get_running_loop().sock_connect(client, address)
-            await asyncio.get_running_loop().sock_sendall(client, b"GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            await asyncio.get_running_loop().sock_sendall(
+                client, b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )
             await eventually(lambda: live.listeners == 1)
             await queue.enqueue_many([("scan", place) for place in range(3000)])
             await eventually(lambda: live.listeners == 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
@@ -98,7 +97,7 @@ async def test_a_task_is_cancelled_once_and_retried(site: Site) -> None:
     assert (await site.http.post(f"{path}/retry")).json()["state"] == "queued"
 
 
-@pytest.mark.parametrize("task_id", [str(uuid4()), "nonsense", "%00", "%FF"])
+@pytest.mark.parametrize("task_id", ["0193a1b2-0000-7000-8000-00000000dead", "nonsense", "%00", "%FF"])
 @pytest.mark.parametrize(("method", "path"), [("GET", ""), ("POST", "/cancel"), ("POST", "/retry")])
 async def test_an_unknown_task_is_404(quick_site: Site, task_id: str, method: str, path: str) -> None:
     answer = await quick_site.http.request(method, f"/api/v1/tasks/{task_id}{path}")

@@ -160,7 +160,7 @@ async def test_a_bad_claim_is_refused_with_the_fields_name(quick_site: Site, bod
 
 async def test_a_task_is_not_lost_to_a_client_that_left_while_it_waited(site: Site, eventually: Eventually) -> None:
     body = json.dumps({"worker": "gone", "task_types": ["think"], "wait": 30}).encode()
-    head = f"POST /api/v1/worker/claim HTTP/1.1\r\nHost: x\r\nX-Api-Key: {KEY}\r\nContent-Type: application/json\r\n"
+    head = f"POST /api/v1/worker/claim HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: {KEY}\r\nContent-Type: application/json\r\n"
     _, writer = await site.stream()
     writer.write(head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
     await eventually(site.queue.workers)
