@@ -46,7 +46,7 @@ async def test_one_logs_in_by_link_and_leaves(page: Page, stage: Stage) -> None:
 async def test_one_logs_in_by_password_and_arrives_where_one_wanted_to_go(
     page: Page, stage: Stage, picture: Picture
 ) -> None:
-    await stage.passwords.set("open sesame")
+    await stage.access.passwords.set("open sesame")
     await page.goto(f"{stage.url}/system")
     await picture("login")
     await page.get_by_label("Password").fill("open sesame")

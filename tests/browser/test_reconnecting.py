@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Stage
 
 
-async def test_a_lost_stream_is_shown_and_what_was_missed_is_made_up_for(browser: Browser, stage: Stage) -> None:
+async def test_a_server_that_is_gone_is_shown_and_what_was_missed_is_made_up_for(
+    browser: Browser, stage: Stage
+) -> None:
     page = await browser.new_page()
     await page.goto(await stage.link())
     await expect(page.locator("#live")).to_have_text("Live")
-    stage.vanish()
+    await stage.go()
     await expect(page.locator("#live")).to_have_text("Reconnecting…")
     task = await stage.queue.enqueue("nobody.runs.this", {})
-    stage.streaming = True
+    await stage.come()
     await expect(page.locator("#live")).to_have_text("Live", timeout=20_000)
     await expect(page.locator(f"#waiting [data-task='{task.id}']")).to_be_visible()
     await page.close()
