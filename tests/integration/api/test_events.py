@@ -126,16 +126,16 @@ async def test_a_client_that_vanishes_is_freed(quick_site: Site, eventually: Eve
     await eventually(lambda: quick_site.live.listeners == 0)
 
 
-async def test_two_hundred_clients_hear_the_same_and_are_freed(quick_site: Site, eventually: Eventually) -> None:
+async def test_two_hundred_clients_hear_the_same_and_are_freed(site: Site, eventually: Eventually) -> None:
     _allow_files(4 * CLIENTS)
-    streams = [Stream(*await quick_site.stream()) for _ in range(CLIENTS)]
+    streams = [Stream(*await site.stream()) for _ in range(CLIENTS)]
     await asyncio.gather(*(stream.begin() for stream in streams))
-    assert quick_site.live.listeners == CLIENTS
-    tasks = await quick_site.queue.enqueue_many([("scan", place) for place in range(50)])
+    assert site.live.listeners == CLIENTS
+    tasks = await site.queue.enqueue_many([("scan", place) for place in range(50)])
     heard = await asyncio.gather(*(_task_ids(stream, len(tasks)) for stream in streams))
     assert heard == [[str(task.id) for task in tasks]] * CLIENTS
     await asyncio.gather(*(stream.leave() for stream in streams))
-    await eventually(lambda: quick_site.live.listeners == 0)
+    await eventually(lambda: site.live.listeners == 0)
 
 
 async def test_streams_end_at_once_when_the_server_stops(quick_site: Site) -> None:
