@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, Protocol, Self
 
 from kurabito.clock import SECOND, Clock, SystemClock
@@ -186,18 +187,18 @@ def die_with_parent() -> None:
     if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0) != 0:
         _log.warning("this process will not notice its supervisor's death", problem=os.strerror(ctypes.get_errno()))
     # It may have died before we asked; a wrapper (`uv run`, a shell) between us and it is no death.
-    if os.getppid() != int(parent) and not _exists(int(parent)):
+    if os.getppid() != int(parent) and not _lives(int(parent)):
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _exists(pid: int) -> bool:
+def _lives(pid: int) -> bool:
+    """Whether the process runs. One that is dead and that nobody has asked after yet is still listed."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        listed = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
         return False
-    except PermissionError:
-        return True
-    return True
+    # After the name, which may hold anything, in parentheses.
+    return listed.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def _kill_group(leader: int) -> None:

@@ -237,12 +237,14 @@ async def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path) -> 
         supervisor.wait()
 
 
-def test_a_process_whose_parent_died_before_it_asked_ends_too(tmp_path: Path) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    environment = {**os.environ, PARENT_PID: str(gone.pid)}
-    began = time.monotonic()
-    process = subprocess.run([sys.executable, "-c", FAITHFUL, str(tmp_path / "pid")], env=environment, check=False)
+@pytest.mark.parametrize("asked_after", [True, False], ids=["forgotten", "still listed"])
+def test_a_process_whose_parent_died_before_it_asked_ends_too(tmp_path: Path, asked_after: bool) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        # A dead process is listed until somebody asks how it ended.
+        os.waitid(os.P_PID, gone.pid, os.WEXITED | (0 if asked_after else os.WNOWAIT))
+        environment = {**os.environ, PARENT_PID: str(gone.pid)}
+        began = time.monotonic()
+        process = subprocess.run([sys.executable, "-c", FAITHFUL, str(tmp_path / "pid")], env=environment, check=False)
     assert process.returncode == -signal.SIGTERM
     assert time.monotonic() - began < 30
     assert not (tmp_path / "pid").exists()
