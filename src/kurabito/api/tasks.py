@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
@@ -11,9 +10,8 @@ from pydantic import BaseModel, Field
 from kurabito.api.answers import TaskAnswer
 from kurabito.api.bodies import WHOLE, Body, ShortText, TaskId
 from kurabito.api.errors import WITH_BODY, documented
-from kurabito.errors import InvalidInput
-from kurabito.runtime import NewTask, Queue, TaskRecord, TaskState
-from kurabito.runtime.intake import new_ids
+from kurabito.runtime import Queue, TaskRecord, TaskState
+from kurabito.runtime.intake import prepare
 from kurabito.runtime.paging import MAX_PAGE
 
 _PRIORITY: Final = 2**31
@@ -109,19 +107,15 @@ def router(queue: Queue) -> APIRouter:
 
 async def _enqueue(queue: Queue, order: TaskOrder) -> tuple[TaskRecord, bool]:
     """The task, and whether it was made for this order."""
-    # An id of our own tells our task from one that had the key before, however close they were.
-    task = NewTask(
+    # Its id is known before, and so is told from that of a task that had the key already, however close they were.
+    task = prepare(
         order.task_type,
         order.payload,
         priority=order.priority,
         unique_key=order.unique_key,
         delay=order.delay,
         max_attempts=order.max_attempts,
-        id=UUID(hex=new_ids(1)[0]),
+        max_payload=queue.max_payload,
     )
-    try:
-        (record,) = await queue.enqueue_many([task])
-    except InvalidInput as problem:
-        # Here it is not one of many.
-        raise type(problem)(problem.field.removeprefix("tasks[0]."), problem.problem) from None
+    (record,) = await queue.enqueue_many([task])
     return record, record.id == task.id

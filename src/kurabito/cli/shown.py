@@ -14,7 +14,6 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from kurabito.clock import to_datetime
 from kurabito.runtime.payloads import plain
 from kurabito.runtime.states import TaskState
 
@@ -140,7 +139,7 @@ def event_line(event: TaskEvent) -> str:
     for name in ("task_id", "task_type", "at", "cursor"):
         del facts[name]
     if "next_run_at" in facts:
-        facts["next_run_at"] = local(to_datetime(facts["next_run_at"]))
+        facts["next_run_at"] = local(facts["next_run_at"])
     told = " ".join(f"{name}={value}" for name, value in facts.items() if value is not None)
     return safe(f"{local(event.at)} {event.name:<14} {event.task_id} {event.task_type} {told}".rstrip())
 

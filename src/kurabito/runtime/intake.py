@@ -25,9 +25,6 @@ _LOWEST: Final = -(2**31)
 _HIGHEST: Final = 2**31 - 1
 _LONGEST_DELAY: Final = 100 * 365 * 86_400.0
 
-TaskLike = NewTask | tuple[str] | tuple[str, Any]
-"""What `enqueue_many` takes: a NewTask, or a tuple of type and payload."""
-
 
 @dataclass(slots=True, eq=False)
 class PreparedTask:
@@ -47,6 +44,10 @@ class PreparedTask:
     @property
     def id(self) -> UUID:
         return UUID(hex=self.hex)
+
+
+TaskLike = NewTask | PreparedTask | tuple[str] | tuple[str, Any]
+"""What `enqueue_many` takes: a NewTask or a tuple of type and payload; or one that is prepared, whose id is known before."""
 
 
 def prepare(
@@ -98,12 +99,13 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
         try:
             if isinstance(task, NewTask):
-                own_id = hex_id if task.id is None else task.id.hex
-                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=own_id))
+                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
                 prepared.append(
                     prepare(task[0], task[1] if len(task) == 2 else None, max_payload=max_payload, hex_id=hex_id)
                 )
+            elif isinstance(task, PreparedTask):
+                prepared.append(task)
             else:
                 raise InvalidInput("task", f"must be a NewTask or a tuple of type and payload, got {task!r}")
         except InvalidInput as problem:

@@ -62,8 +62,6 @@ class NewTask:
     run_at: datetime | None = None
     max_attempts: int | None = None
     content_type: str | None = None
-    id: UUID | None = None
-    """For who has to know it beforehand; it must be one that no task has. None for a fresh one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

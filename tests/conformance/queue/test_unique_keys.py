@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
 from kurabito.clock import ManualClock
+from kurabito.runtime.intake import prepare
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Queue
@@ -109,8 +109,8 @@ async def test_a_follow_up_may_take_the_key_of_the_task_that_asks_for_it(queue: 
     assert (await queue.get(follow_up.id)).state is TaskState.QUEUED
 
 
-async def test_who_brings_an_id_can_tell_a_new_task_from_one_that_had_the_key(queue: Queue) -> None:
-    ids = [uuid4(), uuid4()]
-    records = [(await queue.enqueue_many([NewTask("work", unique_key="key", id=own)]))[0] for own in ids]
-    assert [record.id for record in records] == [ids[0], ids[0]]
-    assert (await queue.get(ids[0])).task_type == "work"
+async def test_who_prepares_a_task_can_tell_it_from_one_that_had_the_key(queue: Queue) -> None:
+    first, second = prepare("work", unique_key="key"), prepare("work", unique_key="key")
+    records = [(await queue.enqueue_many([task]))[0] for task in (first, second)]
+    assert [record.id for record in records] == [first.id, first.id]
+    assert (await queue.get(first.id)).task_type == "work"
