@@ -63,7 +63,7 @@ class Stage:
         listener = self.serving.enter_context(socket.create_server(("127.0.0.1", self.port)))
         self.port = listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}{self.settings.base_path}"
-        server = _Server(uvicorn.Config(site, log_level="critical", lifespan="off", proxy_headers=False))
+        server = _Server(uvicorn.Config(site, log_config=None, lifespan="off", proxy_headers=False))
         running = asyncio.create_task(server.serve(sockets=[listener]))
 
         async def stop() -> None:
