@@ -16,6 +16,7 @@ import backlog
 import postgres
 from harness import Options, Outcome, Row, number, run_alone
 from kurabito.access import LoginLimit, Passwords, Principal, Scope, Sessions
+from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.web import create_web
@@ -61,6 +62,7 @@ async def _measure(url: str, half: int, samples: int) -> float:
             postgres.settle_down(url)
         web = create_web(
             queue=queue,
+            planes=DataPlanes(queue.database),
             sessions=Sessions(queue.database),
             passwords=Passwords(queue.database),
             login_limit=LoginLimit(),

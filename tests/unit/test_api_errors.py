@@ -9,6 +9,7 @@ import pytest
 
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, LeaseLost, PayloadTooLarge, TaskNotFound
+from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime.memory import MemoryQueue
 
 
@@ -17,10 +18,16 @@ class Unreachable(MemoryQueue):
         raise DatabaseUnavailable("no postgresql://me:pw@secret-host/db")
 
 
+class NoPlanes:
+    async def living(self) -> list[PlaneRecord]:
+        return []
+
+
 def client(queue: MemoryQueue | None = None, *, raising: Exception | None = None) -> httpx2.AsyncClient:
     queue = queue or MemoryQueue()
     api = create_api(
         queue=queue,
+        planes=NoPlanes(),
         live=Live(queue),
         meter=TaskMeter(),
         database="sqlite",

@@ -42,6 +42,7 @@ _WAYS_IN: Final = (
 def create_api(
     *,
     queue: Queue,
+    planes: system.Planes,
     live: Live,
     meter: TaskMeter,
     database: str,
@@ -76,7 +77,7 @@ def create_api(
         events.router(live),
         worker.router(queue, ClaimDesk(queue, live, lease=lease)),
         system.router(
-            queue, database=database, started=started, live_clients=lambda: live.listeners, settings=settings
+            queue, planes, database=database, started=started, live_clients=lambda: live.listeners, settings=settings
         ),
         metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
         *further,

@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kurabito.api.errors import documented
+from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime.model import WorkerRecord
 from kurabito.settings import Origin
 
@@ -24,12 +25,30 @@ class Staffed(Protocol):
         ...
 
 
+class Planes(Protocol):
+    """Who touches the disks."""
+
+    async def living(self) -> Sequence[PlaneRecord]:
+        """The data planes that are alive."""
+        ...
+
+
 class WorkerAnswer(BaseModel):
     """A worker that is alive, here or elsewhere."""
 
     name: str
     task_types: list[str]
     concurrency: int
+    started_at: datetime
+    heartbeat_at: datetime
+
+
+class PlaneAnswer(BaseModel):
+    """A data plane that is alive."""
+
+    name: str
+    lines: list[str] = Field(description="the kinds of work that it does")
+    version: str
     started_at: datetime
     heartbeat_at: datetime
 
@@ -52,11 +71,13 @@ class SystemAnswer(BaseModel):
     database: str = Field(description="its kind")
     live_clients: int = Field(description="how many follow `/api/v1/events`")
     workers: list[WorkerAnswer]
+    data_planes: list[PlaneAnswer]
     settings: list[SettingAnswer]
 
 
 def router(
     queue: Staffed,
+    planes: Planes,
     *,
     database: str,
     started: datetime,
@@ -84,6 +105,16 @@ def router(
                     heartbeat_at=worker.heartbeat_at,
                 )
                 for worker in await queue.workers()
+            ],
+            data_planes=[
+                PlaneAnswer(
+                    name=plane.name,
+                    lines=list(plane.lines),
+                    version=plane.version,
+                    started_at=plane.started_at,
+                    heartbeat_at=plane.heartbeat_at,
+                )
+                for plane in await planes.living()
             ],
             settings=[SettingAnswer(**setting._asdict()) for setting in settings()],
         )

@@ -12,6 +12,7 @@ from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api, keys
 from kurabito.api.doors import Doors
 from kurabito.db import Database
+from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
 from kurabito.web import create_web
@@ -46,8 +47,10 @@ def build_site(
     def explained() -> Sequence[Origin]:
         return explain(settings)
 
+    planes = DataPlanes(queue.database)
     api = create_api(
         queue=queue,
+        planes=planes,
         live=live,
         meter=meter,
         database=settings.database.partition("://")[0],
@@ -58,6 +61,7 @@ def build_site(
     )
     pages = create_web(
         queue=queue,
+        planes=planes,
         sessions=access.sessions,
         passwords=access.passwords,
         login_limit=access.login_limit,

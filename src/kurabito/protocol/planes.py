@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from kurabito.clock import SECOND, to_datetime
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Database, Queries
 
 _SQL: Final = Queries("kurabito.protocol", "planes.sql")
 
@@ -44,3 +44,14 @@ def living(conn: Connection) -> list[PlaneRecord]:
         PlaneRecord(name, tuple(json.loads(lines)), version, to_datetime(started_at), to_datetime(heartbeat_at))
         for name, lines, version, started_at, heartbeat_at in conn.all(_SQL.living)
     ]
+
+
+class DataPlanes:
+    """The data planes of one database, for whoever must not wait."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def living(self) -> Sequence[PlaneRecord]:
+        """Those that are alive."""
+        return await self._database.read(living)

@@ -22,6 +22,7 @@ __all__ = ["create_web"]
 def create_web(
     *,
     queue: Queue,
+    planes: system.Planes,
     sessions: Sessions,
     passwords: Passwords,
     login_limit: LoginLimit,
@@ -43,7 +44,7 @@ def create_web(
     for routes in (
         now.router(pages, queue),
         tasks.router(pages, queue),
-        system.router(pages, queue, settings=settings),
+        system.router(pages, queue, planes, settings=settings),
         reference.router(pages, openapi),
         login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit),
         assets.router(files),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from fastapi import APIRouter, Request, Response
 
 from kurabito.clock import to_datetime
+from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime import Queue, TaskState
 from kurabito.settings import DEFAULT, Origin
 from kurabito.web.pages import Pages
@@ -17,21 +18,30 @@ from kurabito.web.pages import Pages
 _MOST_LEASES: Final = 50
 
 
-def router(pages: Pages, queue: Queue, *, settings: Callable[[], Sequence[Origin]]) -> APIRouter:
+class Planes(Protocol):
+    """Who touches the disks."""
+
+    async def living(self) -> Sequence[PlaneRecord]:
+        """The data planes that are alive."""
+        ...
+
+
+def router(pages: Pages, queue: Queue, planes: Planes, *, settings: Callable[[], Sequence[Origin]]) -> APIRouter:
     """The page about the program itself."""
     routes = APIRouter()
     started = to_datetime(pages.clock.now())
 
     @routes.get("/system")
     async def system(request: Request) -> Response:
-        workers, running = await asyncio.gather(
-            queue.workers(), queue.list(state=TaskState.RUNNING, limit=_MOST_LEASES)
+        workers, living, running = await asyncio.gather(
+            queue.workers(), planes.living(), queue.list(state=TaskState.RUNNING, limit=_MOST_LEASES)
         )
         chosen = settings()
         return pages.show(
             request,
             "system.html",
             workers=workers,
+            planes=living,
             leases=[task for task in running if task.lease_expires_at is not None],
             more_leases=running.next_cursor is not None,
             settings=chosen,

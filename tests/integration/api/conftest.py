@@ -24,6 +24,7 @@ from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.errors import error_body
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings, explain
@@ -48,6 +49,13 @@ class KeyDoor:
                 return
             scope.setdefault("state", {})["principal"] = Principal("tests", frozenset(Right))
         await self._app(scope, receive, send)
+
+
+class NoPlanes:
+    """Beside a queue in memory nobody touches disks."""
+
+    async def living(self) -> list[PlaneRecord]:
+        return []
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,7 @@ def site_of(queue: Queue, live: Live, meter: TaskMeter, settings: Settings) -> A
     return KeyDoor(
         create_api(
             queue=queue,
+            planes=NoPlanes(),
             live=live,
             meter=meter,
             database="memory",

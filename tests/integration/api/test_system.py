@@ -16,7 +16,7 @@ async def test_the_system_names_itself_and_its_settings_without_secrets(site: Si
     system = answer.json()
     assert (system["version"], system["started_at"]) == (version("kurabito"), "2026-01-02T03:04:05Z")
     assert system["database"] in ("sqlite", "postgresql")
-    assert (system["workers"], system["live_clients"]) == ([], 0)
+    assert (system["workers"], system["data_planes"], system["live_clients"]) == ([], [], 0)
     settings = {setting["name"]: setting for setting in system["settings"]}
     assert (settings["port"]["value"], settings["port"]["origin"]) == (8484, "default")
     assert settings["api_key"]["value"] == "***"

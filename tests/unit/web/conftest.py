@@ -17,6 +17,7 @@ from kurabito.access import Scope as Right
 from kurabito.clock import ManualClock
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.runtime import open_queue
+from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import explain, load
 from kurabito.web import create_web
@@ -70,6 +71,7 @@ async def site(tmp_path: Path, base_path: str) -> AsyncIterator[Site]:
         sessions, passwords = Sessions(queue.database), Passwords(queue.database)
         web = create_web(
             queue=queue,
+            planes=DataPlanes(queue.database),
             sessions=sessions,
             passwords=passwords,
             login_limit=LoginLimit(clock),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.protocol import planes
 from kurabito.runtime import TaskState
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Failure, Success
@@ -124,12 +125,17 @@ async def test_what_would_be_lost_is_asked_about_first(site: Site) -> None:
     assert "the progress it has made is forgotten" in (await site.get(f"/tasks/{waiting.id}")).text
 
 
-async def test_system_shows_workers_leases_and_where_each_setting_comes_from(site: Site) -> None:
+async def test_system_shows_workers_planes_leases_and_where_each_setting_comes_from(site: Site) -> None:
+    assert "`kurabito dataplane`" not in (empty := (await site.get("/system")).text)
+    assert "<code>kurabito dataplane</code>" in empty
+    await site.queue.database.write(lambda conn: planes.announce(conn, "nas-plane", ["scan", "hash"], "9.9", 30.0))
     site.queue.heartbeat([], presence=Presence("nas-1", ("mail",), 4))
     await site.queue.enqueue("mail")
     await site.queue.claim("nas-1", {"mail": 1}, 1)
     text = (await site.get("/system")).text
     assert 'id="worker-nas-1"' in text
+    assert 'id="plane-nas-plane"' in text
+    assert "scan, hash" in text
     assert text.count('id="lease-') == 1
     assert "option --state" in text
     assert "in 30 s" in text
