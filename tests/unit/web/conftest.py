@@ -16,8 +16,8 @@ from kurabito.access import LoginLimit, Passwords, Principal, Sessions
 from kurabito.access import Scope as Right
 from kurabito.clock import ManualClock
 from kurabito.db.migrate import PRODUCT, migrate
-from kurabito.runtime import open_queue
 from kurabito.protocol.planes import DataPlanes
+from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import explain, load
 from kurabito.web import create_web
