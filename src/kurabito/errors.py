@@ -22,6 +22,9 @@
     │   ├── ScopeMissing        known, and not allowed to do this
     │   ├── UnknownHost         the request is for a name that is not ours
     │   └── ForeignOrigin       a page of another site sent the request
+    ├── DiskError
+    │   ├── PathEscapes         a path that does not stay below its root    (also ValueError)
+    │   └── RootUnavailable     the folder of a library cannot be read
     ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
@@ -177,6 +180,24 @@ class BodyTooSlow(KurabitoError):
     """The rest of a request did not come in time."""
 
     code = "body_too_slow"
+
+
+class DiskError(KurabitoError):
+    """Something about the files of a library."""
+
+    code = "disk"
+
+
+class PathEscapes(DiskError, ValueError):
+    """A path that does not stay below its root."""
+
+    code = "path_escapes"
+
+
+class RootUnavailable(DiskError):
+    """The folder of a library cannot be read."""
+
+    code = "root_unavailable"
 
 
 class PermanentError(KurabitoError):

@@ -7,21 +7,32 @@ from urllib.parse import unquote
 
 from kurabito.clock import Clock
 from kurabito.db.port import Database
+from kurabito.db.rights import WriteRights
 from kurabito.db.sqlite import SqliteDatabase
 from kurabito.errors import ConfigError
 
 
-def open_database(url: str, *, clock: Clock | None = None, create: bool = True) -> Database:
-    """The database that a URL names, not yet connected. Unless `create`, a SQLite file must be there already."""
+def open_database(
+    url: str,
+    *,
+    clock: Clock | None = None,
+    create: bool = True,
+    rights: WriteRights | None = None,
+    role: str | None = None,
+) -> Database:
+    """The database that a URL names, not yet connected. Unless `create`, a SQLite file must be there already.
+
+    With `rights` nothing else can be written: SQLite is told them, and on PostgreSQL `role` has them.
+    """
     scheme = url.partition("://")[0]
     if scheme == "sqlite":
-        return SqliteDatabase(sqlite_path(url), clock, create=create)
+        return SqliteDatabase(sqlite_path(url), clock, create=create, rights=rights)
     if scheme in ("postgresql", "postgres"):
         try:
             from kurabito.db.postgres import PostgresDatabase
         except ImportError as missing:
             raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
-        return PostgresDatabase(url, clock)
+        return PostgresDatabase(url, clock, role=role)
     raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -119,11 +119,12 @@ class PostgresDatabase:
 
     dialect: Final = Dialect.POSTGRES
 
-    def __init__(self, dsn: str, clock: Clock | None = None) -> None:
-        self.dsn = dsn
+    def __init__(self, dsn: str, clock: Clock | None = None, *, role: str | None = None) -> None:
+        # From its first moment on the connection is that role, so there is none on which it was forgotten.
+        self.dsn = dsn if role is None else make_conninfo(dsn, options=f"-c role={role}")
         self.clock = clock
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            dsn,
+            self.dsn,
             min_size=1,
             max_size=_THREADS + _OTHERS,
             timeout=_PATIENCE,

@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 from kurabito.clock import Clock, SystemClock
 from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.port import Connection, Dialect
+from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
 from kurabito.db.sqlite_writer import Writer
 from kurabito.db.threads import Threads
@@ -37,10 +38,17 @@ class SqliteDatabase:
     dialect: Final = Dialect.SQLITE
 
     def __init__(
-        self, path: Path, clock: Clock | None = None, *, patience: float = _PATIENCE, create: bool = True
+        self,
+        path: Path,
+        clock: Clock | None = None,
+        *,
+        patience: float = _PATIENCE,
+        create: bool = True,
+        rights: WriteRights | None = None,
     ) -> None:
         self.path = path
         self._create = create
+        self._rights = rights
         self.patience = patience
         """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
@@ -102,6 +110,8 @@ class SqliteDatabase:
             raise DatabaseUnavailable(_cannot_open(self.path, problem)) from problem
         try:
             patiently(lambda: _set_up(raw), self.patience)
+            if self._rights is not None:
+                hold_to(raw, self._rights)
         except sqlite3.Error as problem:
             raw.close()
             raise _opening_error(self.path, problem) from problem

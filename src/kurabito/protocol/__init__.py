@@ -1,1 +1,10 @@
-"""The contract of the two planes: what each may read and write of the tables that they share."""
+"""The contract of the two planes: what is stored, who may write it, and how a row is leased.
+
+    values.py   every value that an enum-like column may hold
+    codes.py    why a row is in trouble
+    jobs.py     `jobs` as a leased table
+    rights.py   what a data plane may write
+    planes.py   data planes say that they live
+
+The control plane decides and the data plane executes; the database is all they share.
+"""

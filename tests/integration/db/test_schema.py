@@ -23,7 +23,8 @@ def dump_sqlite(conn: Connection) -> Dump:
     for kind, name, text in conn.all("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"):
         if name == "kurabito_migrations":
             continue
-        bare = re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", text or "")).strip()
+        # A column that was added later stands behind the last line break.
+        bare = re.sub(r"\s*([(),])\s*|\s+", r"\1 ", re.sub(r"--[^\n]*", "", text or "")).strip()
         pragma = "table_xinfo" if kind == "table" else "index_xinfo"
         found[f"{kind} {name}"] = [(bare,), *conn.all(f"PRAGMA {pragma}({name})")]
     return found

@@ -41,3 +41,203 @@ CREATE TABLE data_planes (
     heartbeat_at INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL
 );
+
+-- Libraries, their files, and the jobs that work on them.
+CREATE TABLE library_roots (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name            TEXT    NOT NULL UNIQUE,
+    root_path       TEXT    NOT NULL UNIQUE,
+    scan_interval   INTEGER,
+    next_scan_at    INTEGER,
+    watched         INTEGER NOT NULL DEFAULT 0 CHECK (watched IN (0, 1)),
+    algorithm       TEXT    NOT NULL DEFAULT 'blake3' CHECK (algorithm IN ('blake3', 'sha256')),
+    hash_policy     TEXT    NOT NULL DEFAULT 'candidates' CHECK (hash_policy IN ('candidates', 'all')),
+    ignored         TEXT    NOT NULL DEFAULT '[]',
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    last_scanned_at INTEGER
+);
+
+CREATE TABLE jobs (
+    id                  TEXT    NOT NULL PRIMARY KEY,
+    kind                TEXT    NOT NULL CHECK (kind IN ('scan', 'hash', 'delete', 'thumbnail')),
+    status              TEXT    NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled', 'retryable')),
+    library_id          INTEGER,
+    task_id             TEXT,
+    dry_run             INTEGER NOT NULL DEFAULT 1 CHECK (dry_run IN (0, 1)),
+    payload             TEXT    NOT NULL DEFAULT '{}',
+    total_items         INTEGER,
+    processed_items     INTEGER NOT NULL DEFAULT 0,
+    progress            REAL    NOT NULL DEFAULT 0,
+    error_code          TEXT,
+    error_message       TEXT,
+    lost_leases         INTEGER NOT NULL DEFAULT 0,
+    worker_id           TEXT,
+    worker_heartbeat_at INTEGER,
+    lease_expires_at    INTEGER,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    started_at          INTEGER,
+    finished_at         INTEGER
+);
+
+CREATE TABLE scan_sessions (
+    id               INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    job_id           TEXT,
+    library_id       INTEGER,
+    status           TEXT    NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'succeeded', 'failed')),
+    total_paths      INTEGER,
+    files_seen       INTEGER NOT NULL DEFAULT 0,
+    directories_seen INTEGER NOT NULL DEFAULT 0,
+    bytes_seen       INTEGER NOT NULL DEFAULT 0,
+    added_count      INTEGER NOT NULL DEFAULT 0,
+    changed_count    INTEGER NOT NULL DEFAULT 0,
+    moved_count      INTEGER NOT NULL DEFAULT 0,
+    removed_count    INTEGER NOT NULL DEFAULT 0,
+    error_count      INTEGER NOT NULL DEFAULT 0,
+    resume_after     TEXT,
+    error_code       TEXT,
+    error_message    TEXT,
+    started_at       INTEGER NOT NULL,
+    finished_at      INTEGER
+);
+
+CREATE TABLE library_files (
+    id                 INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    library_id         INTEGER NOT NULL,
+    relative_path      TEXT    NOT NULL,
+    size_bytes         INTEGER NOT NULL,
+    mtime_ns           INTEGER NOT NULL,
+    inode              INTEGER,
+    device             INTEGER,
+    edge_hash          BLOB,
+    hashed_size_bytes  INTEGER,
+    hashed_mtime_ns    INTEGER,
+    hashed_at          INTEGER,
+    hash_error_count   INTEGER NOT NULL DEFAULT 0,
+    hash_last_error    TEXT,
+    hash_last_error_at INTEGER,
+    hash_retry_after   INTEGER,
+    created_at         INTEGER NOT NULL,
+    updated_at         INTEGER NOT NULL,
+    is_missing         INTEGER NOT NULL DEFAULT 0 CHECK (is_missing IN (0, 1)),
+    needs_hash         INTEGER NOT NULL DEFAULT 1 CHECK (needs_hash IN (0, 1)),
+    hash_algorithm     TEXT CHECK (hash_algorithm IN ('blake3', 'sha256')),
+    content_hash       BLOB
+);
+
+-- One scan or hash at a time, whoever asks.
+CREATE UNIQUE INDEX ix_jobs_single_active_scan_hash ON jobs ((1))
+    WHERE lower(status) IN ('pending', 'running') AND lower(kind) IN ('scan', 'hash');
+CREATE INDEX ix_jobs_created_id ON jobs (created_at, id);
+CREATE INDEX ix_jobs_waiting ON jobs (created_at, id) WHERE status = 'pending';
+CREATE INDEX ix_jobs_lease ON jobs (lease_expires_at) WHERE status = 'running';
+CREATE INDEX ix_jobs_retryable ON jobs (created_at, id) WHERE status = 'retryable';
+CREATE INDEX ix_jobs_task ON jobs (task_id) WHERE task_id IS NOT NULL;
+
+CREATE INDEX ix_scan_sessions_job ON scan_sessions (job_id);
+
+-- In this order a scan walks, and so it compares what is there with what is known in one pass.
+CREATE UNIQUE INDEX ix_library_files_path ON library_files (library_id, relative_path);
+
+-- What a scan found and decides about at its end only: files that were added, and files that were not seen.
+CREATE TABLE scan_findings (
+    session_id INTEGER NOT NULL,
+    finding    TEXT    NOT NULL CHECK (finding IN ('added', 'unseen')),
+    file_id    INTEGER NOT NULL,
+    PRIMARY KEY (session_id, finding, file_id)
+) WITHOUT ROWID;
+
+CREATE INDEX ix_library_files_dedup_group ON library_files (hash_algorithm, content_hash, id)
+    WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
+CREATE INDEX ix_library_files_needs_hash ON library_files (library_id, size_bytes, id)
+    WHERE needs_hash = 1 AND is_missing = 0;
+
+-- The files that count when duplicates are looked for.
+CREATE VIEW hashed_files AS
+SELECT id, library_id, relative_path, size_bytes, mtime_ns, device, inode, hash_algorithm, content_hash
+FROM library_files
+WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
+
+CREATE INDEX ix_library_files_copies ON library_files (hash_algorithm, content_hash, device, inode)
+    WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
+
+-- What the pages of duplicates read, so that the thousandth costs what the first one does. Kept by triggers, so that it is
+-- right whoever writes the files. Each takes one file into account and looks at no others of its group: there may be a
+-- hundred thousand. `copies` counts hard links to the same file once.
+CREATE TABLE duplicate_groups (
+    hash_algorithm   TEXT    NOT NULL,
+    content_hash     BLOB    NOT NULL,
+    file_count       INTEGER NOT NULL,
+    total_size_bytes INTEGER NOT NULL,
+    copies           INTEGER NOT NULL,
+    PRIMARY KEY (hash_algorithm, content_hash)
+) WITHOUT ROWID;
+
+CREATE INDEX ix_duplicate_groups_order
+    ON duplicate_groups (file_count DESC, total_size_bytes DESC, hash_algorithm, content_hash) WHERE file_count > 1;
+CREATE INDEX ix_duplicate_groups_reclaimable
+    ON duplicate_groups (file_count DESC, total_size_bytes DESC, hash_algorithm, content_hash) WHERE copies > 1;
+
+CREATE TRIGGER tr_library_files_inserted AFTER INSERT ON library_files
+WHEN new.is_missing = 0 AND new.needs_hash = 0 AND new.hash_algorithm IS NOT NULL AND new.content_hash IS NOT NULL
+BEGIN
+    INSERT INTO duplicate_groups VALUES (new.hash_algorithm, new.content_hash, 1, new.size_bytes, 1)
+    ON CONFLICT DO UPDATE SET
+        file_count = file_count + 1,
+        total_size_bytes = total_size_bytes + new.size_bytes,
+        copies = copies + NOT EXISTS (
+            SELECT 1 FROM hashed_files AS other
+            WHERE other.hash_algorithm = new.hash_algorithm AND other.content_hash = new.content_hash
+              AND other.device = new.device AND other.inode = new.inode AND other.id <> new.id
+        );
+END;
+
+CREATE TRIGGER tr_library_files_joined
+AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode ON library_files
+WHEN new.is_missing = 0 AND new.needs_hash = 0 AND new.hash_algorithm IS NOT NULL AND new.content_hash IS NOT NULL
+BEGIN
+    INSERT INTO duplicate_groups VALUES (new.hash_algorithm, new.content_hash, 1, new.size_bytes, 1)
+    ON CONFLICT DO UPDATE SET
+        file_count = file_count + 1,
+        total_size_bytes = total_size_bytes + new.size_bytes,
+        copies = copies + NOT EXISTS (
+            SELECT 1 FROM hashed_files AS other
+            WHERE other.hash_algorithm = new.hash_algorithm AND other.content_hash = new.content_hash
+              AND other.device = new.device AND other.inode = new.inode AND other.id <> new.id
+        );
+END;
+
+CREATE TRIGGER tr_library_files_left
+AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode ON library_files
+WHEN old.is_missing = 0 AND old.needs_hash = 0 AND old.hash_algorithm IS NOT NULL AND old.content_hash IS NOT NULL
+BEGIN
+    UPDATE duplicate_groups SET
+        file_count = file_count - 1,
+        total_size_bytes = total_size_bytes - old.size_bytes,
+        copies = copies - NOT EXISTS (
+            SELECT 1 FROM hashed_files AS other
+            WHERE other.hash_algorithm = old.hash_algorithm AND other.content_hash = old.content_hash
+              AND other.device = old.device AND other.inode = old.inode AND other.id <> old.id
+        )
+    WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash;
+    DELETE FROM duplicate_groups
+    WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash AND file_count = 0;
+END;
+
+CREATE TRIGGER tr_library_files_deleted AFTER DELETE ON library_files
+WHEN old.is_missing = 0 AND old.needs_hash = 0 AND old.hash_algorithm IS NOT NULL AND old.content_hash IS NOT NULL
+BEGIN
+    UPDATE duplicate_groups SET
+        file_count = file_count - 1,
+        total_size_bytes = total_size_bytes - old.size_bytes,
+        copies = copies - NOT EXISTS (
+            SELECT 1 FROM hashed_files AS other
+            WHERE other.hash_algorithm = old.hash_algorithm AND other.content_hash = old.content_hash
+              AND other.device = old.device AND other.inode = old.inode AND other.id <> old.id
+        )
+    WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash;
+    DELETE FROM duplicate_groups
+    WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash AND file_count = 0;
+END;

@@ -1,0 +1,70 @@
+"""What a data plane may write: the columns of the paths, its findings, and nothing that is policy.
+
+A table that it may insert into holds no policy, because no database can say which columns of a new row somebody filled.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kurabito.db.rights import WriteRights
+from kurabito.protocol.jobs import JOBS
+
+FINDINGS: Final = {
+    "library_files": frozenset(
+        {
+            "relative_path",
+            "size_bytes",
+            "mtime_ns",
+            "inode",
+            "device",
+            "is_missing",
+            "needs_hash",
+            "edge_hash",
+            "hash_algorithm",
+            "content_hash",
+            "hashed_size_bytes",
+            "hashed_mtime_ns",
+            "hashed_at",
+            "hash_error_count",
+            "hash_last_error",
+            "hash_last_error_at",
+            "hash_retry_after",
+            "updated_at",
+        }
+    ),
+    "scan_sessions": frozenset(
+        {
+            "status",
+            "total_paths",
+            "files_seen",
+            "directories_seen",
+            "bytes_seen",
+            "added_count",
+            "changed_count",
+            "moved_count",
+            "removed_count",
+            "error_count",
+            "resume_after",
+            "error_code",
+            "error_message",
+            "finished_at",
+        }
+    ),
+}
+"""What the data plane found out about files; which library a file is in, and when it was first seen, it cannot change."""
+
+_PRESENCE: Final = {"data_planes": frozenset({"lines", "version", "heartbeat_at", "expires_at"})}
+
+DATA_PLANE: Final = WriteRights(
+    update={"jobs": frozenset().union(*JOBS.writes.values()), **FINDINGS, **_PRESENCE},
+    insert=frozenset({"library_files", "scan_sessions", "scan_findings", "data_planes"}),
+    # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash.
+    delete=frozenset({"library_files", "scan_findings", "data_planes"}),
+    triggered=frozenset({"duplicate_groups"}),
+)
+
+
+def rights_of_path(path: str) -> WriteRights:
+    """What one path may write of `jobs`, and nothing else."""
+    return WriteRights(update={JOBS.table: JOBS.writes[path]})

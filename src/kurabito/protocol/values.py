@@ -1,0 +1,56 @@
+"""Every value that an enum-like column may hold. What is stored is the lowercase value, never the name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class JobKind(StrEnum):
+    """What a job does on the disks."""
+
+    SCAN = "scan"
+    HASH = "hash"
+    DELETE = "delete"
+    THUMBNAIL = "thumbnail"
+    """Legal, but no row of this kind is made: thumbnails have a table of their own."""
+
+
+class JobStatus(StrEnum):
+    """Where a job stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    RETRYABLE = "retryable"
+    """Its worker was lost; the control plane decides whether it goes back to pending."""
+
+    @property
+    def finished(self) -> bool:
+        return self in _FINISHED
+
+
+class ScanStatus(StrEnum):
+    """Where a scan session stands."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class HashAlgorithm(StrEnum):
+    """How content is hashed."""
+
+    BLAKE3 = "blake3"
+    SHA256 = "sha256"
+
+    @property
+    def hex_length(self) -> int:
+        """How many hex characters a digest has; both are of 32 bytes."""
+        return 64
+
+
+_FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED})
+SLOT_KINDS = frozenset({JobKind.SCAN, JobKind.HASH})
+"""The kinds of which at most one job is pending or running at any moment."""

@@ -1,0 +1,186 @@
+"""A data plane can write what the protocol gives it and nothing else, and the database itself sees to that."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from kurabito.db import Connection, Database, Dialect, leases, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.db.rights import grants, hold_to
+from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS, PROGRESS_COLUMNS, PROGRESS_VALUES
+from kurabito.protocol.rights import DATA_PLANE, rights_of_path
+
+ROLE = "kurabito_dataplane"
+PROTOCOL = (
+    "library_roots",
+    "jobs",
+    "scan_sessions",
+    "library_files",
+    "scan_findings",
+    "duplicate_groups",
+    "data_planes",
+)
+ADD_JOB = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES ('j', 'scan', :status, :now, :now)"
+ADD_FILE = (
+    "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, inode, device, is_missing, needs_hash, "
+    "hash_algorithm, content_hash, created_at, updated_at) "
+    "VALUES (1, :path, 1, 1, 1, 1, 0, 0, 'blake3', :hash, :now, :now)"
+)
+REFUSALS = (sqlite3.DatabaseError, psycopg.errors.InsufficientPrivilege)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'files.db'}"
+    dsn: str = request.getfixturevalue("fresh_postgres")
+    return dsn
+
+
+def opened(url: str, **options: Any) -> Iterator[Database]:
+    database = open_database(url, **options)
+    database.open()
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def owner(url: str) -> Iterator[Database]:
+    """The database as the control plane has it."""
+    for database in opened(url):
+        migrate(database, PRODUCT)
+        if database.dialect is Dialect.POSTGRES:
+            database.write_blocking(make_role)
+        yield database
+
+
+@pytest.fixture
+def plane(url: str, owner: Database) -> Iterator[Database]:
+    """The same database as a data plane has it."""
+    yield from opened(url, rights=DATA_PLANE, role=ROLE)
+
+
+def make_role(conn: Connection) -> None:
+    if conn.one("SELECT 1 FROM pg_roles WHERE rolname = :role", {"role": ROLE}) is None:
+        conn.script(f"CREATE ROLE {ROLE} NOLOGIN")
+    for statement in grants(DATA_PLANE, ROLE, PROTOCOL):
+        conn.script(statement)
+
+
+def columns_of(database: Database, table: str) -> list[str]:
+    if database.dialect is Dialect.SQLITE:
+        rows = database.read_blocking(lambda conn: conn.all(f"SELECT name FROM pragma_table_info('{table}')"))
+    else:
+        rows = database.read_blocking(
+            lambda conn: conn.all(
+                "SELECT column_name FROM information_schema.columns WHERE table_name = :table", {"table": table}
+            )
+        )
+    assert rows
+    return [name for (name,) in rows]
+
+
+def is_allowed(database: Database, statement: str) -> bool:
+    try:
+        database.write_blocking(lambda conn: conn.run(statement))
+    except REFUSALS as refused:
+        if re.search("prohibited|not authorized|permission denied", str(refused)) is None:
+            raise
+        return False
+    return True
+
+
+@pytest.mark.parametrize("table", PROTOCOL)
+def test_every_column_can_be_written_exactly_if_the_protocol_says_so(
+    owner: Database, plane: Database, table: str
+) -> None:
+    for column in columns_of(owner, table):
+        expected = column in DATA_PLANE.update.get(table, ())
+        assert is_allowed(plane, f"UPDATE {table} SET {column} = {column}") is expected, column
+    assert is_allowed(plane, f"DELETE FROM {table}") is (table in DATA_PLANE.delete)
+    first = columns_of(owner, table)[0]
+    inserting = f"INSERT INTO {table} ({first}) SELECT {first} FROM {table}"
+    assert is_allowed(plane, inserting) is (table in DATA_PLANE.insert)
+
+
+def test_what_is_no_business_of_a_data_plane_is_refused(owner: Database, plane: Database) -> None:
+    for statement in (
+        "DELETE FROM api_keys",
+        "UPDATE passwords SET hash = ''",
+        "INSERT INTO sessions (token_hash, created_at, seen_at, expires_at) VALUES ('x', 0, 0, 0)",
+        "DROP TABLE jobs",
+        "CREATE TABLE mine (id INTEGER)",
+        "ALTER TABLE jobs ADD COLUMN mine INTEGER",
+        "DROP INDEX ix_jobs_single_active_scan_hash",
+    ):
+        with pytest.raises((*REFUSALS, Exception)):
+            plane.write_blocking(lambda conn, statement=statement: conn.run(statement))  # type: ignore[misc]
+
+
+def test_the_summary_is_written_by_its_triggers_alone(owner: Database, plane: Database) -> None:
+    for number in range(2):
+        values = {"path": f"{number}.mkv", "hash": b"h"}
+        plane.write_blocking(lambda conn, values=values: conn.run(ADD_FILE, values))  # type: ignore[misc]
+    assert owner.read_blocking(lambda conn: conn.all("SELECT * FROM duplicate_groups")) == [("blake3", b"h", 2, 2, 1)]
+    assert not is_allowed(plane, "UPDATE duplicate_groups SET file_count = 7")
+
+
+def test_a_whole_job_is_done_within_the_rights(owner: Database, plane: Database) -> None:
+    owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "pending"}))
+    (job,) = plane.write_blocking(lambda conn: leases.claim(conn, JOBS, "plane#1", lease=1000, limit=1))
+    assert job[:2] == ("j", "scan")
+    rows = [("j", "plane#1", 5, 0.5)]
+    assert not plane.write_blocking(
+        lambda conn: leases.heartbeat(conn, JOBS, rows, lease=1000, given=PROGRESS_VALUES, columns=PROGRESS_COLUMNS)
+    )
+    ends = [("j", "plane#1", "completed", 1.0, None, None)]
+    assert not plane.write_blocking(
+        lambda conn: leases.finish(conn, JOBS, FINISH, ends, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+    )
+    row = owner.read_blocking(lambda conn: conn.one("SELECT status, progress, lease_expires_at FROM jobs"))
+    assert row == ("completed", 1.0, None)
+
+
+def test_a_stale_job_becomes_retryable_within_the_rights(owner: Database, plane: Database) -> None:
+    owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "running"}))
+    assert len(plane.write_blocking(lambda conn: leases.recover(conn, JOBS))) == 1
+    row = owner.read_blocking(lambda conn: conn.one("SELECT status, error_code, worker_id FROM jobs"))
+    assert row == ("retryable", "LEASE_EXPIRED", None)
+
+
+@pytest.mark.parametrize("path", JOBS.writes)
+def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Path, path: str) -> None:
+    database = open_database(f"sqlite:///{tmp_path / 'files.db'}")
+    database.open()
+    migrate(database, PRODUCT)
+    status = "pending" if path == leases.CLAIM else "running"
+    database.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": status}))
+    database.close()
+    raw = sqlite3.connect(tmp_path / "files.db", isolation_level=None)
+    try:
+        hold_to(raw, rights_of_path(path))
+        conn = open_database(f"sqlite:///{tmp_path / 'files.db'}").adopt(raw)
+        match path:
+            case leases.CLAIM:
+                assert leases.claim(conn, JOBS, "plane#1", lease=1, limit=1)
+            case leases.HEARTBEAT:
+                rows = [("j", "plane#1", 5, 0.5)]
+                given = {"given": PROGRESS_VALUES, "columns": PROGRESS_COLUMNS}
+                assert leases.heartbeat(conn, JOBS, rows, lease=1, **given) == {("j", "plane#1")}  # type: ignore[arg-type]
+            case leases.RECOVER:
+                assert leases.recover(conn, JOBS)
+            case _:
+                rows = [("j", "plane#1", "completed", 1.0, None, None)]  # type: ignore[list-item]
+                ended = leases.finish(conn, JOBS, FINISH, rows, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+                assert ended == {("j", "plane#1")}
+        with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
+            raw.execute("UPDATE jobs SET kind = 'hash'")
+    finally:
+        raw.close()
