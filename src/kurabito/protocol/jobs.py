@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
+from kurabito.db.port import Dialect
 from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.values import JobKind
 
 FINISH: Final = "finish"
 
@@ -57,3 +60,11 @@ JOBS: Final = LeaseSpec(
         "error_message": "text",
     },
 )
+
+
+@cache
+def first_of(kinds: tuple[JobKind, ...], dialect: Dialect) -> str:
+    """Selects the first pending jobs of these kinds, for a claim."""
+    listed = ", ".join(f"'{kind}'" for kind in kinds)
+    locked = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
+    return f"SELECT id FROM jobs WHERE status = 'pending' AND kind IN ({listed}) ORDER BY created_at, id LIMIT :limit{locked}"
