@@ -28,7 +28,8 @@
     ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
-Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates.
+Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates;
+`status` is how HTTP calls it, on the page and in the API alike.
 """
 
 from __future__ import annotations
@@ -40,12 +41,14 @@ class KurabitoError(Exception):
     """The root of every error that Kurabito raises on purpose."""
 
     code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
 
 
 class InvalidInput(KurabitoError, ValueError):
     """A value was refused before anything was written."""
 
     code = "invalid_input"
+    status = 422
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -60,6 +63,7 @@ class PayloadTooLarge(InvalidInput):
     """A payload or a result is larger than the queue stores, or a request larger than is read."""
 
     code = "payload_too_large"
+    status = 413
 
 
 class ConfigError(KurabitoError):
@@ -84,6 +88,7 @@ class DatabaseUnavailable(DatabaseError):
     """The database cannot be opened or reached."""
 
     code = "database_unavailable"
+    status = 503
 
 
 class NotADatabase(DatabaseError):
@@ -120,24 +125,28 @@ class TaskNotFound(TaskError, LookupError):
     """No task has that id."""
 
     code = "task_not_found"
+    status = 404
 
 
 class TaskFinished(TaskError):
     """The task is over: there is nothing left to cancel."""
 
     code = "task_finished"
+    status = 400
 
 
 class TaskConflict(TaskError):
     """The task cannot make that move now."""
 
     code = "task_conflict"
+    status = 409
 
 
 class LeaseLost(TaskError):
     """The worker's lease was taken over or ended, so its write changed nothing."""
 
     code = "lease_lost"
+    status = 409
 
 
 class AccessError(KurabitoError):
@@ -150,36 +159,42 @@ class KeyNotFound(AccessError, LookupError):
     """No API key has that id."""
 
     code = "key_not_found"
+    status = 404
 
 
 class NotAuthenticated(AccessError):
     """Whoever asks has neither a session nor a key that is good."""
 
     code = "not_authenticated"
+    status = 401
 
 
 class ScopeMissing(AccessError):
     """Whoever asks is known, and may not do this."""
 
     code = "scope_missing"
+    status = 403
 
 
 class UnknownHost(AccessError):
     """The request is for a name that is not ours."""
 
     code = "unknown_host"
+    status = 421
 
 
 class ForeignOrigin(AccessError):
     """A page of another site sent the request."""
 
     code = "foreign_origin"
+    status = 403
 
 
 class BodyTooSlow(KurabitoError):
     """The rest of a request did not come in time."""
 
     code = "body_too_slow"
+    status = 408
 
 
 class DiskError(KurabitoError):

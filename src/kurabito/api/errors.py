@@ -12,41 +12,10 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
-from kurabito.errors import (
-    BodyTooSlow,
-    DatabaseUnavailable,
-    ForeignOrigin,
-    InvalidInput,
-    KeyNotFound,
-    KurabitoError,
-    LeaseLost,
-    NotAuthenticated,
-    PayloadTooLarge,
-    ScopeMissing,
-    TaskConflict,
-    TaskFinished,
-    TaskNotFound,
-    UnknownHost,
-)
+from kurabito.errors import InvalidInput, KurabitoError
 
 log = logs.get_logger(__name__)
 
-# The nearest class of an error decides.
-STATUS: Final[dict[type[KurabitoError], int]] = {
-    InvalidInput: 422,
-    PayloadTooLarge: 413,
-    TaskNotFound: 404,
-    TaskFinished: 400,
-    TaskConflict: 409,
-    LeaseLost: 409,
-    KeyNotFound: 404,
-    NotAuthenticated: 401,
-    ScopeMissing: 403,
-    ForeignOrigin: 403,
-    UnknownHost: 421,
-    BodyTooSlow: 408,
-    DatabaseUnavailable: 503,
-}
 # An answer 401 has to name a way to authenticate.
 _HEADERS: Final = {401: {"WWW-Authenticate": "X-Api-Key"}}
 
@@ -106,10 +75,9 @@ def answer_to(error: Exception) -> JSONResponse:
     if not isinstance(error, KurabitoError):
         log.error("request failed unexpectedly", exc_info=error)
         return JSONResponse(error_body("internal", "something went wrong here; the log says what"), 500)
-    status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
-    if status >= 500:
+    if error.status >= 500:
         log.error("request failed", code=error.code, error=error)
-    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), status, _HEADERS.get(status))
+    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), error.status, _HEADERS.get(error.status))
 
 
 async def _any(_request: Request, error: Exception) -> JSONResponse:

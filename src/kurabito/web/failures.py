@@ -10,28 +10,11 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
-from kurabito.errors import (
-    DatabaseUnavailable,
-    InvalidInput,
-    KurabitoError,
-    LeaseLost,
-    TaskConflict,
-    TaskFinished,
-    TaskNotFound,
-)
+from kurabito.errors import KurabitoError
 from kurabito.web.pages import Pages
 
 log = logs.get_logger(__name__)
 
-# The nearest class of an error decides.
-_STATUS: Final[dict[type[KurabitoError], int]] = {
-    InvalidInput: 422,
-    TaskNotFound: 404,
-    TaskFinished: 409,
-    TaskConflict: 409,
-    LeaseLost: 409,
-    DatabaseUnavailable: 503,
-}
 _UNFORESEEN: Final = "internal"
 
 
@@ -47,10 +30,9 @@ def install(web: FastAPI, pages: Pages) -> None:
 
     async def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, KurabitoError)
-        status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
-        if status >= 500:
+        if error.status >= 500:
             log.error("page failed", code=error.code, error=error)
-        return answer(request, status, error.code, logs.mask_text(str(error)), None)
+        return answer(request, error.status, error.code, logs.mask_text(str(error)), None)
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
