@@ -11,6 +11,7 @@ With --check nothing is written: the pages that are not up to date are named, an
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,9 @@ from typing import Any, Final
 import typer
 
 from kurabito import cli
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import PREFIX, Settings
 
@@ -59,7 +63,59 @@ def events() -> str:
     return _table(("name", "values after id and type", "meaning"), rows)
 
 
-PARTS: Final[dict[str, Callable[[], str]]] = {"settings": settings, "commands": commands, "events": events}
+def protocol() -> str:
+    """The tables of the two planes: columns, legal values, and which path writes what."""
+    return "\n\n".join(section for table in TABLES for section in _told(table))
+
+
+def codes() -> str:
+    """Every error code. The text below a member of an enum is not kept, so it is read from the source."""
+    source = inspect.getsource(ErrorCode)
+    meanings = re.findall(r'(\w+) = "\w+"\n    """(.*?)"""', source, re.DOTALL)
+    assert [name for name, _ in meanings] == list(ErrorCode)
+    return _table(("code", "meaning"), [(f"`{name}`", _cell(meaning)) for name, meaning in meanings])
+
+
+def rights() -> str:
+    """What the database lets a data plane do besides reading."""
+    updated = [
+        (f"`{table}`", ", ".join(f"`{column}`" for column in sorted(columns)))
+        for table, columns in sorted(DATA_PLANE.update.items())
+    ]
+    return (
+        _table(("table", "columns that may be updated"), updated)
+        + f"\n\nRows may be inserted into {_listed(DATA_PLANE.insert)} and deleted from {_listed(DATA_PLANE.delete)}."
+    )
+
+
+def _told(table: Table) -> Iterator[str]:
+    yield f"### `{table.name}`"
+    yield table.purpose
+    yield _table(("column", "meaning"), [(f"`{name}`", _cell(meaning)) for name, meaning in table.columns.items()])
+    for column, values in table.values.items():
+        if values is not ErrorCode:
+            yield f"Legal values of `{column}`: {', '.join(f'`{value}`' for value in values)}."
+    if table.lease is not None:
+        paths = [
+            (path, ", ".join(f"`{column}`" for column in sorted(columns)))
+            for path, columns in table.lease.writes.items()
+        ]
+        yield f"It is leased: claimable when `{table.lease.claimable}`, in the order `{table.lease.order}`."
+        yield _table(("path", "columns that it may write"), paths)
+
+
+def _listed(tables: frozenset[str]) -> str:
+    return ", ".join(f"`{table}`" for table in sorted(tables))
+
+
+PARTS: Final[dict[str, Callable[[], str]]] = {
+    "settings": settings,
+    "commands": commands,
+    "events": events,
+    "protocol": protocol,
+    "codes": codes,
+    "rights": rights,
+}
 
 
 def rendered(page: str) -> str:

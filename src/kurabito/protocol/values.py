@@ -51,6 +51,20 @@ class HashAlgorithm(StrEnum):
         return 64
 
 
+class HashPolicy(StrEnum):
+    """Which files of a library are hashed."""
+
+    CANDIDATES = "candidates"
+    ALL = "all"
+
+
+class ScanFinding(StrEnum):
+    """What a scan notes about a file until its end."""
+
+    ADDED = "added"
+    UNSEEN = "unseen"
+
+
 _FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED})
 SLOT_KINDS = frozenset({JobKind.SCAN, JobKind.HASH})
 """The kinds of which at most one job is pending or running at any moment."""

@@ -1,0 +1,159 @@
+"""The tables of the protocol, told column by column: what `docs/protocol.md` is written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from kurabito.db.leases import LeaseSpec
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.values import HashAlgorithm, HashPolicy, JobKind, JobStatus, ScanFinding, ScanStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the protocol."""
+
+    name: str
+    purpose: str
+    columns: Mapping[str, str]
+    """What each column means, in the order in which they are told."""
+    values: Mapping[str, type[StrEnum]] = field(default_factory=dict)
+    """The legal values of its enum-like columns."""
+    lease: LeaseSpec | None = None
+
+
+_MOMENTS: Final = {"created_at": "when the row was made", "updated_at": "when it was last written"}
+
+TABLES: Final = (
+    Table(
+        "library_roots",
+        "The libraries. Policy: a data plane reads them and never writes them.",
+        {
+            "id": "the library's id",
+            "name": "what the keeper calls it",
+            "root_path": "its folder, absolute",
+            "scan_interval": "seconds between scans that nobody asked for; NULL for none",
+            "next_scan_at": "when the next of those is due",
+            "watched": "1 when changes of its files are to be noticed as they happen",
+            "algorithm": "how its files are hashed",
+            "hash_policy": "which of its files are hashed: `candidates`, those that share their size with another, or `all`",
+            "ignored": "JSON list of patterns that a scan passes over",
+            "last_scanned_at": "when the last scan ended well",
+            **_MOMENTS,
+        },
+        {"algorithm": HashAlgorithm, "hash_policy": HashPolicy},
+    ),
+    Table(
+        "jobs",
+        "Units of disk work. The control plane makes them, a data plane claims, does and ends them.",
+        {
+            "id": "a UUID as text",
+            "kind": "what is to be done",
+            "status": "where it stands",
+            "library_id": "the library it is about",
+            "task_id": "the task of the control plane that wants it",
+            "dry_run": "1 when nothing may be changed on the disks",
+            "payload": "JSON object with what else the kind needs",
+            "total_items": "how many items there are, when that is known beforehand",
+            "processed_items": "how many items are done",
+            "progress": "how much of it is done, from 0 to 1",
+            "error_code": "why it failed or has to be done again: a code, see below",
+            "error_message": "the same for people",
+            "lost_leases": "how many workers were lost on it; the control plane counts",
+            "worker_id": "the owner: `name#token`, the token made anew at each claim",
+            "worker_heartbeat_at": "when the owner last wrote",
+            "lease_expires_at": "until when the owner has it",
+            "started_at": "when it was last claimed",
+            "finished_at": "when it ended",
+            **_MOMENTS,
+        },
+        {"kind": JobKind, "status": JobStatus, "error_code": ErrorCode},
+        JOBS,
+    ),
+    Table(
+        "scan_sessions",
+        "One row for each scan: how far it came, and what it found. A scan that is taken up again goes on with its row.",
+        {
+            "id": "the session's id",
+            "job_id": "the job it belongs to",
+            "library_id": "the library that is scanned",
+            "status": "where it stands",
+            "total_paths": "how many entries are expected; NULL while nobody knows",
+            "files_seen": "files so far",
+            "directories_seen": "folders so far",
+            "bytes_seen": "the sizes of those files together",
+            "added_count": "files that were not known",
+            "changed_count": "files that are not as they were",
+            "moved_count": "files that are known under another path",
+            "removed_count": "files that are not there any more",
+            "error_count": "files and folders that could not be looked at",
+            "resume_after": "everything up to this path is stored: here a successor goes on",
+            "error_code": "why it failed",
+            "error_message": "the same for people",
+            "started_at": "when it began",
+            "finished_at": "when it ended",
+        },
+        {"status": ScanStatus, "error_code": ErrorCode},
+    ),
+    Table(
+        "scan_findings",
+        "What a scan noted and decides about at its end: only then it is known whether a file was moved or is gone.",
+        {"session_id": "the scan", "finding": "what was noted", "file_id": "about which file"},
+        {"finding": ScanFinding},
+    ),
+    Table(
+        "library_files",
+        "Every file that was ever seen, as it was when it was last looked at.",
+        {
+            "id": "the file's id; it stays when the file is moved",
+            "library_id": "the library it is in",
+            "relative_path": "its path below the library's folder, see *Paths*",
+            "size_bytes": "its size",
+            "mtime_ns": "when its content was last changed, in nanoseconds",
+            "inode": "its inode as a signed number of 64 bits",
+            "device": "its device, likewise",
+            "is_missing": "1 when the last whole scan did not see it",
+            "needs_hash": "1 when its content has to be hashed",
+            "edge_hash": "a sample of its beginning and end; decides what is worth reading whole, never what is equal",
+            "hash_algorithm": "how `content_hash` was made",
+            "content_hash": "32 bytes; NULL when it was not hashed",
+            "hashed_size_bytes": "its size when it was hashed",
+            "hashed_mtime_ns": "its mtime when it was hashed",
+            "hashed_at": "when it was hashed",
+            "hash_error_count": "how often reading it failed",
+            "hash_last_error": "why it failed last",
+            "hash_last_error_at": "when that was",
+            "hash_retry_after": "before this moment it is not tried again",
+            **_MOMENTS,
+        },
+        {"hash_algorithm": HashAlgorithm},
+    ),
+    Table(
+        "duplicate_groups",
+        "One row for each content that was hashed. Triggers on `library_files` keep it; nobody else writes it.",
+        {
+            "hash_algorithm": "how it was hashed",
+            "content_hash": "the hash",
+            "file_count": "how many files have it, over the rows of the view `hashed_files`",
+            "total_size_bytes": "their sizes together",
+            "copies": "how many of them are not hard links of one another",
+        },
+        {"hash_algorithm": HashAlgorithm},
+    ),
+    Table(
+        "data_planes",
+        "The data planes that live. A row is believed until `expires_at`.",
+        {
+            "name": "the first half of what it writes to `worker_id`",
+            "lines": "JSON list of the kinds of work it does",
+            "version": "of the program",
+            "started_at": "when it began",
+            "heartbeat_at": "when it last said that it lives",
+            "expires_at": "until when that is believed",
+        },
+    ),
+)
