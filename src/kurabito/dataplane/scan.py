@@ -71,7 +71,8 @@ class Scanner:
     def _closed(self) -> frozenset[Identity]:
         try:
             state = self._state.stat()
-        except FileNotFoundError:
+        except OSError:
+            # There is none on this machine, or none that we come to.
             return frozenset()
         return frozenset({(state.st_dev, state.st_ino)})
 
@@ -186,7 +187,6 @@ class _Scan:
                 raise JobFailed(ErrorCode.ROOT_EMPTY, _empty(self._root))
             self._store([], known, known[-1][0], is_end=False)
             self._after = known[-1][0]
-        self._pace.write(lambda conn: scan_session.mark(conn, self._session))
 
     def _settle(self) -> None:
         session, pace = self._session, self._pace

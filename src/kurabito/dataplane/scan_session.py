@@ -97,6 +97,7 @@ def has_changes(conn: Connection, session: Session) -> bool:
 
 def succeed(conn: Connection, session: Session) -> None:
     """Write that everything was seen that could be, and what could not."""
+    mark(conn, session)
     message = None
     if session.errors:
         more = ", …" if session.errors > len(session.unreadable) else ""

@@ -108,7 +108,7 @@ class Shelf:
 
     def on_disk(self) -> dict[str, tuple[int, ...]]:
         """What a scan should come to know: path, size, mtime, inode, device."""
-        found = {}
+        found: dict[str, tuple[int, ...]] = {}
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 path = Path(folder, name)
@@ -194,8 +194,3 @@ class Dying(Scanner):
 @pytest.fixture
 def dying(shelf: Shelf) -> type[Dying]:
     return Dying
-
-
-@pytest.fixture
-def interrupted() -> type[Exception]:
-    return Interrupted
