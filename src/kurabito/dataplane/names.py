@@ -15,9 +15,14 @@ _ODD: Final = re.compile("[\udc80-\udcff\uef80-\uefff]")
 _ESCAPES: Final = re.compile("[\uef80-\uefff]+")
 
 
+def is_plain(names: str) -> bool:
+    """True when every name in here is its own text."""
+    return names.isascii() or not _ODD.search(names)
+
+
 def as_text(name: str) -> str:
     """The text of a name as the operating system's functions give it."""
-    if name.isascii() or not _ODD.search(name):
+    if is_plain(name):
         return name
     return _ODD.sub(_escape, name)
 

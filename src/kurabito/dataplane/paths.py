@@ -56,6 +56,13 @@ class Root:
         """The folder itself."""
         return self._open[0][1]
 
+    def is_in_place(self) -> bool:
+        """Whether the folder that is open is still the one at its path: an unmounted share leaves another there."""
+        try:
+            return os.path.samestat(self.folder.stat(), os.fstat(self.fd))
+        except OSError:
+            return False
+
     def open_file(self, relative_path: str) -> int:
         """A descriptor for reading a file; raises PathEscapes and OSError."""
         *folders, name = check_relative(relative_path)

@@ -7,10 +7,13 @@ import os
 import signal
 
 from kurabito.dataplane.daemon import DataPlane, Line
+from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.scan import Scanner
 from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.protocol.values import JobKind
 from kurabito.runtime.presence import fresh_worker_name
 from kurabito.runtime.supervisor import WORKER_NAME
 from kurabito.settings import Settings
@@ -23,11 +26,12 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     database = open_database(settings.database, create=False)
     await asyncio.to_thread(_open, database)
     try:
+        # Whoever supervises us knows us by this name, and sees to our rows when we die.
+        name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
         plane = DataPlane(
             database,
-            _lines(),
-            # Whoever supervises us knows us by this name, and sees to our rows when we die.
-            name=os.environ.pop(WORKER_NAME, "") or fresh_worker_name(),
+            _lines(database, settings, name),
+            name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
         )
@@ -41,9 +45,11 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         await asyncio.to_thread(database.close)
 
 
-def _lines() -> list[Line]:
-    """What this data plane does. The library brings the first line."""
-    return []
+def _lines(database: Database, settings: Settings, name: str) -> list[Line]:
+    """What this data plane does."""
+    executors = {JobKind.SCAN: Scanner(settings.state)}
+    jobs = JobLine(database, executors, name=name, lease=settings.lease_seconds, heartbeat=settings.heartbeat_seconds)
+    return [jobs]
 
 
 def _open(database: Database) -> None:

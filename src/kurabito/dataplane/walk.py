@@ -7,37 +7,50 @@ memory, and a walk that was interrupted goes on after the path it came to. A fol
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from stat import S_ISREG
 from typing import Final
 
-from kurabito.dataplane.names import as_name, as_text
+from kurabito.dataplane.names import as_name, as_text, is_plain
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _AFTER_SLASH: Final = "0"
 """The character after the slash: everything below `a/` sorts before `a0`."""
+_LARGEST: Final = (1 << 63) - 1
 
 
 Entry = tuple[str, int, int, int, int]
 """A file as a walk sees it: relative path, size, mtime in ns, inode, device. Not a class: one is made for every file, and rows
 of the database are compared with them as they come."""
 
+Identity = tuple[int, int]
+"""The device and inode of a folder: what it is, by whatever path one came to it."""
+
+Keep = Callable[[str, list[str]], list[str]]
+"""Of the names in a folder those that are looked at. The folder is given as the path before its names; names of folders in it
+end with a slash."""
+
 
 @dataclass
 class Walk:
-    """One walk through a folder that is open; `ignored` says which paths are passed over."""
+    """One walk through a folder that is open.
+
+    Everything up to the path `after` is passed over, as are names that `keep` leaves out and the folders in `closed`.
+    """
 
     root: int
     after: str = ""
-    ignored: Callable[[str], bool] = lambda _: False
+    keep: Keep | None = None
+    closed: frozenset[Identity] = frozenset()
     folders: int = 0
+    """How many folders were entered below the root, not counting those that were entered on the way to `after`."""
     problems: list[tuple[str, OSError]] = field(default_factory=list)
     """Folders and files that are there and could not be looked at."""
 
     def batches(self) -> Iterator[list[Entry]]:
         """The files, in lists of neighbours, in order."""
-        stack = [_Folder("", os.dup(self.root), self)]
+        stack = [_Folder("", os.dup(self.root), identity_of(self.root), self)]
         try:
             while stack:
                 folder = stack[-1]
@@ -55,42 +68,45 @@ class Walk:
 class _Folder:
     """An open folder, and what of it is still to come."""
 
-    def __init__(self, prefix: str, fd: int, walk: Walk) -> None:
+    def __init__(self, prefix: str, fd: int, identity: Identity, walk: Walk) -> None:
         self.prefix = prefix
+        self.identity = identity
         self._fd = fd
         self._walk = walk
-        found = os.fstat(fd)
-        self.identity = (found.st_dev, found.st_ino)
-        walk.folders += 1
         self._folders: set[str] = set()
+        self._plain = True
         self._names = self._list()
         self._next = 0
 
     def _list(self) -> list[str]:
-        walk, prefix, after = self._walk, self.prefix, self._walk.after
-        names: list[str] = []
+        walk, prefix = self._walk, self.prefix
+        files: list[str] = []
+        folders: list[str] = []
         try:
             with os.scandir(self._fd) as entries:
                 for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        text = as_text(entry.name) + "/"
-                        if after and prefix + text[:-1] + _AFTER_SLASH <= after:
-                            continue
-                        self._folders.add(text)
-                    elif entry.is_file(follow_symlinks=False):
-                        text = as_text(entry.name)
-                        if after and prefix + text <= after:
-                            continue
-                    else:
-                        # Links, sockets, devices: not ours to read.
-                        continue
-                    names.append(text)
+                    # Whatever is no folder is looked at more closely when its turn comes.
+                    (folders if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
         except OSError as problem:
             walk.problems.append((prefix, problem))
-        if walk.ignored is not Walk.ignored:
-            names = [name for name in names if not walk.ignored(prefix + name)]
+        self._plain = is_plain("".join(files)) and is_plain("".join(folders))
+        if not self._plain:
+            files, folders = list(map(as_text, files)), list(map(as_text, folders))
+        if prefix <= walk.after:
+            files, folders = self._after(walk.after, files, folders)
+        self._folders = {name + "/" for name in folders}
+        names = [*files, *self._folders]
+        if walk.keep is not None:
+            names = walk.keep(prefix, names)
         names.sort()
         return names
+
+    def _after(self, after: str, files: list[str], folders: list[str]) -> tuple[list[str], list[str]]:
+        prefix = self.prefix
+        return (
+            [name for name in files if prefix + name > after],
+            [name for name in folders if prefix + name + _AFTER_SLASH > after],
+        )
 
     @property
     def is_done(self) -> bool:
@@ -98,31 +114,37 @@ class _Folder:
 
     def take_files(self) -> list[Entry]:
         """The files up to the next folder."""
-        names, folders, fd, prefix = self._names, self._folders, self._fd, self.prefix
-        if not folders:
-            mine, self._next = names, len(names)
-        else:
-            begin = self._next
+        names, folders = self._names, self._folders
+        begin = self._next
+        if folders:
             while self._next < len(names) and names[self._next] not in folders:
                 self._next += 1
-            mine = names[begin : self._next]
+        else:
+            self._next = len(names)
+        mine = names[begin : self._next]
+        return self._look_at(mine, mine if self._plain else map(as_name, mine))
+
+    def _look_at(self, texts: list[str], names: Iterable[str]) -> list[Entry]:
+        stat, prefix, fd = os.stat, self.prefix, self._fd
         found = []
-        for text in mine:
+        for text, name in zip(texts, names, strict=True):
             try:
-                seen = os.stat(as_name(text), dir_fd=fd, follow_symlinks=False)
+                seen = stat(name, dir_fd=fd, follow_symlinks=False)
             except FileNotFoundError:
                 continue
             except OSError as problem:
                 self._walk.problems.append((prefix + text, problem))
                 continue
+            # Links, sockets, devices: not ours to read.
             if S_ISREG(seen.st_mode):
-                found.append(
-                    (prefix + text, seen.st_size, seen.st_mtime_ns, _signed(seen.st_ino), _signed(seen.st_dev))
-                )
+                inode, mtime = seen.st_ino, seen.st_mtime_ns
+                if inode > _LARGEST or mtime > _LARGEST:
+                    inode, mtime = signed(inode), signed(mtime)
+                found.append((prefix + text, seen.st_size, mtime, inode, seen.st_dev))
         return found
 
-    def enter_next(self, above: set[tuple[int, int]]) -> _Folder | None:
-        """The folder that comes next, opened; None when it cannot be, or when the walk is inside of it already."""
+    def enter_next(self, above: set[Identity]) -> _Folder | None:
+        """The folder that comes next, opened; None when it cannot be, is closed to us, or the walk is inside of it already."""
         text = self._names[self._next]
         self._next += 1
         try:
@@ -132,17 +154,25 @@ class _Folder:
         except OSError as problem:
             self._walk.problems.append((self.prefix + text, problem))
             return None
-        inner = _Folder(self.prefix + text, fd, self._walk)
-        if inner.identity in above:
-            # A folder that was mounted into itself.
-            inner.close()
+        identity = identity_of(fd)
+        # It is above itself when somebody mounted it there.
+        if identity in above or identity in self._walk.closed:
+            os.close(fd)
             return None
-        return inner
+        if self.prefix + text > self._walk.after:
+            self._walk.folders += 1
+        return _Folder(self.prefix + text, fd, identity, self._walk)
 
     def close(self) -> None:
         os.close(self._fd)
 
 
-def _signed(number: int) -> int:
-    """A number of 64 bits as databases keep it."""
-    return number - (1 << 64) if number >= 1 << 63 else number
+def identity_of(folder: int) -> Identity:
+    """What an open folder is, however one came to it."""
+    found = os.fstat(folder)
+    return found.st_dev, found.st_ino
+
+
+def signed(number: int) -> int:
+    """A number of 64 bits as databases keep it; one that needs more loses the rest."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)

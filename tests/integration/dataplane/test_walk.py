@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kurabito.dataplane.paths import Root, check_relative
-from kurabito.dataplane.walk import Walk
+from kurabito.dataplane.walk import Walk, signed
 from kurabito.errors import PathEscapes, RootUnavailable
 
 
@@ -69,7 +69,37 @@ def test_a_walk_goes_on_after_any_path(tmp_path: Path) -> None:
 
 def test_ignored_paths_are_passed_over_with_what_is_below_them(tmp_path: Path) -> None:
     make(tmp_path, "@eaDir/thumb.jpg", "show/1.mkv", "show/@eaDir/2.jpg")
-    assert paths_of(tmp_path, ignored=lambda path: path.endswith("@eaDir/")) == ["show/1.mkv"]
+    assert paths_of(tmp_path, keep=lambda _, names: [name for name in names if name != "@eaDir/"]) == ["show/1.mkv"]
+
+
+def test_a_closed_folder_is_not_entered_by_whatever_path(tmp_path: Path) -> None:
+    make(tmp_path, "ours/1.mkv", "theirs/2.mkv")
+    found = (tmp_path / "ours").stat()
+    assert paths_of(tmp_path, closed=frozenset({(found.st_dev, found.st_ino)})) == ["theirs/2.mkv"]
+
+
+def test_folders_are_counted_once_however_often_a_walk_goes_on(tmp_path: Path) -> None:
+    make(tmp_path, "a/1.mkv", "a/b/2.mkv", "c/3.mkv", "c/d/e/4.mkv", "f.mkv")
+    (tmp_path / "z").mkdir()
+    everything = paths_of(tmp_path)
+    for path in everything:
+        with Root(tmp_path) as root:
+            first, rest = Walk(root.fd), Walk(root.fd, after=path)
+            for batch in first.batches():
+                if batch[-1][0] >= path:
+                    break
+            for _ in rest.batches():
+                pass
+            assert first.folders + rest.folders == 6
+
+
+def test_numbers_that_no_database_holds_are_made_to_fit(tmp_path: Path) -> None:
+    make(tmp_path, "future.mkv")
+    os.utime(tmp_path / "future.mkv", ns=(0, 13_000_000_000 * 10**9))
+    with Root(tmp_path) as root:
+        ((entry,),) = Walk(root.fd).batches()
+    assert entry[2] == signed(13_000_000_000 * 10**9)
+    assert signed((1 << 64) - 1) == -1
 
 
 def test_a_folder_that_cannot_be_read_is_a_problem_and_not_the_end(tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+"""A scan of 200,000 files, from the claim of its job to its end, against `find -printf` of the same tree.
+
+Most of the files are small and share their size with others, as subtitles and pictures do; the rest are large and unique.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
+from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.scan import Scanner
+from kurabito.db import Connection, Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.values import JobKind
+from processes import BenchmarkBroken
+
+FIRST: Final = Target(3.0, more_is_better=False)
+RESCAN: Final = Target(2.0, more_is_better=False)
+_PER_FOLDER: Final = 20
+_ADD_LIBRARY: Final = (
+    "INSERT INTO library_roots (name, root_path, created_at, updated_at) VALUES ('tree', :path, :now, :now)"
+)
+_ADD_JOB: Final = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUES (:id, 'scan', 1, :now, :now)"
+
+
+def run(options: Options) -> Outcome:
+    """A first scan and one of a library that did not change, each in turn with `find`."""
+    files = options.size(200_000, quick=2000)
+    with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as name:
+        folder = Path(name)
+        _make_tree(folder / "tree", files)
+        # Nobody is to pay for what another finds in the cache.
+        _find(folder)
+        with _library(folder, "known") as known:
+            _scan(known, files)
+            sides = [
+                Side("find", "find -printf '%P %s %T@ %i %D'", lambda: {"s": _find(folder)}),
+                Side("first scan", "SQLite, empty before", lambda: {"s": _first(folder, files)}, ours=True),
+                Side("rescan", "SQLite, nothing changed", lambda: {"s": _scan(known, files)}, ours=True),
+            ]
+            found, first, again = interleave(sides, options, turns=3)
+    rows = [
+        compare(f"scan {files:,} files", [first, found], "s", " s", FIRST, options),
+        compare(f"rescan {files:,} files, nothing changed", [again, found], "s", " s", RESCAN, options),
+    ]
+    return Outcome(rows, settings_of([found, first, again]))
+
+
+def _make_tree(root: Path, files: int) -> None:
+    chance = random.Random(4)
+    for number in range(files):
+        place = number // _PER_FOLDER
+        folder = root / f"show {place // 40:04}" / f"season {place % 40:02}"
+        if number % _PER_FOLDER == 0:
+            folder.mkdir(parents=True)
+        size = chance.randrange(1, 5000) if number % 2 else chance.randrange(10**8, 10**9)
+        # A file with a hole: it takes no room.
+        with (folder / f"episode {number:06} [1080p].mkv").open("wb") as file:
+            os.truncate(file.fileno(), size)
+
+
+def _find(folder: Path) -> float:
+    began = time.perf_counter()
+    subprocess.run(
+        ["find", str(folder / "tree"), "-printf", "%P\\t%s\\t%T@\\t%i\\t%D\\n"], stdout=subprocess.DEVNULL, check=True
+    )
+    return time.perf_counter() - began
+
+
+def _first(folder: Path, files: int) -> float:
+    with _library(folder, uuid.uuid4().hex) as library:
+        return _scan(library, files)
+
+
+@dataclass(frozen=True)
+class _Library:
+    """A database of its own, with the tree as its only library."""
+
+    owner: Database
+    plane: Database
+    state: Path
+
+
+@contextmanager
+def _library(folder: Path, name: str) -> Iterator[_Library]:
+    url = f"sqlite:///{folder / name}.db"
+    with ExitStack() as stack:
+        for file in (f"{name}.db", f"{name}.db-wal", f"{name}.db-shm"):
+            stack.callback((folder / file).unlink, missing_ok=True)
+        owner, plane = open_database(url), open_database(url, rights=DATA_PLANE)
+        owner.open()
+        stack.callback(owner.close)
+        migrate(owner, PRODUCT)
+        owner.write_blocking(lambda conn: conn.run(_ADD_LIBRARY, {"path": str(folder / "tree")}))
+        plane.open()
+        stack.callback(plane.close)
+        yield _Library(owner, plane, folder / "state")
+
+
+def _scan(library: _Library, files: int) -> float:
+    library.owner.write_blocking(lambda conn: conn.run(_ADD_JOB, {"id": uuid.uuid4().hex}))
+    line = JobLine(library.plane, {JobKind.SCAN: Scanner(library.state)}, name="benchmark")
+    began = time.perf_counter()
+    line.work()
+    took = time.perf_counter() - began
+    if library.owner.read_blocking(_known) != (files, files):
+        raise BenchmarkBroken(f"the scan did not find {files} files")
+    return took
+
+
+def _known(conn: Connection) -> tuple[int, ...] | None:
+    return conn.one(
+        "SELECT (SELECT count(*) FROM library_files WHERE is_missing = 0), "
+        "(SELECT files_seen FROM scan_sessions ORDER BY id DESC LIMIT 1)"
+    )
+
+
+if __name__ == "__main__":
+    run_alone("scan_tree", run)

@@ -1,0 +1,103 @@
+"""Which names of a library are passed over: patterns as people know them from `.gitignore`.
+
+*.part          files and folders of that name, wherever they are
+@eaDir/         folders only, with all that is in them
+/extras/*.txt   with a slash in it: this path from the library's folder on
+shows/**/raw/   any number of folders in between
+!keep.part      not that one after all; of the patterns that match the last one counts
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, Self
+
+DEFAULTS: Final = (
+    "@eaDir/",
+    "#recycle/",
+    "#snapshot/",
+    "$RECYCLE.BIN/",
+    "System Volume Information/",
+    ".Trash-*/",
+    ".Trashes/",
+    ".kurabito-trash/",
+    "lost+found/",
+    "*.part",
+    "*.!qB",
+    "*.!ut",
+    "*.aria2",
+    "*.crdownload",
+)
+"""Bins, thumbnails of a NAS, and downloads that are not there yet."""
+
+_WILD: Final = re.compile(r"[*?\[]")
+_ANY_FOLDERS: Final = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One pattern."""
+
+    parts: tuple[str, ...]
+    anchored: bool
+    folders_only: bool
+    ignores: bool
+
+    @classmethod
+    def of(cls, pattern: str) -> Self:
+        ignores = not pattern.startswith("!")
+        body = pattern if ignores else pattern[1:]
+        parts = tuple(part for part in body.split("/") if part)
+        return cls(parts, "/" in body.rstrip("/"), body.endswith("/"), ignores)
+
+    def matches(self, parts: Sequence[str], is_folder: bool) -> bool:
+        if self.folders_only and not is_folder:
+            return False
+        return _match(parts, self.parts) if self.anchored else fnmatchcase(parts[-1], self.parts[0])
+
+
+class Ignored:
+    """What a library passes over: the defaults, and then its own patterns."""
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        self._rules = [rule for rule in map(_Rule.of, (*DEFAULTS, *patterns)) if rule.parts]
+        # A first look at a name that costs next to nothing, because nearly all of them pass it.
+        lasts = [(rule.parts[-1], "/" if rule.folders_only else "") for rule in self._rules if rule.ignores]
+        self._whole = {last + slash for last, slash in lasts if not _WILD.search(last)}
+        self._whole |= {last + "/" for last, _ in lasts if not _WILD.search(last)}
+        self._ends = tuple(last[1:] + "/" * wide for last, _ in lasts if _is_ending(last) for wide in (0, 1))
+        begins = [last for last, _ in lasts if _WILD.search(last) and not _is_ending(last)]
+        # A pattern that begins with something wild begins with nothing, and so does every name.
+        self._begins = tuple(_WILD.split(last, maxsplit=1)[0] for last in begins)
+
+    def keep(self, folder: str, names: list[str]) -> list[str]:
+        """The names of a folder that are not passed over; `folder` is the path before them, and folders end with a slash."""
+        whole, ends, begins = self._whole, self._ends, self._begins
+        suspects = {name for name in names if name.endswith(ends) or name in whole or name.startswith(begins)}
+        if not suspects:
+            return names
+        dropped = {name for name in suspects if self._is_ignored(folder + name)}
+        return [name for name in names if name not in dropped]
+
+    def _is_ignored(self, path: str) -> bool:
+        parts = path.rstrip("/").split("/")
+        is_folder = path.endswith("/")
+        for rule in reversed(self._rules):
+            if rule.matches(parts, is_folder):
+                return rule.ignores
+        return False
+
+
+def _is_ending(pattern: str) -> bool:
+    return pattern.startswith("*") and not _WILD.search(pattern[1:])
+
+
+def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == _ANY_FOLDERS:
+        return any(_match(parts[begin:], pattern[1:]) for begin in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _match(parts[1:], pattern[1:])

@@ -1,0 +1,245 @@
+"""Scanning a library: what is on the disk and what is known are walked through side by side, in the order of their paths.
+
+A stretch of a few thousand files is compared as a whole, and only where something differs is anything written. What was not
+seen is only noted. At the end, and only if everything could be read, it is moved or marked missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kurabito.dataplane import scan_ending, scan_files, scan_session
+from kurabito.dataplane.held import HeldJob, Stopped
+from kurabito.dataplane.ignore import Ignored
+from kurabito.dataplane.jobs import JobFailed
+from kurabito.dataplane.names import as_name
+from kurabito.dataplane.pace import Pace
+from kurabito.dataplane.paths import Root
+from kurabito.dataplane.scan_files import Differences, path_of, size_of
+from kurabito.dataplane.scan_queries import sql
+from kurabito.dataplane.scan_session import Session
+from kurabito.dataplane.walk import Entry, Identity, Walk
+from kurabito.db import Connection
+from kurabito.errors import LeaseLost, RootUnavailable
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.values import ScanStatus
+
+STRETCH: Final = 5000
+"""Files that are compared, and if need be written, at once."""
+_MARK_EVERY: Final = 20
+"""Stretches without a change after which it is written down how far the scan came."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Library:
+    id: int
+    folder: Path
+    ignored: Ignored
+    is_new: bool
+    """No file of it is known, so nothing can have changed, moved or gone."""
+
+
+class Scanner:
+    """Does scan jobs. `state` is our own folder, which is never scanned, wherever it lies."""
+
+    def __init__(self, state: Path, *, stretch: int = STRETCH) -> None:
+        self._state = state
+        self._stretch = stretch
+
+    def __call__(self, job: HeldJob) -> None:
+        library = job.read(lambda conn: _find_library(conn, job.library_id))
+        session = job.write(lambda conn: scan_session.begin(conn, job.id, library.id))
+        if session.status is ScanStatus.SUCCEEDED:
+            # Whoever finished it did not live to say so.
+            return
+        try:
+            with Root(library.folder) as root:
+                _Scan(job, library, session, root, self._closed(), self._stretch).run()
+        except (LeaseLost, Stopped):
+            raise
+        except RootUnavailable as gone:
+            raise _failed(job, session, ErrorCode.ROOT_UNAVAILABLE, str(gone)) from gone
+        except JobFailed as failed:
+            raise _failed(job, session, failed.error_code, str(failed)) from failed
+
+    def _closed(self) -> frozenset[Identity]:
+        try:
+            state = self._state.stat()
+        except OSError:
+            # There is none on this machine, or none that we come to.
+            return frozenset()
+        return frozenset({(state.st_dev, state.st_ino)})
+
+
+class _Scan:
+    """One scan of one library by one worker."""
+
+    def __init__(
+        self,
+        job: HeldJob,
+        library: _Library,
+        session: Session,
+        root: Root,
+        closed: frozenset[Identity],
+        stretch: int,
+    ) -> None:
+        self._job = job
+        self._library = library
+        self._session = session
+        self._root = root
+        self._pace = Pace(job, stretch)
+        self._page = 2 * stretch
+        self._walk = Walk(root.fd, session.resume_after, library.ignored.keep, closed)
+        self._counted_before = session.folders
+        self._after = session.resume_after
+        """Up to here everything is compared."""
+        self._unmarked = 0
+
+    def run(self) -> None:
+        self._refuse_empty_folder()
+        for stretch in self._stretches():
+            self._job.check()
+            self._count(stretch)
+            self._compare(stretch)
+            self._job.report(self._session.paths, self._session.progress)
+        self._count([])
+        self._note_what_is_left()
+        self._settle()
+
+    def _stretches(self) -> Iterator[list[Entry]]:
+        """The files of the library in lists of the length that fits into a transaction."""
+        waiting: list[Entry] = []
+        for files in self._walk.batches():
+            waiting += files
+            while len(waiting) >= (length := self._pace.rows):
+                yield waiting[:length]
+                waiting = waiting[length:]
+        if waiting:
+            yield waiting
+
+    def _count(self, stretch: list[Entry]) -> None:
+        session = self._session
+        session.files += len(stretch)
+        session.bytes += sum(map(size_of, stretch))
+        # A walk is never in a folder that lies behind the last file it gave, so that these belong together.
+        session.folders = self._counted_before + self._walk.folders
+        for path, problem in self._walk.problems:
+            if not path:
+                raise RootUnavailable(_unreadable(self._root, problem))
+            session.note_problem(path, problem)
+        self._walk.problems.clear()
+
+    def _compare(self, seen: list[Entry]) -> None:
+        """Compare a stretch with what is known of it, a page at a time: much may have been there that is not any more."""
+        end = seen[-1][0]
+        while self._after < end:
+            known = self._known(end)
+            if len(known) < self._page:
+                part, seen, until = seen, [], end
+            else:
+                until = known[-1][0]
+                here = bisect_right(seen, until, key=path_of)
+                part, seen = seen[:here], seen[here:]
+            self._store(part, known, until, is_end=until == end)
+            self._after = until
+
+    def _store(self, seen: list[Entry], known: list[Entry], until: str, *, is_end: bool) -> None:
+        session = self._session
+        if is_end:
+            session.resume_after = until
+        self._unmarked += 1
+        if seen == known and self._unmarked < _MARK_EVERY:
+            return
+
+        def write(conn: Connection) -> None:
+            if seen != known:
+                self._write_differences(conn, seen, known)
+            if is_end:
+                scan_session.mark(conn, session)
+
+        self._pace.write(write)
+        self._unmarked = 0
+
+    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry]) -> None:
+        library, session = self._library, self._session
+        if library.is_new:
+            found = Differences(added=seen)
+        else:
+            found = scan_files.differences(conn, library.id, seen, known)
+        scan_files.store(conn, library.id, found)
+        if not library.is_new:
+            came = map(path_of, (*found.added, *found.replaced))
+            scan_files.note(conn, session.id, library.id, "added", came)
+            scan_files.note(conn, session.id, library.id, "unseen", found.unseen)
+        added = len(found.added) + len(found.returned) + len(found.replaced)
+        scan_session.count(conn, session, added=added, changed=len(found.changed))
+
+    def _note_what_is_left(self) -> None:
+        """What is known behind the last file that was seen was not seen."""
+        while known := self._known(None):
+            if not self._session.files:
+                raise JobFailed(ErrorCode.ROOT_EMPTY, _empty(self._root))
+            self._store([], known, known[-1][0], is_end=False)
+            self._after = known[-1][0]
+
+    def _settle(self) -> None:
+        session, pace = self._session, self._pace
+        if not self._root.is_in_place():
+            raise RootUnavailable(
+                f"the folder {self._root.folder} was taken away while it was scanned; is the share still mounted?"
+            )
+        if not session.errors:
+            scan_ending.move_files(self._job, session, pace)
+            scan_ending.mark_missing(session, pace)
+        scan_ending.choose_candidates(self._job, self._library.id, session, pace)
+        scan_ending.forget_findings(session, pace)
+        self._job.write(lambda conn: scan_session.succeed(conn, session))
+
+    def _refuse_empty_folder(self) -> None:
+        """An empty folder is most likely a share that is not mounted, also when an earlier worker still saw files in it."""
+        if self._library.is_new:
+            return
+        try:
+            with os.scandir(self._root.fd) as entries:
+                is_empty = next(entries, None) is None
+        except OSError as problem:
+            raise RootUnavailable(_unreadable(self._root, problem)) from None
+        if is_empty and self._job.read(lambda conn: scan_files.known_files(conn, self._library.id, "", None, 1)):
+            raise JobFailed(ErrorCode.ROOT_EMPTY, _empty(self._root))
+
+    def _known(self, until: str | None) -> list[Entry]:
+        if self._library.is_new:
+            return []
+        return self._job.read(
+            lambda conn: scan_files.known_files(conn, self._library.id, self._after, until, self._page)
+        )
+
+
+def _find_library(conn: Connection, library: int | None) -> _Library:
+    row = conn.one(sql(conn).find_library, {"library": library})
+    if library is None or row is None:
+        raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {library} any more: it was removed")
+    root_path, ignored, has_files = row
+    return _Library(library, Path(as_name(root_path)), Ignored(json.loads(ignored)), not has_files)
+
+
+def _failed(job: HeldJob, session: Session, code: ErrorCode, message: str) -> JobFailed:
+    job.write(lambda conn: scan_session.fail(conn, session, code, message))
+    return JobFailed(code, message)
+
+
+def _empty(root: Root) -> str:
+    return (
+        f"the folder {root.folder} is empty although files of it are known, so nothing is marked missing; "
+        "is the share mounted? If it is meant to be empty, remove the library"
+    )
+
+
+def _unreadable(root: Root, problem: OSError) -> str:
+    return f"the folder {root.folder} cannot be read: {problem.strerror}; may this user read it?"

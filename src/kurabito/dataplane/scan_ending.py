@@ -1,0 +1,99 @@
+"""The end of a scan, when everything was seen: what moved, what is missing, and what is worth hashing.
+
+Each step is done in small transactions that leave less to do, so that whoever goes on after a crash does only the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from kurabito.dataplane import scan_session
+from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.pace import Pace
+from kurabito.dataplane.scan_queries import ROWS, given, sql
+from kurabito.dataplane.scan_session import Session
+from kurabito.db import Connection, Dialect
+from kurabito.db.rowsource import Column, row_source
+
+T = TypeVar("T")
+
+
+def move_files(job: HeldJob, session: Session, pace: Pace) -> None:
+    """Give files that went from one path to another their old row back, with its id and its hash."""
+    pairs = job.read(lambda conn: conn.all(sql(conn).moved_files, {"session": session.id}))
+    for part in _parts(pairs, pace):
+        pace.write(lambda conn, part=part: _move(conn, session, part))  # type: ignore[misc]
+
+
+def mark_missing(session: Session, pace: Pace) -> None:
+    """Mark every file that was known and not seen."""
+    while pace.write(lambda conn: _mark_some_missing(conn, session, pace.rows)):
+        pass
+
+
+def choose_candidates(job: HeldJob, library: int, session: Session, pace: Pace) -> None:
+    """Have exactly those files hashed that may have a duplicate, in all libraries."""
+
+    def misjudged(conn: Connection) -> list[tuple[int, int]]:
+        if not scan_session.has_changes(conn, session) and not _is_unsettled(conn, library, session):
+            return []
+        return [(file, wanted) for file, wanted in conn.all(sql(conn).misjudged_files)]
+
+    found = job.read(misjudged)
+    for wanted in (1, 0):
+        files = [file for file, judged in found if judged == wanted]
+        for part in _parts(files, pace):
+            pace.write(lambda conn, part=part, wanted=wanted: _judge(conn, part, wanted=wanted))  # type: ignore[misc]
+
+
+def forget_findings(session: Session, pace: Pace) -> None:
+    """Drop what was noted during the scan, and what scans that were given up left behind."""
+    while pace.write(lambda conn: conn.run(sql(conn).forget_some_findings, {"session": session.id, "most": pace.rows})):
+        pass
+
+
+def _parts(rows: Sequence[T], pace: Pace) -> Iterator[Sequence[T]]:
+    begin = 0
+    while begin < len(rows):
+        end = begin + pace.rows
+        yield rows[begin:end]
+        begin = end
+
+
+def _move(conn: Connection, session: Session, pairs: Sequence[tuple[int, ...]]) -> None:
+    queries = sql(conn)
+    came = given(conn, [new for _, new in pairs])
+    paths: dict[int, str] = dict(conn.all(queries.paths_of, {"given": came}))
+    moved = [(old, paths[new]) for old, new in pairs]
+    # The new row makes way for the old one: the path can have only one of them.
+    conn.run(queries.forget_files, {"given": came})
+    if conn.dialect is Dialect.SQLITE:
+        now = conn.now()
+        conn.raw.executemany(queries.move_files_sqlite, [(now, *row) for row in moved])
+    else:
+        ids, targets = zip(*moved, strict=True)
+        source, arrays = row_source(Column("id", "bigint", ids), Column("relative_path", "text", targets))
+        conn.run(queries.move_files_postgres.replace(ROWS, source), arrays)
+    settled = given(conn, [file for pair in pairs for file in pair])
+    conn.run(queries.forget_findings_about, {"session": session.id, "given": settled})
+    scan_session.count(conn, session, added=-len(pairs), moved=len(pairs))
+
+
+def _mark_some_missing(conn: Connection, session: Session, most: int) -> int:
+    queries = sql(conn)
+    files = [file for (file,) in conn.all(queries.some_unseen, {"session": session.id, "most": most})]
+    if files:
+        listed = given(conn, files)
+        removed = conn.run(queries.mark_missing, {"given": listed})
+        conn.run(queries.forget_findings_about, {"session": session.id, "given": listed})
+        scan_session.count(conn, session, removed=removed)
+    return len(files)
+
+
+def _is_unsettled(conn: Connection, library: int, session: Session) -> bool:
+    return conn.one(sql(conn).unsettled, {"library": library, "session": session.id}) is not None
+
+
+def _judge(conn: Connection, files: Sequence[int], *, wanted: int) -> None:
+    conn.run(sql(conn).want_hash if wanted else sql(conn).want_no_hash, {"given": given(conn, files)})

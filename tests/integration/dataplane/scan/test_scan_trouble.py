@@ -1,0 +1,249 @@
+"""Folders that vanish, cannot be read, or hold what nobody expects: nothing known is lost over them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.names import shown
+from kurabito.dataplane.scan import Scanner
+
+if TYPE_CHECKING:
+    from tests.integration.dataplane.scan.conftest import Shelf
+
+DONE = ("completed", None, None)
+NOBODY = 65534
+
+
+def filled(shelf: Shelf) -> Shelf:
+    for name in ("a/1.mkv", "a/2.mkv", "b/3.mkv", "c.mkv", "d.mkv"):
+        shelf.write(name, name.encode())
+    assert shelf.scan() == DONE
+    return shelf
+
+
+def scanner_that(shelf: Shelf, do: Callable[[], None]) -> Callable[[HeldJob], None]:
+    """A scanner; something happens after its first stretch."""
+
+    def execute(job: HeldJob) -> None:
+        report, left = job.report, [do]
+
+        def reporting(processed: int, progress: float) -> None:
+            report(processed, progress)
+            if left:
+                left.pop()()
+
+        job.report = reporting  # type: ignore[method-assign]
+        Scanner(shelf.state, stretch=2)(job)
+
+    return execute
+
+
+def test_a_vanished_folder_fails_the_scan_and_loses_nothing(shelf: Shelf) -> None:
+    filled(shelf).folder.rename(shelf.folder.parent / "unmounted")
+    status, code, message = shelf.scan()
+    assert (status, code) == ("failed", "ROOT_UNAVAILABLE")
+    assert str(shelf.folder) in message
+    assert "mounted" in message
+    assert shelf.missing() == set()
+    assert shelf.session("status, error_code, error_message") == ("failed", code, message)
+
+
+def test_an_empty_folder_fails_the_scan_and_loses_nothing(shelf: Shelf) -> None:
+    filled(shelf).folder.rename(shelf.folder.parent / "unmounted")
+    shelf.folder.mkdir()
+    status, code, message = shelf.scan()
+    assert (status, code) == ("failed", "ROOT_EMPTY")
+    assert "mounted" in message
+    assert shelf.missing() == set()
+
+
+def test_a_folder_without_files_fails_the_scan_too(shelf: Shelf) -> None:
+    filled(shelf)
+    for path in list(shelf.folder.rglob("*.mkv")):
+        path.unlink()
+    assert shelf.scan()[:2] == ("failed", "ROOT_EMPTY")
+    assert shelf.missing() == set()
+    assert shelf.ask("SELECT * FROM scan_findings") == []
+
+
+def test_a_new_library_may_be_empty(shelf: Shelf) -> None:
+    assert shelf.scan() == DONE
+
+
+def test_a_folder_that_is_unmounted_between_two_workers_loses_nothing(shelf: Shelf) -> None:
+    filled(shelf)
+    job = shelf.begin()
+
+    def vanish() -> None:
+        shelf.folder.rename(shelf.folder.parent / "unmounted")
+        shelf.folder.mkdir()
+        raise InterruptedError
+
+    shelf.write("0.mkv")
+    shelf.work(scanner_that(shelf, vanish))
+    shelf.again(job)
+    shelf.work()
+    assert shelf.ask("SELECT error_code FROM jobs WHERE id = :id", id=job) == [("ROOT_EMPTY",)]
+    assert shelf.missing() == set()
+
+
+def test_a_folder_that_is_exchanged_during_the_scan_loses_nothing(shelf: Shelf) -> None:
+    filled(shelf)
+    (shelf.folder / "d.mkv").unlink()
+
+    def exchange() -> None:
+        shelf.folder.rename(shelf.folder.parent / "unmounted")
+        shelf.folder.mkdir()
+
+    status, code, message = shelf.scan(scanner_that(shelf, exchange))
+    assert (status, code) == ("failed", "ROOT_UNAVAILABLE")
+    assert "taken away" in message
+    assert shelf.missing() == set()
+
+
+def test_a_removed_library_fails_its_scan(shelf: Shelf) -> None:
+    shelf.begin()
+    shelf.change("DELETE FROM library_roots")
+    assert shelf.work()
+    assert shelf.ask("SELECT status, error_code FROM jobs") == [("failed", "ROOT_UNAVAILABLE")]
+
+
+@pytest.fixture
+def public_folder(shelf: Shelf) -> Iterator[Path]:
+    """A place for the library that a user without any rights comes to; pytest's own is for its owner only."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    shelf.folder = folder / "shelf"
+    shelf.folder.mkdir()
+    shelf.change("UPDATE library_roots SET root_path = :path", path=str(shelf.folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Root reads everything, so be somebody else for a while."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.usefixtures("public_folder")
+def test_what_cannot_be_read_is_told_and_nothing_is_taken_for_missing(shelf: Shelf) -> None:
+    filled(shelf)
+    (shelf.folder / "c.mkv").unlink()
+    shelf.write("z.mkv", b"new")
+    (shelf.folder / "a").chmod(0)
+
+    def execute(job: HeldJob) -> None:
+        # Connections that are open stay open.
+        job.read(lambda conn: None)
+        with without_privileges():
+            Scanner(shelf.state, stretch=2)(job)
+
+    try:
+        assert shelf.scan(execute) == DONE
+    finally:
+        (shelf.folder / "a").chmod(0o755)
+    assert shelf.missing() == set()
+    assert "z.mkv" in shelf.files()
+    status, code, message, errors = shelf.session("status, error_code, error_message, error_count")
+    assert (status, code, errors) == ("succeeded", "SCAN_INCOMPLETE", 1)
+    assert "'a/': Permission denied" in message
+    assert shelf.scan() == DONE
+    assert shelf.missing() == {"c.mkv"}
+    assert shelf.session("error_code, error_count") == (None, 0)
+
+
+def test_a_hostile_tree_is_scanned_and_not_left(shelf: Shelf) -> None:
+    names: list[str | bytes] = [
+        b"caf\xe9.mkv",
+        "new\nline.mkv",
+        "~$HOME.mkv",
+        "x" * 255,
+        b"\xff\xfe/inner.mkv",
+        "-rf *",
+        "\uefe9",
+        "'\";--",
+    ]
+    for name in names:
+        shelf.write(name)
+    (shelf.folder / "passwd").symlink_to("/etc/passwd")
+    (shelf.folder / "etc").symlink_to("/etc")
+    (shelf.folder / "loop").symlink_to(shelf.folder)
+    (shelf.folder / "self").symlink_to("self")
+    os.mkfifo(shelf.folder / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(shelf.folder / "socket"))
+    os.utime(shelf.folder / "-rf *", ns=(0, 13_000_000_000 * 10**9))
+    assert shelf.scan() == DONE
+    assert len(shelf.files()) == len(names)
+    assert {"\\xff\\xfe/inner.mkv", "new\nline.mkv", "caf\\xe9.mkv"} < {shown(path) for path in shelf.files()}
+    before = shelf.files("id, updated_at")
+    assert shelf.scan() == DONE
+    assert shelf.files("id, updated_at") == before
+
+
+def test_files_may_vanish_and_turn_into_others_during_the_scan(shelf: Shelf) -> None:
+    filled(shelf)
+
+    def meddle() -> None:
+        shutil.rmtree(shelf.folder / "b")
+        (shelf.folder / "b").symlink_to("/etc")
+        (shelf.folder / "c.mkv").unlink()
+        (shelf.folder / "c.mkv").symlink_to("/etc/passwd")
+        (shelf.folder / "d.mkv").unlink()
+        os.mkfifo(shelf.folder / "d.mkv")
+
+    assert shelf.scan(scanner_that(shelf, meddle)) == DONE
+    # A folder became a link under our eyes: that is no folder that could be read.
+    assert shelf.missing() == set()
+    assert shelf.session("error_code") == ("SCAN_INCOMPLETE",)
+    assert shelf.scan() == DONE
+    assert shelf.missing() == {"b/3.mkv", "c.mkv", "d.mkv"}
+
+
+def test_ignored_names_and_our_own_folder_are_not_scanned(shelf: Shelf) -> None:
+    patterns = '["*.nfo", "/extras/", "raw/**/tmp/", "!keep.part"]'
+    shelf.change("UPDATE library_roots SET ignored = :patterns", patterns=patterns)
+    shelf.state = shelf.folder / "kurabito"
+    kept = ["1.mkv", "show/extras/2.mkv", "tmp/3.mkv", "keep.part", "@eaDir"]
+    dropped = [
+        "kurabito/thumbs/1.jpg",
+        "x/@eaDir/1.jpg",
+        ".Trash-1000/files/1.mkv",
+        ".kurabito-trash/1.mkv",
+        "lost+found/1.mkv",
+        "2.mkv.part",
+        "3.mkv.!qB",
+        "show/1.nfo",
+        "extras/1.mkv",
+        "raw/a/b/tmp/1.mkv",
+        "raw/tmp/1.mkv",
+    ]
+    for path in (*kept, *dropped):
+        shelf.write(path)
+    assert shelf.scan() == DONE
+    assert set(shelf.files()) == set(kept)
+
+
+def test_what_is_ignored_from_now_on_is_missing(shelf: Shelf) -> None:
+    filled(shelf)
+    shelf.change("UPDATE library_roots SET ignored = :patterns", patterns='["a/"]')
+    assert shelf.scan() == DONE
+    assert shelf.missing() == {"a/1.mkv", "a/2.mkv"}
