@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import typer
 
-from kurabito import cli
+from kurabito.cli import commands as cli
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import PREFIX, Settings
 
