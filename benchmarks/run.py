@@ -29,6 +29,8 @@ PROGRAMS: Final = (
     "counts_at_scale",
     "page_at_scale",
     "idle_serve",
+    "dedupe",
+    "hash_files",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

@@ -66,9 +66,10 @@ def run(asked: Asked) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     state = asked.state or Path(os.environ.get("KURABITO_STATE") or default_state())
     progress = _ProgressLine()
+    places = places_of(asked.paths)
     try:
         with Known(state.expanduser().absolute()) as known:
-            search = Search(places_of(asked.paths), known, linked=asked.linked, tell=progress.show)
+            search = Search(places, known, linked=asked.linked, tell=progress.show)
             groups = search.run()
     except KeyboardInterrupt:
         progress.clear()

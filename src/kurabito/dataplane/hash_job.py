@@ -46,7 +46,9 @@ class HashFiles:
         with HashPool[_Portion]() as pool:
             hashing = _Hashing(job, library, pool, lambda: self._clock.now() >= until)
             hashing.read(hashing.to_be_sampled())
-            hashing.read(hashing.alike())
+            # Reading one may call for a twin that was passed already.
+            while hashing.read(hashing.alike()):
+                pass
 
 
 class _Hashing:
@@ -89,14 +91,15 @@ class _Hashing:
         store.want_twins(conn, [row for row, has_twin in page if has_twin])
         return page
 
-    def read(self, portions: Iterator[_Portion]) -> None:
-        """Have files read, and write what came of it, until there are no more or it is late."""
-        pool = self._pool
+    def read(self, portions: Iterator[_Portion]) -> bool:
+        """Have files read, and write what came of it, until there are no more or it is late; false when there were none."""
+        pool, some = self._pool, False
         while True:
             while pool.has_room and not self._is_late() and (portion := next(portions, None)):
                 pool.ask(self._question(portion), portion)
+                some = True
             if not pool.waiting:
-                return
+                return some
             for (whole, rows), answer in pool.answers(_PATIENCE):
                 self._note(whole, rows, answer)
             self._job.check()

@@ -208,6 +208,16 @@ def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_s
     assert groups(shelf.database) == {("blake3", blake3(content).digest()): 2}
 
 
+def test_a_twin_in_the_same_library_is_read_by_the_same_job(shelf: Shelf) -> None:
+    content = os.urandom(BIG)
+    shelf.open()
+    shelf.put(a=content)
+    shelf.hash()
+    shelf.put(b=content)
+    shelf.hash()
+    assert groups(shelf.database) == {("blake3", blake3(content).digest()): 2}
+
+
 def test_every_file_is_hashed_where_that_is_the_policy(shelf: Shelf) -> None:
     shelf.open(policy="all")
     shelf.put(a=os.urandom(BIG), b=b"small")
