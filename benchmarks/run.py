@@ -30,6 +30,8 @@ PROGRAMS: Final = (
     "page_at_scale",
     "idle_serve",
     "scan_tree",
+    "dedupe",
+    "hash_files",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

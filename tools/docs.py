@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import typer
 
-from kurabito import cli
+from kurabito.cli import commands as cli
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.tables import TABLES, Table

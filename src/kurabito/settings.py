@@ -25,6 +25,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationE
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from kurabito.errors import ConfigError
+from kurabito.folders import default_state
 from kurabito.logs import MASK, mask_text
 
 PREFIX: Final = "KURABITO_"
@@ -50,14 +51,6 @@ def _octal(value: object) -> object:
 
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-def default_state() -> Path:
-    """The user's data directory, as the XDG base directory specification has it."""
-    data = os.environ.get("XDG_DATA_HOME", "")
-    # The specification says that a relative path is to be ignored.
-    home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
-    return home / "kurabito"
 
 
 class Settings(BaseSettings):

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import pytest
 from typer.testing import CliRunner
 
-from kurabito.cli import app
+from kurabito.cli.commands import app
 from kurabito.errors import KurabitoError
 from kurabito.runtime import NewTask, PermanentError, Queue, Registry, TaskContext, TaskRecord, Worker, open_queue
 

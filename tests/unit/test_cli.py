@@ -29,7 +29,7 @@ def test_help_shows_the_commands_and_loads_nothing_heavy() -> None:
     assert "serve" in outcome.stdout
     assert "Examples" in outcome.stdout
     heavy = ["fastapi", "pydantic", "structlog", "uvicorn", "sqlite3", "kurabito.app", "kurabito.settings"]
-    program = f"import sys, kurabito.cli; print([name for name in {heavy} if name in sys.modules])"
+    program = f"import sys, kurabito.cli.commands; print([name for name in {heavy} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
 

@@ -1,83 +1,23 @@
-"""The command line.
-
-One module per command or group of commands. Such a module imports nothing heavier than Typer at its top, so that
-`kurabito --help` answers at once; what a command needs it imports when it runs. To add one:
-
-    app.command(no_args_is_help=False)(serve)             # a command
-    app.add_typer(tasks.app, name="tasks")                # a group
-"""
+"""The command line: `commands` has the commands, and `main` runs them."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
-
-from kurabito.cli import db, keys, tasks, user
-from kurabito.cli.config import config
-from kurabito.cli.dataplane import dataplane
-from kurabito.cli.demo import demo
-from kurabito.cli.doctor import doctor
-from kurabito.cli.serve import serve
-from kurabito.cli.worker import worker
 from kurabito.errors import KurabitoError
-
-app = typer.Typer(
-    name="kurabito",
-    no_args_is_help=True,
-    # Our own errors are one line; anything else is a bug, and its plain traceback is what a report needs.
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(serve)
-app.command()(demo)
-app.command()(doctor)
-app.command()(config)
-app.command()(dataplane)
-app.command()(worker)
-app.add_typer(tasks.app, name="tasks")
-app.add_typer(keys.app, name="key")
-app.add_typer(user.app, name="user")
-app.add_typer(db.app, name="db")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"kurabito {version('kurabito')}")
-        raise typer.Exit
-
-
-@app.callback()
-def _kurabito(
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and leave.", callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Keep a media collection, and run background work that survives crashes.
-
-    Settings come from the environment (`KURABITO_PORT=9000`), from `kurabito.toml` in the state folder, or from
-    defaults; `kurabito config` shows which.
-
-    Examples:
-
-        kurabito serve
-
-        KURABITO_DATABASE=postgresql://me@db.local/kurabito kurabito serve --port 9000
-
-        kurabito demo
-
-        kurabito doctor
-    """
 
 
 def main() -> None:
     """Run the command line: 0 done, 1 could not be done, 2 not understood."""
     try:
+        if sys.argv[1:2] == ["dedupe"]:
+            # It is over in less time than the other commands take to load.
+            from kurabito.cli import duplicates
+
+            duplicates.run_if_plain(sys.argv[2:])
+        from kurabito.cli.commands import app
+
         app()
     except KurabitoError as error:
-        typer.echo(f"error: {error}", err=True)
+        sys.stderr.write(f"error: {error}\n")
         sys.exit(1)

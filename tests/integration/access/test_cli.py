@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kurabito.access import Keys, Passwords, Scope, Sessions
-from kurabito.cli import app
+from kurabito.cli.commands import app
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import KurabitoError

@@ -245,3 +245,7 @@ CREATE TRIGGER tr_library_files_changed AFTER UPDATE ON library_files
     REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_changed_files();
 CREATE TRIGGER tr_library_files_deleted AFTER DELETE ON library_files
     REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted_files();
+
+-- Files whose content may be that of another one of their size.
+CREATE INDEX ix_library_files_twins ON library_files (size_bytes, edge_hash)
+    WHERE is_missing = 0 AND (edge_hash IS NOT NULL OR content_hash IS NOT NULL);

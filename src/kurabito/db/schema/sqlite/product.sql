@@ -241,3 +241,7 @@ BEGIN
     DELETE FROM duplicate_groups
     WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash AND file_count = 0;
 END;
+
+-- Files whose content may be that of another one of their size.
+CREATE INDEX ix_library_files_twins ON library_files (size_bytes, edge_hash)
+    WHERE is_missing = 0 AND (edge_hash IS NOT NULL OR content_hash IS NOT NULL);

@@ -1,0 +1,132 @@
+"""The folders and files that a search without a server is given; each file is looked at once, however they overlap."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import methodcaller
+from pathlib import Path
+from stat import S_ISREG
+from typing import Final
+
+from kurabito.dataplane.dedupe_cache import Facts
+from kurabito.dataplane.names import as_name, as_text
+from kurabito.dataplane.paths import Root
+from kurabito.dataplane.walk import Entry, Walk
+from kurabito.errors import InvalidInput
+
+TRASH: Final = ".kurabito-trash"
+
+_is_trash: Final[Callable[[str], bool]] = methodcaller("endswith", TRASH + "/")
+
+
+class Place:
+    """A folder to look into, or some files of it."""
+
+    def __init__(self, folder: Path, rank: int, *, elsewhere: frozenset[str] = frozenset()) -> None:
+        self.folder = str(folder)
+        self._prefix = self.folder.rstrip("/") + "/"
+        self.real = real_folder(folder)
+        """Where it really is, so that what is known of it is found again by whichever way somebody came."""
+        self.named: dict[str, int] = {}
+        """The files of it that were named, each with its rank; empty when the whole folder is meant."""
+        self.known: dict[str, Facts] = {}
+        """What is known of its files."""
+        self.problems: list[tuple[str, str]] = []
+        """What is there and could not be looked at."""
+        self._rank = rank
+        self._elsewhere = elsewhere
+
+    @property
+    def whole(self) -> bool:
+        """True when everything below the folder is looked at from here."""
+        return not self.named and not self._elsewhere
+
+    def rank(self, relative_path: str) -> int:
+        """Which path of the command line led to a file: what was given first is preferred when one copy is kept."""
+        return self.named.get(relative_path, self._rank)
+
+    def shown(self, relative_path: str) -> str:
+        """A path below it as it was asked for, and as the operating system takes it."""
+        return self._prefix + as_name(relative_path)
+
+    def batches(self) -> Iterator[list[Entry]]:
+        """The files, in lists of neighbours; raises RootUnavailable."""
+        with Root(Path(self.folder)) as root:
+            if self.named:
+                yield self._look_at_named(root)
+                return
+            walk = Walk(root.fd, ignored=self._ignored if self._elsewhere else _is_trash)
+            yield from walk.batches()
+            self.problems += [(self.shown(path), _reason(problem)) for path, problem in walk.problems]
+
+    def _ignored(self, path: str) -> bool:
+        return path in self._elsewhere or _is_trash(path)
+
+    def _look_at_named(self, root: Root) -> list[Entry]:
+        found: list[Entry] = []
+        for name in self.named:
+            try:
+                seen = os.stat(as_name(name), dir_fd=root.fd, follow_symlinks=False)
+            except OSError as problem:
+                self.problems.append((self.shown(name), _reason(problem)))
+                continue
+            if S_ISREG(seen.st_mode):
+                found.append((name, seen.st_size, seen.st_mtime_ns, signed(seen.st_ino), signed(seen.st_dev)))
+        return found
+
+
+def places_of(paths: Iterable[Path]) -> list[Place]:
+    """The places that paths of a command line mean; raises InvalidInput for one that is not there."""
+    folders: dict[str, Place] = {}
+    files: dict[str, Place] = {}
+    places: list[Place] = []
+    for rank, given in enumerate(paths):
+        path = given.absolute()
+        if path.is_dir():
+            target = real_folder(path)
+            if not _covered(target, folders):
+                elsewhere = [inner.removeprefix(target) for inner in (*folders, *files) if inner.startswith(target)]
+                folders[target] = Place(path, rank, elsewhere=frozenset(elsewhere))
+                places.append(folders[target])
+        elif path.is_file():
+            # A link that is named is meant as what it leads to.
+            path = path.resolve() if path.is_symlink() else path
+            target = real_folder(path.parent) + as_text(path.name)
+            if target not in files and not _covered(target, folders):
+                files[target] = _named_in(places, path, rank)
+        else:
+            raise InvalidInput(
+                "path", f"{given} is neither a folder nor a file; is it spelled right, and the disk there?"
+            )
+    return places
+
+
+def real_folder(folder: Path) -> str:
+    """Where a folder really is, as text with a slash at its end."""
+    return as_text(str(folder.resolve())).rstrip("/") + "/"
+
+
+def signed(number: int) -> int:
+    """A number of 64 bits as a walk gives it."""
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _covered(target: str, folders: Mapping[str, Place]) -> bool:
+    return any(target.startswith(folder) for folder in folders)
+
+
+def _named_in(places: list[Place], path: Path, rank: int) -> Place:
+    """The place that holds the named files of a folder."""
+    for place in places:
+        if place.named and place.folder == str(path.parent):
+            break
+    else:
+        place = Place(path.parent, rank)
+        places.append(place)
+    place.named[as_text(path.name)] = rank
+    return place
+
+
+def _reason(problem: OSError) -> str:
+    return problem.strerror or type(problem).__name__

@@ -1,0 +1,169 @@
+"""Hashing the files of a library that may have equals.
+
+First every file that waits is sampled: small ones are read whole, of the others the edges. Then those whose edges agree with
+another file's of the same size, in whichever library, are read whole. The rest have no equal and cost nothing more.
+
+A job ends after a while even if files are left, so that a scan never waits long; they stay marked and the next job goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from kurabito.clock import SECOND, Clock, SystemClock
+from kurabito.dataplane import hash_store as store
+from kurabito.dataplane.digest import READ_WHOLE
+from kurabito.dataplane.hash_pool import MOST_BYTES, MOST_FILES, HashPool
+from kurabito.dataplane.hash_process import Answer, Problem, Question
+from kurabito.dataplane.hash_store import Library, Row
+from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.jobs import JobFailed
+from kurabito.db import Connection
+from kurabito.protocol.codes import ErrorCode
+
+_MOST_SECONDS: Final = 60.0
+_PATIENCE: Final = 0.5
+
+_Portion = tuple[bool, list[Row]]
+"""Files to be read together, and whether they are read whole."""
+
+
+class HashFiles:
+    """Does hash jobs."""
+
+    def __init__(self, *, most_seconds: float = _MOST_SECONDS, clock: Clock | None = None) -> None:
+        self._most = round(most_seconds * SECOND)
+        self._clock = clock or SystemClock()
+
+    def __call__(self, job: HeldJob) -> None:
+        library = job.read(lambda conn: store.library(conn, job.library_id))
+        if library is None:
+            raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {job.library_id} any more")
+        until = self._clock.now() + self._most
+        with HashPool[_Portion]() as pool:
+            hashing = _Hashing(job, library, pool, lambda: self._clock.now() >= until)
+            hashing.read(hashing.to_be_sampled())
+            # Reading one may call for a twin that was passed already.
+            while hashing.read(hashing.alike()):
+                pass
+
+
+class _Hashing:
+    """One job under way."""
+
+    def __init__(self, job: HeldJob, library: Library, pool: HashPool[_Portion], is_late: Callable[[], bool]) -> None:
+        self._job = job
+        self._library = library
+        self._pool = pool
+        self._is_late = is_late
+        self._identity = _identity(library.folder)
+        self._total = job.read(lambda conn: store.count_waiting(conn, job.library_id))
+        self._done = 0
+
+    def to_be_sampled(self) -> Iterator[_Portion]:
+        """The files of which nothing is known yet."""
+        after = store.START
+        while page := self._job.read(partial(self._unsampled, after)):
+            after = page[-1]
+            yield from _portions([row for row in page if row.size_bytes <= READ_WHOLE], whole=True)
+            yield from _portions([row for row in page if row.size_bytes > READ_WHOLE], whole=False)
+
+    def alike(self) -> Iterator[_Portion]:
+        """The files whose edges agree with another's; those that stand alone are settled on the way."""
+        after = store.START
+        while page := self._job.write(partial(self._decide, after)):
+            after = page[-1][0]
+            rows = [row for row, has_twin in page if has_twin]
+            self._count(len(page) - len(rows))
+            yield from _portions(rows, whole=True)
+
+    def _unsampled(self, after: Row, conn: Connection) -> list[Row]:
+        return store.unsampled(conn, self._job.library_id, after, MOST_FILES)
+
+    def _decide(self, after: Row, conn: Connection) -> list[tuple[Row, bool]]:
+        page = store.sampled(conn, self._job.library_id, after, MOST_FILES)
+        if self._library.every_file:
+            return [(row, True) for row, _ in page]
+        store.settle_unique(conn, [row for row, has_twin in page if not has_twin])
+        store.want_twins(conn, [row for row, has_twin in page if has_twin])
+        return page
+
+    def read(self, portions: Iterator[_Portion]) -> bool:
+        """Have files read, and write what came of it, until there are no more or it is late; false when there were none."""
+        pool, some = self._pool, False
+        while True:
+            while pool.has_room and not self._is_late() and (portion := next(portions, None)):
+                pool.ask(self._question(portion), portion)
+                some = True
+            if not pool.waiting:
+                return some
+            for (whole, rows), answer in pool.answers(_PATIENCE):
+                self._note(whole, rows, answer)
+            self._job.check()
+
+    def _question(self, portion: _Portion) -> Question:
+        whole, rows = portion
+        return Question(
+            self._library.folder,
+            self._library.algorithm.value if whole else None,
+            # Neighbours are opened faster one after the other.
+            sorted((row.relative_path, row.size_bytes, row.mtime_ns, row.inode, row.device) for row in rows),
+        )
+
+    def _note(self, whole: bool, rows: list[Row], answer: Answer) -> None:
+        found: list[tuple[Row, bytes]] = []
+        problems: list[tuple[Row, Problem]] = []
+        for row, digest in zip(sorted(rows, key=lambda row: row.relative_path), answer, strict=True):
+            if isinstance(digest, bytes):
+                found.append((row, digest))
+            else:
+                problems.append((row, digest))
+        if problems and _identity(self._library.folder) != self._identity:
+            raise JobFailed(
+                ErrorCode.ROOT_UNAVAILABLE,
+                f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
+            )
+
+        def write(conn: Connection) -> None:
+            if whole:
+                store.note_contents(conn, self._library.algorithm, found)
+            else:
+                store.note_edges(conn, found)
+            store.note_problems(conn, problems)
+
+        self._job.write(write)
+        self._count(len(rows) if whole else len(problems))
+
+    def _count(self, files: int) -> None:
+        """Tell how many files are done with."""
+        self._done += files
+        self._job.report(self._done, self._done / max(self._total, self._done, 1))
+
+
+def _portions(rows: list[Row], *, whole: bool) -> Iterator[_Portion]:
+    """The files in lists that are read in about the same time, so that no core waits long for another."""
+    portion: list[Row] = []
+    size = 0
+    for row in rows:
+        portion.append(row)
+        size += row.size_bytes if whole else 0
+        if size >= MOST_BYTES:
+            yield whole, portion
+            portion, size = [], 0
+    if portion:
+        yield whole, portion
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    """Which folder it is; another one when its disk was taken away."""
+    try:
+        found = os.stat(folder)  # noqa: PTH116 - only the numbers are wanted
+    except OSError as problem:
+        raise JobFailed(
+            ErrorCode.ROOT_UNAVAILABLE,
+            f"the folder {folder} cannot be read: {problem.strerror}; is the disk there, and the share mounted?",
+        ) from None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,105 @@
+"""A process that reads files and answers with their digests.
+
+Threads would share one interpreter, and over many small files they only stand in each other's way. It is asked through its
+standard input and answers on its standard output, one answer to each question, and ends when nobody can ask any more.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from kurabito.dataplane.digest import Reader
+from kurabito.dataplane.paths import Root
+from kurabito.errors import PathEscapes, RootUnavailable
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.values import HashAlgorithm
+
+_LENGTH: Final = 4
+
+Wanted = tuple[str, int, int, int | None, int | None]
+"""A file as it was last seen: relative path, size, mtime in ns, inode, device. An older database may lack the last two."""
+Problem = tuple[str, str]
+"""An error code, and what went wrong."""
+Answer = list[bytes | Problem]
+"""For each file its digest, or why there is none."""
+
+
+class Question(NamedTuple):
+    """What to read: some files of one folder."""
+
+    folder: str
+    algorithm: str | None
+    """How to hash the whole content; None asks for the edges alone."""
+    files: list[Wanted]
+
+
+def send(pipe: BinaryIO, message: Any) -> None:
+    """Write one message."""
+    text = marshal.dumps(message)
+    pipe.write(len(text).to_bytes(_LENGTH, "big") + text)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO) -> Any:
+    """The next message; raises EOFError when the other side is gone."""
+    length = pipe.read(_LENGTH)
+    if len(length) < _LENGTH:
+        raise EOFError
+    # Both ends are this program, and nobody else can write to the pipe.
+    return marshal.loads(pipe.read(int.from_bytes(length, "big")))  # noqa: S302
+
+
+def answer(question: Question, reader: Reader) -> Answer:
+    """Read what is asked for."""
+    algorithm = None if question.algorithm is None else HashAlgorithm(question.algorithm)
+    try:
+        with Root(Path(question.folder)) as root:
+            return [_digest(root, reader, algorithm, file) for file in question.files]
+    except RootUnavailable as problem:
+        return [(ErrorCode.ROOT_UNAVAILABLE.value, str(problem))] * len(question.files)
+
+
+def _digest(root: Root, reader: Reader, algorithm: HashAlgorithm | None, file: Wanted) -> bytes | Problem:
+    path, size, mtime_ns, inode, device = file
+    try:
+        fd = root.open_file(path)
+        try:
+            digest, read = (reader.edges(fd, size), size) if algorithm is None else reader.whole(fd, algorithm)
+            # Looked at once, afterwards: what changed since the file was last seen shows, and what changed meanwhile too.
+            now = os.fstat(fd)
+        finally:
+            os.close(fd)
+    except PathEscapes as problem:
+        return ErrorCode.PATH_ESCAPES.value, str(problem)
+    except OSError as problem:
+        return ErrorCode.FILE_UNREADABLE.value, problem.strerror or type(problem).__name__
+    same = read == now.st_size == size and now.st_mtime_ns == mtime_ns and _same(now.st_ino, inode)
+    if not (same and _same(now.st_dev, device)):
+        return ErrorCode.FILE_CHANGED.value, "it changed since it was last seen"
+    return digest
+
+
+def _same(number: int, stored: int | None) -> bool:
+    # Databases keep numbers of 64 bits with a sign.
+    return number == stored or stored is None or (number - stored) % (1 << 64) == 0
+
+
+def main() -> None:
+    """Answer questions until there are no more."""
+    # Ctrl-C is for whoever asks, who then closes the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    reader = Reader()
+    try:
+        while True:
+            send(sys.stdout.buffer, answer(Question(*receive(sys.stdin.buffer)), reader))
+    except (EOFError, BrokenPipeError):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

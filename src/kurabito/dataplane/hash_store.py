@@ -1,0 +1,143 @@
+"""What is to be hashed, and what came of it, in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from kurabito.clock import SECOND
+from kurabito.db import Connection, Dialect, Queries
+from kurabito.db.rowsource import Column, row_source
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.values import HashAlgorithm
+
+_ROWS: Final = "/* rows */"
+_SQL: Final = {
+    Dialect.SQLITE: Queries(
+        "kurabito.dataplane", "hash.sql", listed="(SELECT value FROM json_each(:ids))", new=":", rows=""
+    ),
+    Dialect.POSTGRES: Queries(
+        "kurabito.dataplane",
+        "hash.sql",
+        listed="(SELECT unnest(CAST(:ids AS bigint[])))",
+        new="v.",
+        rows=f"FROM ({_ROWS}) AS v",
+    ),
+}
+_TYPES: Final = {"digest": "bytea", "algorithm": "text", "problem": "text"}
+_FIRST_WAIT: Final = 60 * SECOND
+
+
+class Library(NamedTuple):
+    """What a hash job has to know about its library."""
+
+    folder: str
+    algorithm: HashAlgorithm
+    every_file: bool
+    """True when every file is hashed, and not only what may have an equal."""
+
+
+class Row(NamedTuple):
+    """A file of the library that waits."""
+
+    id: int
+    relative_path: str
+    size_bytes: int
+    mtime_ns: int
+    inode: int | None
+    device: int | None
+
+
+START: Final = Row(0, "", -1, 0, None, None)
+"""Comes before every file."""
+
+
+def library(conn: Connection, library_id: int) -> Library | None:
+    """The library, if it is still there."""
+    row = conn.one(_SQL[conn.dialect].library, {"library_id": library_id})
+    return Library(row[0], HashAlgorithm(row[1]), row[2] == "all") if row else None
+
+
+def count_waiting(conn: Connection, library_id: int) -> int:
+    """How many files wait and may be tried now."""
+    row = conn.one(_SQL[conn.dialect].count_waiting, {"library_id": library_id})
+    assert row is not None
+    count: int = row[0]
+    return count
+
+
+def unsampled(conn: Connection, library_id: int, after: Row, limit: int) -> list[Row]:
+    """The next files of which nothing is known, smallest first."""
+    place = {"library_id": library_id, "size_bytes": after.size_bytes, "id": after.id, "limit": limit}
+    return [Row(*row) for row in conn.all(_SQL[conn.dialect].unsampled, place)]
+
+
+def sampled(conn: Connection, library_id: int, after: Row, limit: int) -> list[tuple[Row, bool]]:
+    """The next files whose edges are known, each with whether another file may be its equal."""
+    place = {"library_id": library_id, "size_bytes": after.size_bytes, "id": after.id, "limit": limit}
+    return [(Row(*row[:6]), bool(row[6])) for row in conn.all(_SQL[conn.dialect].sampled, place)]
+
+
+def settle_unique(conn: Connection, rows: Sequence[Row]) -> None:
+    """These have no equal: their content need not be read."""
+    conn.run(_SQL[conn.dialect].settle_unique, {"ids": _ids(conn, rows)})
+
+
+def want_twins(conn: Connection, rows: Sequence[Row]) -> None:
+    """Have the files read that may be equal to these and were taken for unique until now."""
+    conn.run(_SQL[conn.dialect].want_twins, {"ids": _ids(conn, rows)})
+
+
+def note_edges(conn: Connection, found: Sequence[tuple[Row, bytes]]) -> None:
+    """Write the edge samples."""
+    _each(
+        conn,
+        _SQL[conn.dialect].note_edges,
+        ("id", "size_bytes", "mtime_ns", "digest"),
+        [(row.id, row.size_bytes, row.mtime_ns, digest) for row, digest in found],
+    )
+
+
+def note_contents(conn: Connection, algorithm: HashAlgorithm, found: Sequence[tuple[Row, bytes]]) -> None:
+    """Write the hashes; the files are done."""
+    _each(
+        conn,
+        _SQL[conn.dialect].note_contents,
+        ("id", "size_bytes", "mtime_ns", "digest", "algorithm"),
+        [(row.id, row.size_bytes, row.mtime_ns, digest, algorithm.value) for row, digest in found],
+    )
+
+
+def note_problems(conn: Connection, problems: Sequence[tuple[Row, tuple[str, str]]]) -> None:
+    """Write why files could not be read, and when to try again."""
+    _each(
+        conn,
+        _SQL[conn.dialect].note_problems,
+        ("id", "problem", "counts", "wait"),
+        [
+            (row.id, f"{code}: {message}", int(code != ErrorCode.FILE_CHANGED), _FIRST_WAIT)
+            for row, (code, message) in problems
+        ],
+    )
+
+
+def _ids(conn: Connection, rows: Sequence[Row]) -> Any:
+    ids = [row.id for row in rows]
+    return ids if conn.dialect is Dialect.POSTGRES else json.dumps(ids)
+
+
+def _each(conn: Connection, sql: str, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run an update for each row: on PostgreSQL in one statement, so that its triggers run once."""
+    if not rows:
+        return
+    if conn.dialect is Dialect.POSTGRES:
+        listed = [
+            Column(name, _TYPES.get(name, "bigint"), values)
+            for name, values in zip(names, zip(*rows, strict=True), strict=True)
+        ]
+        source, params = row_source(*listed)
+        conn.run(sql.replace(_ROWS, source), params)
+    else:
+        now = conn.now()
+        conn.raw.executemany(sql, [{**dict(zip(names, row, strict=True)), "now": now} for row in rows])

@@ -1,0 +1,290 @@
+"""Hashing what may have an equal, on both databases, with real files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blake3 import blake3
+
+from kurabito.clock import ManualClock
+from kurabito.dataplane.digest import EDGE, READ_WHOLE
+from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.paths import Root
+from kurabito.dataplane.walk import Walk
+from kurabito.db import Connection, Database, leases, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.values import JobKind
+
+BIG = 3 * READ_WHOLE
+
+ADD_LIBRARY = (
+    "INSERT INTO library_roots (name, root_path, algorithm, hash_policy, created_at, updated_at) "
+    "VALUES (:path, :path, :algorithm, :policy, :now, :now) RETURNING id"
+)
+ADD_FILE = (
+    "INSERT INTO library_files "
+    "(library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, created_at, updated_at) "
+    "VALUES (:library, :path, :size, :mtime, :inode, :device, 1, :now, :now)"
+)
+ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUES (:id, 'hash', :library, :now, :now)"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'files.db'}"
+    dsn: str = request.getfixturevalue("fresh_postgres")
+    return dsn
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def database(url: str, clock: ManualClock) -> Iterator[Database]:
+    database = open_database(url, clock=clock)
+    database.open()
+    migrate(database, PRODUCT)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def plane(url: str, database: Database, clock: ManualClock) -> Iterator[Database]:
+    """The database as a data plane has it."""
+    plane = open_database(url, clock=clock, rights=DATA_PLANE)
+    plane.open()
+    yield plane
+    plane.close()
+
+
+class Shelf:
+    """A library of real files, as a scan would have left it."""
+
+    def __init__(self, folder: Path, database: Database, plane: Database, clock: ManualClock) -> None:
+        self.folder = folder
+        self.database = database
+        self._plane = plane
+        self._clock = clock
+        self._jobs = 0
+        self.library = 0
+
+    def open(self, algorithm: str = "blake3", policy: str = "candidates") -> None:
+        values = {"path": str(self.folder), "algorithm": algorithm, "policy": policy}
+        row = self.database.write_blocking(lambda conn: conn.one(ADD_LIBRARY, values))
+        assert row is not None
+        self.library = row[0]
+
+    def put(self, **files: bytes) -> None:
+        self.folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            (self.folder / name).write_bytes(content)
+        self.see(*files)
+
+    def see(self, *names: str) -> None:
+        """Write rows for files, all waiting to be hashed."""
+        with Root(self.folder) as root:
+            found = [entry for batch in Walk(root.fd).batches() for entry in batch if entry[0] in names]
+
+        def write(conn: Connection) -> None:
+            for path, size, mtime, inode, device in found:
+                conn.run(
+                    ADD_FILE,
+                    {
+                        "library": self.library,
+                        "path": path,
+                        "size": size,
+                        "mtime": mtime,
+                        "inode": inode,
+                        "device": device,
+                    },
+                )
+
+        self.database.write_blocking(write)
+
+    def hash(self, **options: Any) -> tuple[str, str | None]:
+        """Run one hash job; its status and error code."""
+        self._jobs += 1
+        name = f"{self.library}-{self._jobs}"
+        self.database.write_blocking(lambda conn: conn.run(ADD_JOB, {"id": name, "library": self.library}))
+        executor = HashFiles(clock=self._clock, **options)
+        assert JobLine(self._plane, {JobKind.HASH: executor}, name="plane", heartbeat=60.0).work()
+        row = self.database.read_blocking(
+            lambda conn: conn.one("SELECT status, error_code FROM jobs WHERE id = :id", {"id": name})
+        )
+        assert row is not None
+        return row
+
+    def column(self, name: str) -> dict[str, Any]:
+        rows = self.database.read_blocking(
+            lambda conn: conn.all(
+                f"SELECT relative_path, {name} FROM library_files WHERE library_id = :library",
+                {"library": self.library},
+            )
+        )
+        return dict(rows)
+
+    def waiting(self) -> set[str]:
+        return {path for path, needed in self.column("needs_hash").items() if needed}
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, database: Database, plane: Database, clock: ManualClock) -> Shelf:
+    return Shelf(tmp_path / "shelf", database, plane, clock)
+
+
+@pytest.fixture
+def other_shelf(tmp_path: Path, database: Database, plane: Database, clock: ManualClock) -> Shelf:
+    return Shelf(tmp_path / "other", database, plane, clock)
+
+
+def groups(database: Database) -> dict[tuple[str, bytes], int]:
+    rows = database.read_blocking(
+        lambda conn: conn.all(
+            "SELECT hash_algorithm, content_hash, file_count FROM duplicate_groups WHERE file_count > 1"
+        )
+    )
+    return {(algorithm, bytes(content)): count for algorithm, content, count in rows}
+
+
+def with_edges_of(content: bytes, middle: bytes) -> bytes:
+    """Other content of the same size whose edges say nothing."""
+    return content[:EDGE] + middle * (len(content) - 2 * EDGE) + content[-EDGE:]
+
+
+@pytest.mark.parametrize(("algorithm", "hashed"), [("blake3", blake3), ("sha256", sha256)])
+def test_equal_files_become_a_group(shelf: Shelf, algorithm: str, hashed: Any) -> None:
+    small, big = os.urandom(1000), os.urandom(BIG)
+    shelf.open(algorithm)
+    shelf.put(a=small, b=small, c=os.urandom(1000), d=big, e=big, f=os.urandom(BIG))
+    assert shelf.hash() == ("completed", None)
+    assert groups(shelf.database) == {
+        (algorithm, hashed(small).digest()): 2,
+        (algorithm, hashed(big).digest()): 2,
+    }
+    assert shelf.waiting() == set()
+
+
+def test_what_has_no_equal_by_its_edges_is_not_read_whole(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=os.urandom(BIG), b=os.urandom(BIG))
+    assert shelf.hash() == ("completed", None)
+    assert shelf.waiting() == set()
+    assert set(shelf.column("content_hash").values()) == {None}
+    assert None not in shelf.column("edge_hash").values()
+
+
+def test_edges_alone_never_make_a_group(shelf: Shelf) -> None:
+    content = os.urandom(BIG)
+    shelf.open()
+    shelf.put(a=content, b=with_edges_of(content, b"x"), c=with_edges_of(content, b"y"))
+    shelf.hash()
+    assert groups(shelf.database) == {}
+    assert None not in shelf.column("content_hash").values()
+
+
+def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_shelf: Shelf) -> None:
+    content = os.urandom(BIG)
+    shelf.open()
+    shelf.put(a=content)
+    shelf.hash()
+    assert shelf.column("content_hash") == {"a": None}
+    other_shelf.open()
+    other_shelf.put(b=content)
+    other_shelf.hash()
+    # The other library's job reads its own files only, and says that this one is wanted.
+    assert shelf.waiting() == {"a"}
+    shelf.hash()
+    assert groups(shelf.database) == {("blake3", blake3(content).digest()): 2}
+
+
+def test_a_twin_in_the_same_library_is_read_by_the_same_job(shelf: Shelf) -> None:
+    content = os.urandom(BIG)
+    shelf.open()
+    shelf.put(a=content)
+    shelf.hash()
+    shelf.put(b=content)
+    shelf.hash()
+    assert groups(shelf.database) == {("blake3", blake3(content).digest()): 2}
+
+
+def test_every_file_is_hashed_where_that_is_the_policy(shelf: Shelf) -> None:
+    shelf.open(policy="all")
+    shelf.put(a=os.urandom(BIG), b=b"small")
+    shelf.hash()
+    assert None not in shelf.column("content_hash").values()
+
+
+def test_a_file_that_changed_stays_waiting(shelf: Shelf, clock: ManualClock) -> None:
+    shelf.open()
+    shelf.put(a=b"before", b=b"before")
+    (shelf.folder / "a").write_bytes(b"after!")
+    os.utime(shelf.folder / "a", ns=(1, 1))
+    assert shelf.hash() == ("completed", None)
+    assert shelf.waiting() == {"a"}
+    assert shelf.column("hash_last_error")["a"].startswith("FILE_CHANGED")
+    assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
+    # It is not read again and again until a scan has seen what it is now.
+    assert shelf.column("hash_retry_after")["a"] > clock.now()
+
+
+def test_what_cannot_be_read_is_tried_later_and_stops_nothing(shelf: Shelf, clock: ManualClock) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same", c=b"same")
+    (shelf.folder / "b").unlink()
+    (shelf.folder / "b").symlink_to("a")
+    assert shelf.hash() == ("completed", None)
+    assert shelf.waiting() == {"b"}
+    assert shelf.column("hash_error_count")["b"] == 1
+    assert shelf.column("hash_last_error")["b"].startswith("FILE_UNREADABLE")
+    first_wait = shelf.column("hash_retry_after")["b"] - clock.now()
+    shelf.hash()
+    assert shelf.column("hash_error_count")["b"] == 1
+    clock.advance(first_wait / 1_000_000)
+    shelf.hash()
+    assert shelf.column("hash_error_count")["b"] == 2
+    assert shelf.column("hash_retry_after")["b"] - clock.now() == 2 * first_wait
+
+
+def test_a_job_ends_in_time_and_the_next_one_goes_on(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+    assert shelf.hash(most_seconds=0.0) == ("completed", None)
+    assert shelf.waiting() == {"a", "b"}
+    shelf.hash()
+    assert shelf.waiting() == set()
+
+
+def test_a_vanished_folder_fails_the_job_and_blames_no_file(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+    shelf.folder.rename(shelf.folder.with_name("unmounted"))
+    assert shelf.hash() == ("failed", "ROOT_UNAVAILABLE")
+    assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
+
+
+def test_a_lost_job_writes_nothing_more(shelf: Shelf, clock: ManualClock) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+
+    class Slept(ManualClock):
+        """Somebody takes the job away as soon as it has begun."""
+
+        def now(self) -> int:
+            clock.advance(31)
+            shelf.database.write_blocking(lambda conn: leases.recover(conn, JOBS))
+            return super().now()
+
+    shelf._clock = Slept()
+    assert shelf.hash() == ("retryable", "LEASE_EXPIRED")
+    assert shelf.waiting() == {"a", "b"}
