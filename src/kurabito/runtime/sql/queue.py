@@ -30,6 +30,7 @@ from kurabito.runtime.intake import (
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
 from kurabito.runtime.port import Beat, Claimed, Presence
+from kurabito.runtime.sql.conducting import Conductor, Overview
 from kurabito.runtime.sql.reading import ReadSide, known_id
 from kurabito.runtime.sql.records import StoredRecords
 from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
@@ -218,6 +219,23 @@ class SqlQueue(ReadSide):
 
     def depart(self, worker: str) -> None:
         self.database.write_blocking(lambda conn: conn.run(self._store.sql.depart, {"name": worker}))
+
+    # What somebody needs who watches over work that is leased elsewhere.
+
+    async def oversee(self, fn: Callable[[Overview], T]) -> T:
+        """Run a plain function that only looks, at tasks and whatever else is in the database, at one moment."""
+        return await self.database.read(lambda conn: fn(Overview(self._store, conn)))
+
+    async def conduct(self, fn: Callable[[Conductor], T]) -> T:
+        """Run a plain function in one transaction that may start and settle tasks without a lease."""
+
+        def work(conn: Connection, told: Told) -> tuple[T, bool]:
+            return fn(Conductor(self._store, conn, told)), any(name != "Progressed" for name, _ in told)
+
+        answer, moved = await self._change(work)
+        if moved:
+            self.arrivals.ring()
+        return answer
 
     # The rest.
 
