@@ -67,7 +67,14 @@ WHERE seq = :seq;
 UPDATE tasks SET progress_done = :done, progress_total = :total, updated_at = :now WHERE seq = :seq;
 
 -- name: conducted
+SELECT {record} FROM tasks WHERE task_type = :task_type AND state = 'running' AND leased = 0 ORDER BY seq;
+
+-- name: conducted_owner
 SELECT worker_id FROM tasks WHERE id = :id AND state = 'running' AND leased = 0;
+
+-- name: old
+SELECT 1 FROM tasks
+WHERE finished_at IS NOT NULL AND finished_at <= :now - CAST(:age AS bigint) AND task_type = :task_type LIMIT 1;
 
 -- name: forget
 DELETE FROM tasks

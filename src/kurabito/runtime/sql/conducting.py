@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.db import leases
-from kurabito.db.port import Connection
+from kurabito.db.port import Connection, Row
 from kurabito.errors import TaskConflict
 from kurabito.runtime.events import Fact
 from kurabito.runtime.intake import PreparedTask
@@ -36,11 +36,13 @@ class Overview:
     def waiting(self, task_types: Sequence[str]) -> list[TaskRecord]:
         """The queued tasks, the first to be started first: the larger priority, then who has waited longest."""
         # One that was put back waits from then on.
-        return sorted(self._among(task_types, TaskState.QUEUED), key=lambda task: (-task.priority, task.updated_at))
+        found = [record_of(row) for task_type in task_types for row in self._queued(task_type)]
+        return sorted(found, key=lambda task: (-task.priority, task.updated_at))
 
     def running(self, task_types: Sequence[str]) -> list[TaskRecord]:
-        """The running tasks, the oldest first."""
-        return self._among(task_types, TaskState.RUNNING)
+        """The tasks that run without a lease."""
+        rows = [row for name in task_types for row in self.conn.all(self._store.sql.conducted, {"task_type": name})]
+        return [record_of(row) for row in rows]
 
     def active(self, unique_key: str) -> TaskRecord | None:
         """The task that has this key and is not finished."""
@@ -51,12 +53,13 @@ class Overview:
         """The task; raises TaskNotFound."""
         return self._store.record(self.conn, task_id)
 
-    def _among(self, task_types: Sequence[str], state: TaskState) -> list[TaskRecord]:
-        found: list[TaskRecord] = []
-        for task_type in task_types:
-            rows = self._store.page(self.conn, [state.value], task_type, _NEWEST, _ALL)
-            found += [record_of(row) for row in reversed(rows)]
-        return found
+    def has_old(self, task_type: str, age: int) -> bool:
+        """Whether a task of this type finished longer ago than this many microseconds."""
+        return self.conn.one(self._store.sql.old, {"task_type": task_type, "age": age}) is not None
+
+    def _queued(self, task_type: str) -> list[Row]:
+        rows = self._store.page(self.conn, [TaskState.QUEUED.value], task_type, _NEWEST, _ALL)
+        return rows[::-1]
 
 
 class Conductor(Overview):
@@ -96,7 +99,7 @@ class Conductor(Overview):
     def settle(self, task_id: UUID, outcome: Outcome) -> None:
         """Write how the work ended; raises TaskConflict unless the task runs without a lease."""
         self._store.find(self.conn, task_id, for_change=True)
-        row = self.conn.one(self._store.sql.conducted, {"id": self._store.stored_id(task_id)})
+        row = self.conn.one(self._store.sql.conducted_owner, {"id": self._store.stored_id(task_id)})
         if row is None:
             task = self.get(task_id)
             raise TaskConflict(f"task {task_id} is {task.state} and no running task without a lease")

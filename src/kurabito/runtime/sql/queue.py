@@ -62,6 +62,7 @@ class SqlQueue(ReadSide):
         self._store = store
         self._keep = keep
         self._create = create
+        self._reserved: frozenset[str] = frozenset()
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -222,6 +223,10 @@ class SqlQueue(ReadSide):
 
     # What somebody needs who watches over work that is leased elsewhere.
 
+    def reserve(self, task_types: Iterable[str]) -> None:
+        """Let no worker claim tasks of these types here: somebody conducts them."""
+        self._reserved |= frozenset(task_types)
+
     async def oversee(self, fn: Callable[[Overview], T]) -> T:
         """Run a plain function that only looks, at tasks and whatever else is in the database, at one moment."""
         return await self.database.read(lambda conn: fn(Overview(self._store, conn)))
@@ -268,6 +273,8 @@ class SqlQueue(ReadSide):
         lost: builtins.list[Claim],
         told: Told,
     ) -> Claimed:
+        if self._reserved:
+            capacity = {name: room for name, room in capacity.items() if name not in self._reserved}
         claims = self._store.claim(conn, worker, capacity, limit, lease, told)
         due = None if claims else self._store.due_in(conn)
         return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
