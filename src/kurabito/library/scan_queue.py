@@ -90,16 +90,18 @@ class ScanTask:
 
 
 class ScanQueueService:
-    """The queue of scans. Making one starts what brings tasks and jobs together; `shutdown` ends that.
+    """The queue of scans.
 
-    scans = ScanQueueService(queue, Reconciler(queue))
-    task_id = await scans.submit_task(library_id, TaskPriority.HIGH)
+        scans = ScanQueueService(queue, Reconciler(queue))
+        task_id = await scans.submit_task(library_id, TaskPriority.HIGH)
+
+    Making one starts what brings tasks and jobs together, and `shutdown` ends that. Without a reconciler this process only
+    asks and looks, and another one has it.
     """
 
-    def __init__(self, queue: SqlQueue, reconciler: Reconciler) -> None:
+    def __init__(self, queue: SqlQueue, reconciler: Reconciler | None = None) -> None:
         self._queue = queue
-        self._reconciler = reconciler
-        self._worker = asyncio.create_task(reconciler.run(), name="reconcile")
+        self._worker = None if reconciler is None else asyncio.create_task(reconciler.run(), name="reconcile")
 
     async def submit_task(self, library_id: int, priority: TaskPriority) -> UUID:
         """Ask for a scan; the id of the task, which may be one that waits or runs already."""
@@ -157,6 +159,8 @@ class ScanQueueService:
 
     async def shutdown(self) -> None:
         """Stop bringing tasks and jobs together. What waits or runs goes on with the next start."""
+        if self._worker is None:
+            return
         self._worker.cancel()
         with suppress(asyncio.CancelledError):
             await self._worker

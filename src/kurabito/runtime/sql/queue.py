@@ -34,6 +34,7 @@ from kurabito.runtime.sql.conducting import Conductor, Overview
 from kurabito.runtime.sql.reading import ReadSide, known_id
 from kurabito.runtime.sql.records import StoredRecords
 from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
+from kurabito.runtime.states import RETRYABLE
 from kurabito.runtime.telling import tell
 
 T = TypeVar("T")
@@ -144,7 +145,7 @@ class SqlQueue(ReadSide):
 
     async def retry(self, task_id: UUID | str) -> TaskRecord:
         known = known_id(task_id)
-        record = await self._change(lambda conn, told: self._store.retry(conn, known, told))
+        record = await self._change(lambda conn, told: self._retry(conn, known, told))
         self.arrivals.ring()
         return record
 
@@ -278,6 +279,22 @@ class SqlQueue(ReadSide):
         claims = self._store.claim(conn, worker, capacity, limit, lease, told)
         due = None if claims else self._store.due_in(conn)
         return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
+
+    def _retry(self, conn: Connection, task_id: UUID, told: Told) -> TaskRecord:
+        if self._reserved:
+            before = self._store.record(conn, task_id)
+            if before.task_type in self._reserved and before.state in RETRYABLE:
+                # What is conducted stays over once it is: it is asked for anew.
+                again = prepare(
+                    before.task_type,
+                    before.payload,
+                    before.priority,
+                    before.unique_key,
+                    max_attempts=before.max_attempts,
+                    content_type=before.content_type,
+                )
+                return self._store.add_one(conn, again, told)
+        return self._store.retry(conn, task_id, told)
 
     async def _change(self, work: Callable[[Connection, Told], T]) -> T:
         """Run a function in a transaction; once it is committed, log and make known what it told of."""
