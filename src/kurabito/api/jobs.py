@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
@@ -24,7 +24,9 @@ JobId = Annotated[str, Path(description="the job's id")]
 class JobOrder(Body):
     """A job that is asked for."""
 
-    kind: Annotated[JobKind, Field(strict=False, description="scan or hash; the others are not made this way")]
+    kind: Literal[JobKind.SCAN, JobKind.HASH] = Field(
+        description="the other kinds are not made this way: deletes come from plans"
+    )
     library_id: LibraryNumber
 
 

@@ -44,7 +44,7 @@ class LibraryOrder(Body):
     """A folder to take into keeping."""
 
     name: ShortText
-    path: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")] = Field(
+    path: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^/[^\x00]*$")] = Field(
         description="an absolute path to a folder that is there", examples=["/srv/media"]
     )
     scan_interval: Interval | None = None

@@ -119,10 +119,10 @@ class Libraries:
     ) -> Page[LibraryFile]:
         """The files of a library in the order of their paths; only missing ones, or only those with a text in their path."""
         _check_limit(limit)
-        after = "" if cursor is None else _path_of(cursor)
 
         def look(conn: Connection) -> Page[LibraryFile]:
             libraries.find(conn, library_id)
+            after = "" if cursor is None else _path_of(cursor)
             found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
             shown = tuple(found[:limit])
             return Page(shown, _cursor_after(shown[-1].relative_path) if len(found) > limit else None)
