@@ -22,6 +22,11 @@
     │   ├── ScopeMissing        known, and not allowed to do this
     │   ├── UnknownHost         the request is for a name that is not ours
     │   └── ForeignOrigin       a page of another site sent the request
+    ├── LibraryError
+    │   ├── LibraryNotFound     no library has that id                      (also LookupError)
+    │   ├── LibraryConflict     its name or folder is taken, or it is at work
+    │   ├── JobNotFound         no job has that id                          (also LookupError)
+    │   └── JobConflict         the slot is taken, or the move is not possible in this state
     ├── DiskError
     │   ├── PathEscapes         a path that does not stay below its root    (also ValueError)
     │   └── RootUnavailable     the folder of a library cannot be read
@@ -195,6 +200,40 @@ class BodyTooSlow(KurabitoError):
 
     code = "body_too_slow"
     status = 408
+
+
+class LibraryError(KurabitoError):
+    """Something about libraries and the jobs that work on them could not be done."""
+
+    code = "library"
+
+
+class LibraryNotFound(LibraryError, LookupError):
+    """No library has that id."""
+
+    code = "library_not_found"
+    status = 404
+
+
+class LibraryConflict(LibraryError):
+    """Another library has that name or folder, or the library is at work."""
+
+    code = "library_conflict"
+    status = 409
+
+
+class JobNotFound(LibraryError, LookupError):
+    """No job has that id."""
+
+    code = "job_not_found"
+    status = 404
+
+
+class JobConflict(LibraryError):
+    """Another job has the slot, or the job cannot make that move now."""
+
+    code = "job_conflict"
+    status = 409
 
 
 class DiskError(KurabitoError):

@@ -74,6 +74,14 @@ class Settings(BaseSettings):
     )
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
+    download_root: Path | None = Field(None, description="folder for downloads; no library may lie in it or around it")
+    dataplane_role: str = Field(
+        "kurabito_dataplane",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="PostgreSQL role of data planes, which may write no policy",
+    )
+    dataplane_nice: int = Field(10, ge=0, le=19, description="how much the data plane leaves the processor to others")
+    dataplane_io: Literal["idle", "normal"] = Field("idle", description="idle: others have the disks first")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is written")
     log_format: Literal["auto", "human", "json"] = Field("auto", description="auto: human in a terminal, else JSON")
 
@@ -91,7 +99,7 @@ class Settings(BaseSettings):
         # `load` merges the places itself, because it has to tell which one a value came from.
         return (init_settings,)
 
-    @field_validator("state", "password_file")
+    @field_validator("state", "password_file", "download_root")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None

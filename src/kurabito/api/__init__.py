@@ -29,6 +29,8 @@ _TAGS: Final = [
     {"name": "tasks", "description": "Ask for work, look at it, cancel it, have it done again."},
     {"name": "live", "description": "Follow what happens."},
     {"name": "external workers", "description": "Do the work, in any language."},
+    {"name": "libraries", "description": "The folders that are kept, their files, and their scans."},
+    {"name": "jobs", "description": "What is done on the disks."},
     {"name": "access", "description": "The keys of programs."},
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]

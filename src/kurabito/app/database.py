@@ -9,9 +9,11 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME, pending
 from kurabito.db.opening import sqlite_path
+from kurabito.db.roles import ensure_role, role_is_ready, role_script
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
 from kurabito.maintenance.backups import back_up, fresh_name
+from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.settings import Settings
 
 SETS: Final = (RUNTIME, PRODUCT)
@@ -53,11 +55,21 @@ def prepare_database(settings: Settings, clock: Clock | None = None) -> list[str
         if pending_migrations(database) and _has_tables(database):
             _keep_copy(settings, clock or SystemClock())
         applied = [name for set_name in SETS for name in migrate(database, set_name)]
+        if database.dialect is Dialect.POSTGRES:
+            ensure_role(database, settings.dataplane_role, DATA_PLANE, READABLE)
     finally:
         database.close()
     if applied:
         _log.info("database migrated", migrations=applied)
     return applied
+
+
+def missing_role(settings: Settings, database: Database) -> str | None:
+    """The SQL that would hold data planes to their rights, when we may not run it; None where all is well."""
+    role = settings.dataplane_role
+    if database.dialect is Dialect.SQLITE or role_is_ready(database, role, READABLE):
+        return None
+    return role_script(role, DATA_PLANE, READABLE)
 
 
 def _keep_copy(settings: Settings, clock: Clock) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, Protocol, cast
 
@@ -16,11 +16,13 @@ from starlette.types import ASGIApp
 from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.listening import address_of, listen, refuse_strangers
+from kurabito.app.shelves import open_shelves
 from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
-from kurabito.app.tasks import product_registry
+from kurabito.app.tasks import FOLLOW_UPS, product_registry
 from kurabito.clock import SystemClock
+from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
 from kurabito.runtime import Queue, Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -71,7 +73,11 @@ async def serve(
     with StateLock(settings.state), listen(settings.host, settings.port) as listener:
         await asyncio.to_thread(prepare_database, settings)
         started, meter = datetime.now(UTC), TaskMeter()
-        async with open_queue(settings.database) as opened, Live(opened, hear=meter.note) as live:
+        async with (
+            open_queue(settings.database) as opened,
+            Live(opened, hear=meter.note) as live,
+            AsyncExitStack() as until_the_end,
+        ):
             # Not memory://, so it is one with a database, which everything else shares.
             queue = cast("SqlQueue", opened)
             await meter.take_stock(queue)
@@ -81,12 +87,14 @@ async def serve(
             if stage is not None:
                 stage.join(registry)
                 await stage.open(queue)
-            services: list[_Service] = [_worker(settings, queue, registry)]
+            shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS))
+            until_the_end.push_async_callback(shelves.scans.shutdown)
+            services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))
             url = address_of(listener) + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(settings, queue, access, live, meter, started=started)
+            site = build_site(settings, queue, access, live, meter, started=started, shelves=shelves)
             server = _Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
             await _run_together(server, listener, services)

@@ -9,8 +9,9 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
-from kurabito.api import Live, TaskMeter, create_api, keys
+from kurabito.api import Live, TaskMeter, create_api, jobs, keys, libraries, scan_tasks
 from kurabito.api.doors import Doors
+from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.db import Database
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
@@ -40,9 +41,17 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 
 def build_site(
-    settings: Settings, queue: SqlQueue, access: Access, live: Live, meter: TaskMeter, *, started: datetime
+    settings: Settings,
+    queue: SqlQueue,
+    access: Access,
+    live: Live,
+    meter: TaskMeter,
+    *,
+    started: datetime,
+    shelves: Shelves | None = None,
 ) -> ASGIApp:
     """The whole site over one open queue: interface and pages, and the doors in front of both."""
+    shelves = shelves or open_shelves(settings, queue)
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
@@ -57,7 +66,12 @@ def build_site(
         started=started,
         settings=explained,
         lease=settings.lease_seconds,
-        further=[keys.router(access.keys)],
+        further=[
+            libraries.router(shelves.libraries, shelves.scans),
+            scan_tasks.router(shelves.scans),
+            jobs.router(shelves.jobs),
+            keys.router(access.keys),
+        ],
     )
     pages = create_web(
         queue=queue,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from kurabito.db import Database
+from kurabito.db import Connection, Database, leases
 from kurabito.protocol import planes
+from kurabito.protocol.jobs import JOBS
 from kurabito.runtime.supervisor import Supervisor
 from kurabito.settings import PREFIX, Settings
 
@@ -26,14 +27,17 @@ def supervised_plane(settings: Settings, database: Database) -> Supervisor:
 
 
 class _Planes:
-    """Sees to what a dead data plane left: it is no longer on the list, and nothing else is leased yet."""
+    """Sees to what a dead data plane left: it is no longer on the list, and its job goes to another at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def expire_worker(self, name: str) -> int:
-        await self._database.write(lambda conn: planes.depart(conn, name))
-        return 0
+        def bury(conn: Connection) -> int:
+            planes.depart(conn, name)
+            return leases.expire(conn, JOBS, name)
+
+        return await self._database.write(bury)
 
     async def recover(self) -> int:
-        return 0
+        return await self._database.write(lambda conn: len(leases.recover(conn, JOBS)))

@@ -6,17 +6,27 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.access import Sessions
+from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, hash_key
 from kurabito.maintenance.retention import Retention
 from kurabito.runtime import Queue, Registry
 from kurabito.runtime.followups import FollowUp, declare
 
-FOLLOW_UPS: Final[tuple[FollowUp, ...]] = ()
-"""What follows what in the product, and why. Nothing does yet."""
+FOLLOW_UPS: Final = (
+    FollowUp(
+        after=SCAN,
+        then=HASH,
+        why="only what a scan found can be read and compared",
+        payloads=lambda result: [{"library_id": result["library_id"]}],
+        unique_key=hash_key,
+    ),
+)
+"""What follows what in the product, and why."""
 
 
 def product_registry(queue: Queue, sessions: Sessions, backups: Path) -> Registry:
     """The handlers and schedules that the control plane runs."""
     registry = Registry()
     Retention(queue, sessions, backups).join(registry)
-    declare(registry, FOLLOW_UPS)
+    # What follows the tasks of a library is for the reconciler to ask for: no handler here runs those.
+    declare(registry, (link for link in FOLLOW_UPS if link.after not in TASK_TYPES))
     return registry

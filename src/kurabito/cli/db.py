@@ -23,11 +23,23 @@ def migrate() -> None:
 
         kurabito db migrate
     """
-    from kurabito.app.database import prepare_database
+    from kurabito.app.database import missing_role, prepare_database
+    from kurabito.db import open_database
 
     with _alone() as settings:
         applied = prepare_database(settings)
     typer.echo(f"Applied {', '.join(applied)}." if applied else "There was nothing to do.")
+    database = open_database(settings.database, create=False)
+    database.open()
+    try:
+        script = missing_role(settings, database)
+    finally:
+        database.close()
+    if script is not None:
+        typer.echo(
+            "This user may not hold data planes to their rights. Have somebody who may make roles run:\n", err=True
+        )
+        typer.echo(script, nl=False)
 
 
 @app.command()

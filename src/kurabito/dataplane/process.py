@@ -7,12 +7,16 @@ import os
 import signal
 
 from kurabito.dataplane.daemon import DataPlane, Line
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.jobs import Executor, JobLine
+from kurabito.dataplane.manners import step_back
 from kurabito.dataplane.scan import Scanner
-from kurabito.db import Database, open_database
+from kurabito.db import Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, pending
+from kurabito.db.roles import role_is_ready
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.protocol.values import JobKind
 from kurabito.runtime.presence import fresh_worker_name
 from kurabito.runtime.supervisor import WORKER_NAME
@@ -23,14 +27,15 @@ _log = get_logger(__name__)
 
 async def run(settings: Settings, *, once: bool = False) -> None:
     """Run a data plane until Ctrl-C or SIGTERM, or until nothing is left to do."""
-    database = open_database(settings.database, create=False)
-    await asyncio.to_thread(_open, database)
+    # First of all: the threads that are started from here on inherit it.
+    step_back(nice=settings.dataplane_nice, idle_io=settings.dataplane_io == "idle")
+    database = await asyncio.to_thread(_open_restricted, settings)
     try:
         # Whoever supervises us knows us by this name, and sees to our rows when we die.
         name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
         plane = DataPlane(
             database,
-            _lines(database, settings, name),
+            _lines(settings, database, name),
             name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
@@ -45,11 +50,38 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         await asyncio.to_thread(database.close)
 
 
-def _lines(database: Database, settings: Settings, name: str) -> list[Line]:
+def _executors(settings: Settings) -> dict[JobKind, Executor]:
+    """Who does which kind of job."""
+    return {JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles()}
+
+
+def _lines(settings: Settings, database: Database, name: str) -> list[Line]:
     """What this data plane does."""
-    executors = {JobKind.SCAN: Scanner(settings.state)}
-    jobs = JobLine(database, executors, name=name, lease=settings.lease_seconds, heartbeat=settings.heartbeat_seconds)
-    return [jobs]
+    lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
+    return [JobLine(database, _executors(settings), name=name, lease=lease, heartbeat=heartbeat)]
+
+
+def _open_restricted(settings: Settings) -> Database:
+    """The database, on connections that can write what a data plane may and nothing else."""
+    database = open_database(settings.database, create=False, rights=DATA_PLANE)
+    _open(database)
+    if database.dialect is Dialect.SQLITE:
+        return database
+    try:
+        ready = role_is_ready(database, settings.dataplane_role, READABLE)
+    except BaseException:
+        database.close()
+        raise
+    if not ready:
+        _log.warning(
+            "the database does not hold this data plane to its rights; `kurabito db migrate` says what to run",
+            role=settings.dataplane_role,
+        )
+        return database
+    database.close()
+    restricted = open_database(settings.database, create=False, role=settings.dataplane_role)
+    restricted.open()
+    return restricted
 
 
 def _open(database: Database) -> None:

@@ -64,6 +64,11 @@ DATA_PLANE: Final = WriteRights(
     triggered=frozenset({"duplicate_groups"}),
 )
 
+READABLE: Final = frozenset({"library_roots", "hashed_files", "kurabito_migrations"}).union(
+    DATA_PLANE.update, DATA_PLANE.insert, DATA_PLANE.delete, DATA_PLANE.triggered
+)
+"""What a data plane reads: nothing about who may come in."""
+
 
 def rights_of_path(path: str) -> WriteRights:
     """What one path may write of `jobs`, and nothing else."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEY = "a key for the tests"
 EXAMPLES = 10
+# Here a value may be well written and refused all the same: it depends on what folders and rows there are.
+WORLDLY = {"create_library", "list_jobs"}
 
 
 # Hypothesis sees that somebody used `random`: it is the server, in the other thread.
@@ -31,8 +33,8 @@ async def test_no_request_meets_an_answer_that_is_not_documented(site: Site) -> 
     await asyncio.to_thread(_explore, site.url, str(task.id))
 
 
-async def test_every_error_is_documented_in_the_one_shape(quick_site: Site) -> None:
-    document = (await quick_site.http.get("/openapi.json")).json()
+async def test_every_error_is_documented_in_the_one_shape(site: Site) -> None:
+    document = (await site.http.get("/openapi.json")).json()
     shape = {"$ref": "#/components/schemas/ErrorAnswer"}
     operations = {
         (method, path): operation for path, item in document["paths"].items() for method, operation in item.items()
@@ -48,6 +50,23 @@ async def test_every_error_is_documented_in_the_one_shape(quick_site: Site) -> N
         ("post", "/api/v1/tasks/{task_id}/retry"),
         ("get", "/api/v1/events"),
         ("get", "/api/v1/system"),
+        ("post", "/api/v1/libraries"),
+        ("get", "/api/v1/libraries"),
+        ("get", "/api/v1/libraries/{library_id}"),
+        ("patch", "/api/v1/libraries/{library_id}"),
+        ("delete", "/api/v1/libraries/{library_id}"),
+        ("get", "/api/v1/libraries/{library_id}/files"),
+        ("post", "/api/v1/libraries/{library_id}/scan"),
+        ("get", "/api/v1/libraries/{library_id}/scan-task"),
+        ("get", "/api/v1/scan-tasks"),
+        ("get", "/api/v1/scan-tasks/{task_id}"),
+        ("delete", "/api/v1/scan-tasks/{task_id}"),
+        ("post", "/api/v1/jobs"),
+        ("get", "/api/v1/jobs"),
+        ("post", "/api/v1/jobs/recover-stale"),
+        ("get", "/api/v1/jobs/{job_id}"),
+        ("post", "/api/v1/jobs/{job_id}/cancel"),
+        ("post", "/api/v1/jobs/{job_id}/reset"),
         ("post", "/api/v1/worker/claim"),
         ("post", "/api/v1/worker/tasks/{task_id}/heartbeat"),
         ("post", "/api/v1/worker/tasks/{task_id}/complete"),
@@ -73,7 +92,8 @@ def _explore(url: str, task_id: str) -> None:
     document: Any = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"X-Api-Key": KEY})
     for found in document.get_all_operations():
         operation = found.ok()
-        _send(url, operation.as_strategy())
+        excluded = [positive_data_acceptance] if operation.definition.raw["operationId"] in WORLDLY else []
+        _send(url, operation.as_strategy(), excluded_checks=excluded)
         # Where nothing can be sent, nothing invalid can be.
         with suppress(Unsatisfiable):
             _send(url, operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))

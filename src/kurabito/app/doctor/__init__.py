@@ -25,6 +25,7 @@ CHECKS: Final[dict[str, Check]] = {
     "database": stores.opens,
     "integrity": stores.integrity,
     "migrations": stores.migrations,
+    "data plane role": stores.data_plane_role,
     "server version": stores.server_version,
     "server clock": stores.server_clock,
     "doors": stores.doors,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.access import Passwords
-from kurabito.app.database import check_kept, is_new, pending_migrations, sqlite_file
+from kurabito.app.database import check_kept, is_new, missing_role, pending_migrations, sqlite_file
 from kurabito.app.doctor.findings import Finding, broken, ok, warning
 from kurabito.app.listening import is_loopback, refuse_strangers
 from kurabito.clock import SECOND, SystemClock
@@ -84,6 +84,19 @@ def migrations(settings: Settings) -> Finding | None:
         if missing := pending_migrations(database):
             return warning(f"it lacks {', '.join(missing)}", "`kurabito serve` or `kurabito db migrate` applies them")
         return ok("its tables are those of this version")
+
+
+def data_plane_role(settings: Settings) -> Finding | None:
+    """PostgreSQL holds data planes to their rights."""
+    with _opened(settings) as database:
+        if database is None or database.dialect is not Dialect.POSTGRES or pending_migrations(database):
+            return None
+        if missing_role(settings, database) is not None:
+            return warning(
+                f"data planes can write everything: the role {settings.dataplane_role} is missing or lacks rights",
+                "`kurabito db migrate` makes it, or prints what somebody who may make roles has to run",
+            )
+        return ok(f"data planes are {settings.dataplane_role}, which may write no policy")
 
 
 def server_version(settings: Settings) -> Finding | None:

@@ -53,3 +53,29 @@ INSERT INTO task_schedules (name, last_tick) VALUES (:name, :tick) ON CONFLICT (
 
 -- name: take_tick
 UPDATE task_schedules SET last_tick = :tick WHERE name = :name AND last_tick < :tick;
+
+-- name: active_by_key
+SELECT {record} FROM tasks WHERE unique_key = :unique_key AND unique_key IS NOT NULL AND finished_at IS NULL;
+
+-- name: start
+UPDATE tasks
+SET state = 'running', leased = 0, attempts = attempts + 1, started_at = :now, updated_at = :now, worker_id = :owner,
+    worker_heartbeat_at = NULL, lease_expires_at = NULL
+WHERE seq = :seq;
+
+-- name: report
+UPDATE tasks SET progress_done = :done, progress_total = :total, updated_at = :now WHERE seq = :seq;
+
+-- name: conducted
+SELECT {record} FROM tasks WHERE task_type = :task_type AND state = 'running' AND leased = 0 ORDER BY seq;
+
+-- name: conducted_owner
+SELECT worker_id FROM tasks WHERE id = :id AND state = 'running' AND leased = 0;
+
+-- name: old
+SELECT 1 FROM tasks
+WHERE finished_at IS NOT NULL AND finished_at <= :now - CAST(:age AS bigint) AND task_type = :task_type LIMIT 1;
+
+-- name: forget
+DELETE FROM tasks
+WHERE finished_at IS NOT NULL AND finished_at <= :now - CAST(:age AS bigint) AND task_type = :task_type;

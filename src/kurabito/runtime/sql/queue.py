@@ -30,9 +30,11 @@ from kurabito.runtime.intake import (
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
 from kurabito.runtime.port import Beat, Claimed, Presence
+from kurabito.runtime.sql.conducting import Conductor, Overview
 from kurabito.runtime.sql.reading import ReadSide, known_id
 from kurabito.runtime.sql.records import StoredRecords
 from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
+from kurabito.runtime.states import RETRYABLE
 from kurabito.runtime.telling import tell
 
 T = TypeVar("T")
@@ -61,6 +63,7 @@ class SqlQueue(ReadSide):
         self._store = store
         self._keep = keep
         self._create = create
+        self._reserved: frozenset[str] = frozenset()
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -142,7 +145,7 @@ class SqlQueue(ReadSide):
 
     async def retry(self, task_id: UUID | str) -> TaskRecord:
         known = known_id(task_id)
-        record = await self._change(lambda conn, told: self._store.retry(conn, known, told))
+        record = await self._change(lambda conn, told: self._retry(conn, known, told))
         self.arrivals.ring()
         return record
 
@@ -219,6 +222,27 @@ class SqlQueue(ReadSide):
     def depart(self, worker: str) -> None:
         self.database.write_blocking(lambda conn: conn.run(self._store.sql.depart, {"name": worker}))
 
+    # What somebody needs who watches over work that is leased elsewhere.
+
+    def reserve(self, task_types: Iterable[str]) -> None:
+        """Let no worker claim tasks of these types here: somebody conducts them."""
+        self._reserved |= frozenset(task_types)
+
+    async def oversee(self, fn: Callable[[Overview], T]) -> T:
+        """Run a plain function that only looks, at tasks and whatever else is in the database, at one moment."""
+        return await self.database.read(lambda conn: fn(Overview(self._store, conn)))
+
+    async def conduct(self, fn: Callable[[Conductor], T]) -> T:
+        """Run a plain function in one transaction that may start and settle tasks without a lease."""
+
+        def work(conn: Connection, told: Told) -> tuple[T, bool]:
+            return fn(Conductor(self._store, conn, told)), any(name != "Progressed" for name, _ in told)
+
+        answer, moved = await self._change(work)
+        if moved:
+            self.arrivals.ring()
+        return answer
+
     # The rest.
 
     def _connect(self) -> None:
@@ -250,9 +274,27 @@ class SqlQueue(ReadSide):
         lost: builtins.list[Claim],
         told: Told,
     ) -> Claimed:
+        if self._reserved:
+            capacity = {name: room for name, room in capacity.items() if name not in self._reserved}
         claims = self._store.claim(conn, worker, capacity, limit, lease, told)
         due = None if claims else self._store.due_in(conn)
         return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
+
+    def _retry(self, conn: Connection, task_id: UUID, told: Told) -> TaskRecord:
+        if self._reserved:
+            before = self._store.record(conn, task_id)
+            if before.task_type in self._reserved and before.state in RETRYABLE:
+                # What is conducted stays over once it is: it is asked for anew.
+                again = prepare(
+                    before.task_type,
+                    before.payload,
+                    before.priority,
+                    before.unique_key,
+                    max_attempts=before.max_attempts,
+                    content_type=before.content_type,
+                )
+                return self._store.add_one(conn, again, told)
+        return self._store.retry(conn, task_id, told)
 
     async def _change(self, work: Callable[[Connection, Told], T]) -> T:
         """Run a function in a transaction; once it is committed, log and make known what it told of."""

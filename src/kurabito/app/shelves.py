@@ -1,0 +1,45 @@
+"""The library's parts over one open queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from kurabito.events import Bell
+from kurabito.library.jobs import Jobs
+from kurabito.library.keeping import Libraries
+from kurabito.library.loop import Reconciler
+from kurabito.library.scan_queue import ScanQueueService, TaskPriority
+from kurabito.library.watching import Watcher
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """What there is to ask about libraries."""
+
+    libraries: Libraries
+    jobs: Jobs
+    scans: ScanQueueService
+    watcher: Watcher
+
+
+def open_shelves(settings: Settings, queue: SqlQueue, reconciler: Reconciler | None = None) -> Shelves:
+    """The library over one queue. With a reconciler this process also brings tasks and jobs together."""
+    # Whoever takes a folder into keeping, or cancels a job, wants to see it at once.
+    changed = Bell() if reconciler is None else reconciler.changed
+    scans = ScanQueueService(queue, reconciler)
+
+    async def submit(library_id: int) -> UUID:
+        return await scans.submit_task(library_id, TaskPriority.NORMAL)
+
+    reserved = {"state folder": settings.state}
+    if settings.download_root is not None:
+        reserved["download root"] = settings.download_root
+    return Shelves(
+        Libraries(queue, reserved, changed),
+        Jobs(queue.database, changed),
+        scans,
+        Watcher(queue.database, submit, changed),
+    )

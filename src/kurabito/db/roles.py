@@ -1,0 +1,54 @@
+"""A PostgreSQL role that may write only what some rights allow; whoever may not make one is told what to run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from kurabito.db.port import Connection, Database
+from kurabito.db.rights import WriteRights, grants, quoted
+
+_LOCK: Final = 4_705_112_003
+_EXISTS: Final = "SELECT 1 FROM pg_roles WHERE rolname = :role"
+_IS_OURS: Final = "SELECT 1 FROM pg_roles WHERE rolname = :role AND pg_has_role(current_user, oid, 'MEMBER')"
+_CAN_READ: Final = "SELECT bool_and(has_table_privilege(CAST(:role AS name), name, 'SELECT')) FROM unnest(CAST(:tables AS text[])) AS t (name)"
+
+
+def ensure_role(database: Database, role: str, rights: WriteRights, readable: Collection[str]) -> bool:
+    """Make the role and give it exactly these rights; false when we may not."""
+    from psycopg import errors
+
+    def make(conn: Connection) -> None:
+        # Two that start together would change the same rows of the catalogue.
+        conn.one("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
+        is_new = conn.one(_EXISTS, {"role": role}) is None
+        for statement in _statements(role, rights, readable, is_new=is_new):
+            conn.script(statement)
+
+    try:
+        database.write_blocking(make)
+    except errors.InsufficientPrivilege:
+        return role_is_ready(database, role, readable)
+    return True
+
+
+def role_is_ready(database: Database, role: str, readable: Collection[str]) -> bool:
+    """Whether the role is there, is ours to take, and can read what it must."""
+
+    def look(conn: Connection) -> bool:
+        if conn.one(_IS_OURS, {"role": role}) is None:
+            return False
+        row = conn.one(_CAN_READ, {"role": role, "tables": sorted(readable)})
+        return bool(row and row[0])
+
+    return database.read_blocking(look)
+
+
+def role_script(role: str, rights: WriteRights, readable: Collection[str]) -> str:
+    """What somebody who may make roles has to run."""
+    return "".join(f"{statement};\n" for statement in _statements(role, rights, readable, is_new=True))
+
+
+def _statements(role: str, rights: WriteRights, readable: Collection[str], *, is_new: bool) -> list[str]:
+    made = [f"CREATE ROLE {quoted(role)} NOLOGIN"] if is_new else []
+    return [*made, f"GRANT {quoted(role)} TO CURRENT_USER", *grants(rights, role, readable)]

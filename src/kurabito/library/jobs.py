@@ -1,0 +1,248 @@
+"""Jobs: units of disk work. Here they are admitted, listed, cancelled and taken up again; the data plane executes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Database, Dialect, Queries, leases
+from kurabito.db.port import Row
+from kurabito.errors import InvalidInput, JobConflict, JobNotFound, UniqueConflict
+from kurabito.events import Bell
+from kurabito.library import libraries
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
+from kurabito.runtime.intake import new_ids
+from kurabito.runtime.model import MAX_LOST_LEASES, Page
+from kurabito.runtime.outcomes import worker_name
+from kurabito.runtime.paging import MAX_PAGE
+
+_JOB: Final = (
+    "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
+    "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at"
+)
+_SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
+_LOCK: Final = 4_705_112_002
+"""Whoever changes which job is active does so alone; PostgreSQL's lock for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A unit of disk work at one moment."""
+
+    id: str
+    kind: JobKind
+    status: JobStatus
+    library_id: int | None
+    task_id: UUID | None
+    """The task that it is done for; None when it was asked for directly."""
+    dry_run: bool
+    total_items: int | None
+    processed_items: int
+    progress: float
+    error_code: str | None
+    error_message: str | None
+    lost_leases: int
+    worker: str | None
+    worker_heartbeat_at: datetime | None
+    lease_expires_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def has_slot(self) -> bool:
+        """Whether no other scan or hash may be pending or running beside it."""
+        return self.kind in SLOT_KINDS and self.status in (JobStatus.PENDING, JobStatus.RUNNING)
+
+
+def alone(conn: Connection) -> None:
+    """Take turns with everybody else who decides about jobs; SQLite's write lock does that by itself."""
+    if conn.dialect is Dialect.POSTGRES:
+        conn.one(_SQL.lock, {"lock": _LOCK})
+
+
+def insert(conn: Connection, kind: JobKind, library_id: int, task_id: UUID | None = None) -> str:
+    """Make a pending job; its id. Raises UniqueConflict when the slot is taken."""
+    job_id = str(UUID(hex=new_ids(1)[0]))
+    for_task = None if task_id is None else str(task_id)
+    conn.run(_SQL.insert, {"id": job_id, "kind": kind.value, "library_id": library_id, "task_id": for_task})
+    return job_id
+
+
+def find(conn: Connection, job_id: str) -> Job:
+    """The job; raises JobNotFound."""
+    row = conn.one(_SQL.get, {"id": job_id})
+    if row is None:
+        raise JobNotFound(f"no job has the id {job_id!r}")
+    return _job(row)
+
+
+def of_task(conn: Connection, task_id: UUID) -> Job | None:
+    """The job that a task has or had last."""
+    row = conn.one(_SQL.of_task, {"task_id": str(task_id)})
+    return None if row is None else _job(row)
+
+
+def active(conn: Connection) -> list[Job]:
+    """The jobs that are not finished, the oldest first."""
+    return [_job(row) for row in conn.all(_SQL.active)]
+
+
+def cancel(conn: Connection, job_id: str) -> bool:
+    """Cancel a job that is not finished. Its worker finds out at its next step; false when it was finished."""
+    return conn.run(_SQL.cancel, {"id": job_id}) == 1
+
+
+def take_out(conn: Connection, job: Job) -> None:
+    """Take a job out of retryable: back to pending, or failed when it has lost too many workers."""
+    lost = job.lost_leases + (job.error_code == ErrorCode.LEASE_EXPIRED)
+    if lost < MAX_LOST_LEASES:
+        conn.run(_SQL.give_back, {"id": job.id, "lost_leases": lost})
+        return
+    message = f"{lost} workers were lost while they worked on it; the last time: {job.error_message}"
+    values = {"lost_leases": lost, "error_code": ErrorCode.WORKER_LOST.value, "error_message": message}
+    conn.run(_SQL.fail, {"id": job.id, **values})
+
+
+class Jobs:
+    """The jobs of one database, for whoever must not wait."""
+
+    def __init__(self, database: Database, changed: Bell | None = None) -> None:
+        self._database = database
+        self._changed = changed or Bell()
+        """Rung when a job was made, cancelled or taken up again by hand."""
+
+    async def admit(self, kind: JobKind, library_id: int) -> Job:
+        """Ask for a scan or hash now; raises JobConflict when one is under way."""
+        if kind not in SLOT_KINDS:
+            origin = "deletes come from plans" if kind is JobKind.DELETE else "thumbnails have a queue of their own"
+            raise InvalidInput("kind", f"must be scan or hash: {origin}")
+
+        def work(conn: Connection) -> Job:
+            alone(conn)
+            libraries.find(conn, library_id)
+            return find(conn, insert(conn, kind, library_id))
+
+        return await self._move(work, "wait for it or cancel it; a scan of a library can wait its turn instead")
+
+    async def get(self, job_id: str) -> Job:
+        """The job; raises JobNotFound."""
+        return await self._database.read(lambda conn: find(conn, job_id))
+
+    async def list(
+        self,
+        *,
+        status: JobStatus | None = None,
+        kind: JobKind | None = None,
+        library_id: int | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Job]:
+        """Jobs, newest first. The cursor is the id of the last job of the page before."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
+        wanted = {"status": status and status.value, "kind": kind and kind.value, "library_id": library_id}
+
+        def look(conn: Connection) -> Page[Job]:
+            rows = _page(conn, {**wanted, "limit": limit + 1}, cursor)
+            found = tuple(_job(row) for row in rows[:limit])
+            return Page(found, found[-1].id if len(rows) > limit else None)
+
+        return await self._database.read(look)
+
+    async def cancel(self, job_id: str) -> Job:
+        """Cancel a job that is not finished; raises JobNotFound or JobConflict."""
+
+        def work(conn: Connection) -> Job:
+            alone(conn)
+            job = find(conn, job_id)
+            if not cancel(conn, job_id):
+                raise JobConflict(f"job {job_id} is {job.status} already, so there is nothing to cancel")
+            return find(conn, job_id)
+
+        return await self._move(work)
+
+    async def reset(self, job_id: str) -> Job:
+        """Put a retryable, failed or cancelled job back to pending; raises JobNotFound or JobConflict."""
+
+        def work(conn: Connection) -> Job:
+            alone(conn)
+            job = find(conn, job_id)
+            # The task of one that was finished has been told so, and is not opened again.
+            kept = job.task_id if job.status is JobStatus.RETRYABLE else None
+            if not conn.run(_SQL.reset, {"id": job_id, "task_id": None if kept is None else str(kept)}):
+                raise JobConflict(
+                    f"job {job_id} is {job.status}; only a retryable, failed or cancelled one can be reset"
+                )
+            return find(conn, job_id)
+
+        return await self._move(work, "wait for it or cancel it, then reset this one")
+
+    async def recover_stale(self) -> int:
+        """Take running jobs from workers that stopped renewing their leases; how many."""
+
+        def work(conn: Connection) -> int:
+            alone(conn)
+            return len(leases.recover(conn, JOBS))
+
+        recovered = await self._database.write(work)
+        self._changed.ring()
+        return recovered
+
+    async def _move(self, work: Callable[[Connection], Job], advice: str = "") -> Job:
+        try:
+            job = await self._database.write(work)
+        except UniqueConflict as taken:
+            raise JobConflict(
+                f"another scan or hash is pending or running, and there is one at a time; {advice}"
+            ) from taken
+        self._changed.ring()
+        return job
+
+
+def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Sequence[Row]:
+    if cursor is None:
+        return conn.all(_SQL.first_page, wanted)
+    anchor = conn.one(_SQL.get, {"id": cursor})
+    if anchor is None:
+        raise InvalidInput("cursor", f"no job has the id {cursor!r} any more; begin again without it")
+    return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": anchor[15]})
+
+
+def _job(row: Row) -> Job:
+    (
+        job_id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code,
+        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished,
+    ) = row  # fmt: skip
+    return Job(
+        id=job_id,
+        kind=JobKind(kind),
+        status=JobStatus(status),
+        library_id=library_id,
+        task_id=None if task_id is None else UUID(task_id),
+        dry_run=bool(dry_run),
+        total_items=total_items,
+        processed_items=processed_items,
+        progress=progress,
+        error_code=error_code,
+        error_message=error_message,
+        lost_leases=lost_leases,
+        worker=worker_name(worker_id),
+        worker_heartbeat_at=_moment(heartbeat),
+        lease_expires_at=_moment(lease),
+        created_at=to_datetime(created),
+        updated_at=to_datetime(updated),
+        started_at=_moment(started),
+        finished_at=_moment(finished),
+    )
+
+
+def _moment(moment: int | None) -> datetime | None:
+    return None if moment is None else to_datetime(moment)

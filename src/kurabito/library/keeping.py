@@ -1,0 +1,205 @@
+"""Taking folders into keeping, changing how they are kept, and letting them go; for whoever must not wait."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.db import Connection
+from kurabito.errors import InvalidInput, LibraryConflict
+from kurabito.events import Bell
+from kurabito.library import jobs, libraries
+from kurabito.library.libraries import Care, Library, LibraryFile
+from kurabito.library.tasks import TASK_TYPES, library_of
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.sql.conducting import Conductor
+from kurabito.runtime.sql.queue import SqlQueue
+
+SHORTEST_INTERVAL: Final = timedelta(minutes=1)
+LONGEST_INTERVAL: Final = timedelta(days=366)
+_FORGOTTEN_AT_ONCE: Final = 5_000
+_MOST_PATTERNS: Final = 200
+# Bytes that are no text are stored as characters of this range, so a text that has them is not what it looks like.
+_NOT_TEXT: Final = re.compile("[\udc80-\udcff\uef80-\uefff\x00]")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A library, and how much the last scan saw in it."""
+
+    library: Library
+    file_count: int
+    total_size_bytes: int
+
+
+class Libraries:
+    """The libraries of one database.
+
+    `reserved` are folders of our own, by what they are for: no library may lie in one or around one.
+    """
+
+    def __init__(self, queue: SqlQueue, reserved: Mapping[str, Path], changed: Bell | None = None) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._reserved = reserved
+        self._changed = changed or Bell()
+        """Rung when a library was made, changed or let go."""
+
+    async def create(self, path: str, care: Care) -> Kept:
+        """Take a folder into keeping; raises InvalidInput or LibraryConflict, naming the field."""
+        _check(care)
+        folder = await asyncio.to_thread(self._look_at, path)
+
+        def work(conn: Connection) -> Kept:
+            jobs.alone(conn)
+            return _kept(conn, libraries.add(conn, folder, care))
+
+        return await self._write(work)
+
+    async def get(self, library_id: int) -> Kept:
+        """The library; raises LibraryNotFound."""
+        return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
+
+    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Kept]:
+        """Libraries in the order in which they were made."""
+        _check_limit(limit)
+        if cursor is not None and not re.fullmatch(r"[1-9][0-9]{0,17}", cursor):
+            raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+
+        def look(conn: Connection) -> Page[Kept]:
+            found = libraries.page(conn, int(cursor or 0), limit + 1)
+            shown = tuple(_kept(conn, library) for library in found[:limit])
+            return Page(shown, str(shown[-1].library.id) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    async def change(self, library_id: int, changes: Mapping[str, Any]) -> Kept:
+        """Change how a library is looked after; fields of `Care`, and what is not named stays."""
+
+        def work(conn: Connection) -> Kept:
+            jobs.alone(conn)
+            library = libraries.change(conn, library_id, dict(changes))
+            _check(library.care)
+            return _kept(conn, library)
+
+        return await self._write(work)
+
+    async def delete(self, library_id: int) -> None:
+        """Let a library go: what is known of it is forgotten, the files stay. Raises LibraryConflict while it is at work."""
+        await self._queue.conduct(lambda conductor: _let_go(conductor, library_id))
+        # Bit by bit, so that others can write meanwhile. The library itself goes last: a crash leaves one that can be
+        # scanned or deleted again, never files of nobody.
+        while await self._database.write(lambda conn: libraries.forget_files(conn, library_id, _FORGOTTEN_AT_ONCE)):
+            pass
+
+        def finish(conductor: Conductor) -> None:
+            _let_go(conductor, library_id)
+            libraries.forget_files(conductor.conn, library_id, _FORGOTTEN_AT_ONCE)
+            libraries.forget(conductor.conn, library_id)
+
+        await self._queue.conduct(finish)
+        self._changed.ring()
+
+    async def files(
+        self,
+        library_id: int,
+        *,
+        missing: bool | None = None,
+        contains: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[LibraryFile]:
+        """The files of a library in the order of their paths; only missing ones, or only those with a text in their path."""
+        _check_limit(limit)
+
+        def look(conn: Connection) -> Page[LibraryFile]:
+            libraries.find(conn, library_id)
+            after = "" if cursor is None else _path_of(cursor)
+            found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
+            shown = tuple(found[:limit])
+            return Page(shown, _cursor_after(shown[-1].relative_path) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    def _look_at(self, path: str) -> Path:
+        """The real folder that a path leads to, if it may be a library."""
+        if _NOT_TEXT.search(path):
+            raise InvalidInput("path", f"the name of a library's folder must be text, got {path!r}; rename the folder")
+        if not path.startswith("/"):
+            raise InvalidInput("path", f"must be absolute, like /srv/media, got {path!r}")
+        try:
+            folder = Path(path).resolve(strict=True)
+            is_folder = folder.is_dir()
+        except (OSError, RuntimeError) as problem:
+            reason = getattr(problem, "strerror", None) or "its links lead nowhere"
+            raise InvalidInput(
+                "path", f"{path} cannot be used: {reason}; is the disk there, and the share mounted?"
+            ) from None
+        if not is_folder:
+            raise InvalidInput("path", f"{path} is not a folder")
+        for purpose, own in self._reserved.items():
+            if libraries.overlap(folder, own.resolve()):
+                raise InvalidInput(
+                    "path", f"{path} and the {purpose}, {own}, lie one in the other; choose another folder"
+                )
+        return folder
+
+    async def _write(self, work: Callable[[Connection], Kept]) -> Kept:
+        kept = await self._database.write(work)
+        self._changed.ring()
+        return kept
+
+
+def _let_go(conductor: Conductor, library_id: int) -> None:
+    """Cancel what waits for a library; raises LibraryConflict when something is under way in it."""
+    conn = conductor.conn
+    jobs.alone(conn)
+    library = libraries.find(conn, library_id)
+    if busy := [job for job in jobs.active(conn) if job.library_id == library_id]:
+        raise LibraryConflict(
+            f"a {busy[0].kind} of the library {library.care.name!r} is under way; cancel it or wait for it, then delete"
+        )
+    for task in conductor.waiting(TASK_TYPES):
+        if library_of(task) == library_id:
+            conductor.cancel(task.id)
+
+
+def _kept(conn: Connection, library: Library) -> Kept:
+    return Kept(library, *libraries.extent(conn, library.id))
+
+
+def _check(care: Care) -> None:
+    if not care.name.strip() or len(care.name) > 200 or "\x00" in care.name:
+        raise InvalidInput("name", f"must be a text of 1 to 200 characters without NUL, got {care.name!r}")
+    interval = care.scan_interval
+    if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
+        raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
+    if len(care.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in care.ignored):
+        raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
+
+
+def _cursor_after(relative_path: str) -> str:
+    return base64.urlsafe_b64encode(relative_path.encode()).decode()
+
+
+def _path_of(cursor: str) -> str:
+    try:
+        path = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        path = ""
+    if not path or "\x00" in path or _cursor_after(path) != cursor:
+        raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+    return path

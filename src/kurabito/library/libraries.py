@@ -1,0 +1,232 @@
+"""Libraries: the folders that are kept, how each is looked after, and the files that are known of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
+from kurabito.protocol.values import HashAlgorithm
+
+_LIBRARY: Final = (
+    "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
+    "last_scanned_at"
+)
+_SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY)
+
+
+class HashPolicy(StrEnum):
+    """Which files are read."""
+
+    CANDIDATES = "candidates"
+    """Those that may have a duplicate: another file has their size."""
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Care:
+    """How a library is looked after: what its keeper may change."""
+
+    name: str
+    scan_interval: timedelta | None = None
+    """None: it is scanned when somebody asks."""
+    watched: bool = False
+    algorithm: HashAlgorithm = HashAlgorithm.BLAKE3
+    hash_policy: HashPolicy = HashPolicy.CANDIDATES
+    ignored: tuple[str, ...] = ()
+    """Patterns of names that a scan passes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A folder that is kept."""
+
+    id: int
+    path: Path
+    care: Care
+    next_scan_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    last_scanned_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFile:
+    """A file as the last scan and hash knew it."""
+
+    id: int
+    relative_path: str
+    size_bytes: int
+    mtime_ns: int
+    is_missing: bool
+    needs_hash: bool
+    hash_algorithm: HashAlgorithm | None
+    content_hash: bytes | None
+    error: str | None
+    """Why it could not be read the last time."""
+
+
+def add(conn: Connection, path: Path, care: Care) -> Library:
+    """Store a library whose path was looked at; raises LibraryConflict when its name or folder is another's."""
+    for other in everything(conn):
+        if overlap(path, other.path):
+            raise LibraryConflict(
+                f"path: {path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
+                "a file belongs to one library"
+            )
+    _refuse_taken(conn, care.name)
+    try:
+        row = conn.one(_SQL.insert, {"root_path": str(path), **_stored(care)})
+    except UniqueConflict:
+        raise _taken(care.name) from None
+    assert row is not None
+    return find(conn, row[0])
+
+
+def find(conn: Connection, library_id: int) -> Library:
+    """The library; raises LibraryNotFound."""
+    row = conn.one(_SQL.get, {"id": library_id})
+    if row is None:
+        raise LibraryNotFound(f"no library has the id {library_id}")
+    return _library(row)
+
+
+def everything(conn: Connection) -> list[Library]:
+    """Every library."""
+    return [_library(row) for row in conn.all(_SQL.all)]
+
+
+def watched(conn: Connection) -> list[Library]:
+    """The libraries whose files are watched."""
+    return [_library(row) for row in conn.all(_SQL.watched)]
+
+
+def page(conn: Connection, after: int, limit: int) -> list[Library]:
+    """Libraries in the order in which they were made."""
+    return [_library(row) for row in conn.all(_SQL.page, {"after": after, "limit": limit})]
+
+
+def change(conn: Connection, library_id: int, changes: dict[str, Any]) -> Library:
+    """Change how a library is looked after; what is not named stays."""
+    library = find(conn, library_id)
+    care = replace(library.care, **changes)
+    if care.name != library.care.name:
+        _refuse_taken(conn, care.name)
+    conn.run(_SQL.update, {"id": library_id, **_stored(care)})
+    return find(conn, library_id)
+
+
+def note_scan(conn: Connection, library_id: int) -> None:
+    """Say that a library was scanned to its end."""
+    conn.run(_SQL.note_scan, {"id": library_id})
+
+
+def forget_files(conn: Connection, library_id: int, limit: int) -> int:
+    """Forget some of the files that are known of a library; how many. The files themselves stay where they are."""
+    return conn.run(_SQL.delete_files, {"id": library_id, "limit": limit})
+
+
+def forget(conn: Connection, library_id: int) -> None:
+    """Forget a library and its scans."""
+    for statement in (_SQL.delete_findings, _SQL.delete_sessions, _SQL.delete):
+        conn.run(statement, {"id": library_id})
+
+
+def files(
+    conn: Connection, library_id: int, *, after: str, limit: int, missing: bool | None, contains: str | None
+) -> list[LibraryFile]:
+    """The files of a library in the order of their paths."""
+    values = {
+        "id": library_id,
+        "after": after,
+        "limit": limit,
+        "missing": None if missing is None else int(missing),
+        "contains": None if contains is None else f"%{_literal(contains)}%",
+    }
+    return [_file(row) for row in conn.all(_SQL.files, values)]
+
+
+def extent(conn: Connection, library_id: int) -> tuple[int, int]:
+    """How many files and bytes the last scan saw."""
+    row = conn.one(_SQL.extent, {"id": library_id})
+    return (0, 0) if row is None else (row[0], row[1])
+
+
+def has_files_to_hash(conn: Connection, library_id: int) -> bool:
+    """Whether a hash would find something to read now."""
+    return conn.one(_SQL.work_left, {"id": library_id}) is not None
+
+
+def is_scan_due(conn: Connection) -> bool:
+    """Whether the interval of some library is over."""
+    return conn.one(_SQL.due) is not None
+
+
+def take_due(conn: Connection) -> list[int]:
+    """The libraries whose interval is over; each is given to one caller only, and its next interval begins."""
+    return [library_id for (library_id,) in conn.all(_SQL.take_due)]
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Whether one folder is the other, or lies in it."""
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
+def _refuse_taken(conn: Connection, name: str) -> None:
+    if conn.one(_SQL.named, {"name": name}) is not None:
+        raise _taken(name)
+
+
+def _taken(name: str) -> LibraryConflict:
+    return LibraryConflict(f"name: another library is called {name!r}; choose another name")
+
+
+def _stored(care: Care) -> dict[str, Any]:
+    interval = care.scan_interval
+    return {
+        "name": care.name,
+        "scan_interval": None if interval is None else round(interval.total_seconds() * SECOND),
+        "watched": int(care.watched),
+        "algorithm": care.algorithm.value,
+        "hash_policy": care.hash_policy.value,
+        "ignored": json.dumps(care.ignored, ensure_ascii=False),
+    }
+
+
+def _library(row: Row) -> Library:
+    (
+        library_id, name, path, interval, next_scan, is_watched, algorithm, policy, ignored, created, updated, scanned,
+    ) = row  # fmt: skip
+    care = Care(
+        name=name,
+        scan_interval=None if interval is None else timedelta(microseconds=interval),
+        watched=bool(is_watched),
+        algorithm=HashAlgorithm(algorithm),
+        hash_policy=HashPolicy(policy),
+        ignored=tuple(json.loads(ignored)),
+    )
+    return Library(
+        library_id, Path(path), care, _moment(next_scan), to_datetime(created), to_datetime(updated), _moment(scanned)
+    )
+
+
+def _file(row: Row) -> LibraryFile:
+    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error = row
+    known = None if algorithm is None else HashAlgorithm(algorithm)
+    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error)
+
+
+def _literal(text: str) -> str:
+    """The text in a pattern of LIKE, standing for itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _moment(moment: int | None) -> datetime | None:
+    return None if moment is None else to_datetime(moment)

@@ -1,0 +1,70 @@
+-- name: insert
+INSERT INTO library_roots (name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored,
+                           created_at, updated_at)
+VALUES (:name, :root_path, :scan_interval, :now + CAST(:scan_interval AS bigint), :watched, :algorithm, :hash_policy, :ignored,
+        :now, :now)
+RETURNING id;
+
+-- name: get
+SELECT {library} FROM library_roots WHERE id = :id;
+
+-- name: page
+SELECT {library} FROM library_roots WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: all
+SELECT {library} FROM library_roots ORDER BY id;
+
+-- name: watched
+SELECT {library} FROM library_roots WHERE watched = 1 ORDER BY id;
+
+-- name: named
+SELECT id FROM library_roots WHERE name = :name;
+
+-- name: update
+-- A new interval counts from now on.
+UPDATE library_roots
+SET name = :name, watched = :watched, algorithm = :algorithm, hash_policy = :hash_policy, ignored = :ignored,
+    next_scan_at = CASE WHEN scan_interval = :scan_interval THEN next_scan_at
+                        ELSE :now + CAST(:scan_interval AS bigint) END,
+    scan_interval = :scan_interval, updated_at = :now
+WHERE id = :id;
+
+-- name: note_scan
+UPDATE library_roots SET last_scanned_at = :now WHERE id = :id;
+
+-- name: extent
+-- What the last scan saw: counting a million files anew would take longer than whoever looks wants to wait.
+SELECT files_seen, bytes_seen FROM scan_sessions
+WHERE library_id = :id AND status = 'succeeded' ORDER BY id DESC LIMIT 1;
+
+-- name: delete
+DELETE FROM library_roots WHERE id = :id;
+
+-- name: delete_files
+DELETE FROM library_files
+WHERE id IN (SELECT id FROM library_files WHERE library_id = :id ORDER BY relative_path LIMIT :limit);
+
+-- name: delete_findings
+DELETE FROM scan_findings WHERE session_id IN (SELECT id FROM scan_sessions WHERE library_id = :id);
+
+-- name: delete_sessions
+DELETE FROM scan_sessions WHERE library_id = :id;
+
+-- name: files
+SELECT id, relative_path, size_bytes, mtime_ns, is_missing, needs_hash, hash_algorithm, content_hash, hash_last_error
+FROM library_files
+WHERE library_id = :id AND relative_path > :after
+  AND (CAST(:missing AS integer) IS NULL OR is_missing = :missing)
+  AND (CAST(:contains AS text) IS NULL OR lower(relative_path) LIKE lower(:contains) ESCAPE '\')
+ORDER BY relative_path LIMIT :limit;
+
+-- name: work_left
+SELECT 1 FROM library_files
+WHERE library_id = :id AND needs_hash = 1 AND is_missing = 0 AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
+LIMIT 1;
+
+-- name: due
+SELECT id FROM library_roots WHERE next_scan_at <= :now ORDER BY next_scan_at, id;
+
+-- name: take_due
+UPDATE library_roots SET next_scan_at = :now + scan_interval WHERE next_scan_at <= :now RETURNING id;

@@ -1,0 +1,119 @@
+"""The loop of the control plane: brings tasks and jobs together whenever something happened, and every second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from typing import Final
+
+from kurabito.clock import SECOND, Clock, SystemClock
+from kurabito.errors import KurabitoError, UniqueConflict
+from kurabito.events import Bell
+from kurabito.library import schedules
+from kurabito.library.reconcile import (
+    OWNER,
+    FolderMatcher,
+    NoMatcher,
+    Situation,
+    has_progress,
+    observe,
+    reconcile,
+    report_progress,
+    unmatched,
+)
+from kurabito.library.tasks import TASK_TYPES
+from kurabito.logs import get_logger
+from kurabito.runtime.followups import FollowUp
+from kurabito.runtime.port import Presence
+from kurabito.runtime.presence import fresh_worker_name
+from kurabito.runtime.sql.conducting import Overview
+from kurabito.runtime.sql.queue import SqlQueue
+
+_EVERY: Final = 1.0
+_AT_MOST_EVERY: Final = 0.05
+"""A data plane commits many times a second, and each commit wakes us."""
+_ANNOUNCED_EVERY: Final = 5 * SECOND
+_BELIEVED_FOR: Final = 30.0
+
+_log = get_logger(__name__)
+
+
+class Reconciler:
+    """Sees to the tasks that no worker runs, because data planes do their work."""
+
+    def __init__(
+        self,
+        queue: SqlQueue,
+        *,
+        follow_ups: Sequence[FollowUp] = (),
+        matcher: FolderMatcher | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.changed = Bell()
+        """Ring it to have things looked at now."""
+        self._queue = queue
+        self._follow_ups = tuple(follow_ups)
+        self._matcher = matcher or NoMatcher()
+        self._clock = clock or SystemClock()
+        self._name = f"{OWNER}-{fresh_worker_name()}"
+        self._announced = 0
+        queue.reserve(TASK_TYPES)
+
+    async def run(self) -> None:
+        """Go on until cancelled."""
+        roused = asyncio.Event()
+        with ExitStack() as listening:
+            for bell in (self.changed, self._queue.arrivals, self._queue.interrupts):
+                listening.enter_context(bell.listen(roused.set))
+            try:
+                while True:
+                    roused.clear()
+                    await self._safely(self.tick)
+                    await self._clock.wait(asyncio.Event(), _AT_MOST_EVERY)
+                    await self._clock.wait(roused, _EVERY)
+            finally:
+                await asyncio.to_thread(self._queue.depart, self._name)
+
+    async def tick(self) -> None:
+        """Everything that is to be done now."""
+        await self._announce()
+        await schedules.submit_due(self._queue)
+        while await self.step():
+            pass
+        if await self._queue.oversee(has_progress):
+            await self._queue.conduct(report_progress)
+
+    async def step(self) -> bool:
+        """Bring tasks and jobs together once; whether something moved."""
+        situation, to_match = await self._queue.oversee(_look)
+        if situation.is_in_order:
+            return False
+        matched = {job_id: await self._matcher.match(library_id, job_id) for library_id, job_id in to_match}
+        try:
+            return await self._queue.conduct(lambda conductor: reconcile(conductor, matched, self._follow_ups))
+        except UniqueConflict:
+            # Somebody else took the slot in this very moment.
+            return False
+
+    async def _announce(self) -> None:
+        """Say that the tasks have somebody who sees to them."""
+        now = self._clock.now()
+        if now - self._announced < _ANNOUNCED_EVERY:
+            return
+        self._announced = now
+        presence = Presence(self._name, TASK_TYPES, 1)
+        await asyncio.to_thread(lambda: self._queue.heartbeat([], lease=_BELIEVED_FOR, presence=presence))
+
+    async def _safely(self, step: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await step()
+        except KurabitoError as problem:
+            _log.warning("tasks and jobs could not be brought together", problem=str(problem))
+        except Exception:  # noqa: BLE001 - a fault must not end the loop: nothing would ever be scanned again
+            _log.exception("tasks and jobs could not be brought together")
+
+
+def _look(overview: Overview) -> tuple[Situation, list[tuple[int, str]]]:
+    situation = observe(overview)
+    return situation, unmatched(overview, situation)

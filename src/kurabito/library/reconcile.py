@@ -1,0 +1,240 @@
+"""Keeps tasks and jobs telling the same story.
+
+A task is what the control plane was asked for, a job is the disk work for it, and the job alone holds a lease. Whatever
+happens to either, this brings the other along, in this order:
+
+1. a task whose job is finished is finished; a job whose task is over is cancelled
+2. a job that lost its worker goes back to pending, if no other has the slot
+3. if the slot is free, the first task that waits gets a job
+
+Each step is a transaction that looks first, so that it may be done at any time, twice, and in several processes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from kurabito.clock import from_datetime
+from kurabito.db import leases
+from kurabito.library import jobs, libraries, sessions
+from kurabito.library.jobs import Job
+from kurabito.library.sessions import ScanSession
+from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
+from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.values import JobKind, JobStatus
+from kurabito.runtime import TaskRecord
+from kurabito.runtime.followups import FollowUp
+from kurabito.runtime.intake import PreparedTask, prepare
+from kurabito.runtime.model import Progress
+from kurabito.runtime.outcomes import Failure, Outcome, PutBack, Success
+from kurabito.runtime.sql.conducting import Conductor, Overview
+
+OWNER: Final = "library"
+"""Under this name the tasks run."""
+_KINDS: Final = {SCAN: JobKind.SCAN, HASH: JobKind.HASH}
+
+
+class FolderMatcher(Protocol):
+    """Finds out what new folders are about, by what is known offline."""
+
+    async def match(self, library_id: int, job_id: str) -> int:
+        """Match what this scan added; how many folders are left without a match. Safe to do twice."""
+        ...
+
+
+class NoMatcher:
+    """Matches nothing, and leaves nothing behind."""
+
+    async def match(self, library_id: int, job_id: str) -> int:
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What there is to bring together at one moment."""
+
+    running: Mapping[UUID, TaskRecord]
+    active: Sequence[Job]
+    waiting: Sequence[TaskRecord]
+    now: int
+
+    @property
+    def slot_is_free(self) -> bool:
+        return not any(job.has_slot for job in self.active)
+
+    @property
+    def without_job(self) -> list[TaskRecord]:
+        """Running tasks whose job is finished, or gone."""
+        at_work = {job.task_id for job in self.active}
+        return [task for task_id, task in self.running.items() if task_id not in at_work]
+
+    @property
+    def without_task(self) -> list[Job]:
+        """Jobs whose task is over: cancelled, or forgotten."""
+        return [job for job in self.active if job.task_id is not None and job.task_id not in self.running]
+
+    @property
+    def to_take_out(self) -> list[Job]:
+        """Jobs that lost their worker and may go on: one for the slot, and all that need none."""
+        lost = [job for job in self.active if job.status is JobStatus.RETRYABLE]
+        for_slot = [job for job in lost if job.kind in _KINDS.values()]
+        return [job for job in lost if job not in for_slot] + (for_slot[:1] if self.slot_is_free else [])
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the lease of some running job is over."""
+        leased = [job.lease_expires_at for job in self.active if job.status is JobStatus.RUNNING]
+        return any(expires is None or from_datetime(expires) <= self.now for expires in leased)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether there is nothing to do."""
+        moves = (self.without_job, self.without_task, self.to_take_out, self.slot_is_free and self.waiting)
+        return not self.is_stale and not any(moves)
+
+
+def observe(overview: Overview) -> Situation:
+    """How things stand now."""
+    return Situation(
+        running={task.id: task for task in overview.running(TASK_TYPES)},
+        active=jobs.active(overview.conn),
+        waiting=overview.waiting(TASK_TYPES),
+        now=overview.conn.now(),
+    )
+
+
+def unmatched(overview: Overview, situation: Situation) -> list[tuple[int, str]]:
+    """The scans that are done and whose folders are to be matched: library and job of each."""
+    done = [jobs.of_task(overview.conn, task.id) for task in situation.without_job if task.task_type == SCAN]
+    return [
+        (job.library_id, job.id)
+        for job in done
+        if job is not None and job.library_id is not None and job.status is JobStatus.COMPLETED
+    ]
+
+
+def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow_ups: Sequence[FollowUp]) -> bool:
+    """Do what is to be done now; whether something moved. A scan is finished only once its folders were matched."""
+    conn = conductor.conn
+    jobs.alone(conn)
+    moved = bool(leases.recover(conn, JOBS))
+    situation = observe(conductor)
+    for task in situation.without_job:
+        job = jobs.of_task(conn, task.id)
+        moved |= _finish(conductor, task, job, unmatched_folders, follow_ups)
+    for job in situation.without_task:
+        moved |= jobs.cancel(conn, job.id)
+    situation = observe(conductor)
+    for job in situation.to_take_out:
+        jobs.take_out(conn, job)
+        conductor.wake()
+        moved = True
+    situation = observe(conductor)
+    if situation.slot_is_free and situation.waiting:
+        moved |= admit(conductor, situation.waiting[0])
+    return moved
+
+
+def admit(conductor: Conductor, task: TaskRecord) -> bool:
+    """Give a waiting task its job; false when it waits no longer."""
+    if not conductor.start(task.id, OWNER):
+        return False
+    library_id = library_of(task)
+    if library_id is None:
+        reason = 'its payload does not say which library: it must be like {"library_id": 1}'
+        conductor.settle(task.id, Failure(reason, permanent=True))
+    else:
+        jobs.insert(conductor.conn, _KINDS[task.task_type], library_id, task.id)
+    return True
+
+
+def report_progress(conductor: Conductor) -> None:
+    """Tell how far the scans are, for whoever follows the tasks."""
+    for task in conductor.running((SCAN,)):
+        progress = progress_of(sessions.of_task(conductor.conn, task.id))
+        if progress is not None:
+            conductor.report(task.id, progress)
+
+
+def has_progress(overview: Overview) -> bool:
+    """Whether a scan has come further than its task tells."""
+    scans = [(task, progress_of(sessions.of_task(overview.conn, task.id))) for task in overview.running((SCAN,))]
+    return any(progress is not None and progress != task.progress for task, progress in scans)
+
+
+def progress_of(session: ScanSession | None) -> Progress | None:
+    """How far a scan is; None while nobody knows how much there is."""
+    if session is None or session.total_paths is None:
+        return None
+    return Progress(session.scanned_paths, session.total_paths)
+
+
+def _finish(
+    conductor: Conductor,
+    task: TaskRecord,
+    job: Job | None,
+    unmatched_folders: Mapping[str, int],
+    follow_ups: Sequence[FollowUp],
+) -> bool:
+    """Write on a task how its job ended; false when that has to wait."""
+    if job is not None and job.status is JobStatus.CANCELLED:
+        conductor.cancel(task.id)
+        return True
+    if job is None:
+        outcome: Outcome = Failure("its job is gone: somebody removed or reset it", permanent=True)
+    elif job.status is not JobStatus.COMPLETED:
+        outcome = Failure(f"{job.error_code}: {job.error_message}", permanent=True)
+    elif job.kind is JobKind.HASH:
+        outcome = _hashed(conductor, job)
+    elif job.id in unmatched_folders:
+        outcome = _scanned(conductor, task, job, unmatched_folders[job.id], follow_ups)
+    else:
+        return False
+    conductor.settle(task.id, outcome)
+    return True
+
+
+def _hashed(conductor: Conductor, job: Job) -> Outcome:
+    if job.library_id is not None and libraries.has_files_to_hash(conductor.conn, job.library_id):
+        # A job ends after a while so that others get their turn; what is left waits behind them.
+        return PutBack()
+    return Success(_encoded({"library_id": job.library_id, "hashed_count": job.processed_items}))
+
+
+def _scanned(
+    conductor: Conductor, task: TaskRecord, job: Job, failed_scrapes: int, follow_ups: Sequence[FollowUp]
+) -> Outcome:
+    assert job.library_id is not None
+    libraries.note_scan(conductor.conn, job.library_id)
+    session = sessions.of_job(conductor.conn, job.id)
+    if (progress := progress_of(session)) is not None:
+        conductor.report(task.id, progress)
+    result = {
+        "library_id": job.library_id,
+        "added_count": session.added_count if session else 0,
+        "removed_count": session.removed_count if session else 0,
+        "failed_scrape_count": failed_scrapes,
+    }
+    return Success(_encoded(result), tuple(_following(SCAN, result, follow_ups)))
+
+
+def _following(task_type: str, result: Mapping[str, Any], follow_ups: Sequence[FollowUp]) -> list[PreparedTask]:
+    return [
+        prepare(
+            link.then,
+            payload,
+            priority=link.priority,
+            unique_key=None if link.unique_key is None else link.unique_key(payload),
+        )
+        for link in follow_ups
+        if link.after == task_type
+        for payload in link.payloads(result)
+    ]
+
+
+def _encoded(result: Mapping[str, Any]) -> bytes:
+    return json.dumps(result).encode()
