@@ -15,6 +15,7 @@ from kurabito import logs
 from kurabito.errors import (
     BodyTooSlow,
     DatabaseUnavailable,
+    DeletionNotAllowed,
     ForeignOrigin,
     InvalidInput,
     KeyNotFound,
@@ -22,10 +23,14 @@ from kurabito.errors import (
     LeaseLost,
     NotAuthenticated,
     PayloadTooLarge,
+    PlanApplied,
+    PlanNotFound,
     ScopeMissing,
     TaskConflict,
     TaskFinished,
     TaskNotFound,
+    TrashConflict,
+    TrashNotFound,
     UnknownHost,
 )
 
@@ -44,6 +49,11 @@ STATUS: Final[dict[type[KurabitoError], int]] = {
     ScopeMissing: 403,
     ForeignOrigin: 403,
     UnknownHost: 421,
+    PlanNotFound: 404,
+    PlanApplied: 409,
+    DeletionNotAllowed: 403,
+    TrashNotFound: 404,
+    TrashConflict: 409,
     BodyTooSlow: 408,
     DatabaseUnavailable: 503,
 }

@@ -9,9 +9,12 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
-from kurabito.api import Live, TaskMeter, create_api, keys
+from kurabito.api import Live, TaskMeter, create_api, duplicates, keys, trash
 from kurabito.api.doors import Doors
 from kurabito.db import Database
+from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.deletion.trash import Trash
+from kurabito.library.duplicates import Duplicates
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
@@ -57,7 +60,11 @@ def build_site(
         started=started,
         settings=explained,
         lease=settings.lease_seconds,
-        further=[keys.router(access.keys)],
+        further=[
+            keys.router(access.keys),
+            duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
+            trash.router(Trash(queue.database, days=settings.trash_days)),
+        ],
     )
     pages = create_web(
         queue=queue,

@@ -116,9 +116,7 @@ class _Folder:
                 self._walk.problems.append((prefix + text, problem))
                 continue
             if S_ISREG(seen.st_mode):
-                found.append(
-                    (prefix + text, seen.st_size, seen.st_mtime_ns, _signed(seen.st_ino), _signed(seen.st_dev))
-                )
+                found.append((prefix + text, seen.st_size, seen.st_mtime_ns, signed(seen.st_ino), signed(seen.st_dev)))
         return found
 
     def enter_next(self, above: set[tuple[int, int]]) -> _Folder | None:
@@ -143,6 +141,6 @@ class _Folder:
         os.close(self._fd)
 
 
-def _signed(number: int) -> int:
+def signed(number: int) -> int:
     """A number of 64 bits as databases keep it."""
     return number - (1 << 64) if number >= 1 << 63 else number

@@ -1,0 +1,1 @@
+"""Policy: which files are in the libraries, and what may happen to them."""
