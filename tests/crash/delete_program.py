@@ -40,7 +40,7 @@ def work(file: str, moment: int) -> None:
         pass_by()
         return answer
 
-    HeldJob.write = watched  # type: ignore[method-assign]
+    HeldJob.write = watched  # type: ignore[method-assign, assignment]
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(f"sqlite:///{file}", create=False, rights=DATA_PLANE)
     database.open()

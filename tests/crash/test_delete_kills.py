@@ -159,7 +159,7 @@ def order_plan(collection: Collection, mode: DeleteMode) -> None:
 
 def order_from_trash(collection: Collection, *, purge: bool) -> None:
     database = open_file(collection)
-    trash = Trash(database, days=0.0)
+    trash = Trash(database, days=0.0, may_purge=True)
     if purge:
         assert asyncio.run(trash.purge()).entries == 5
     else:
@@ -226,10 +226,9 @@ def test_moving_to_the_trash_when_nobody_takes_the_job_up_again(
 
     for collection in every_kill(plane, prepared, tmp_path, check):
         collection.run("UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL")
-        collection.run(
-            "INSERT INTO jobs (id, kind, dry_run, payload, created_at, updated_at) "
-            "VALUES ('another', 'delete', 0, '{\"restore\": []}', 0, 0)"
-        )
+        database = open_file(collection)
+        asyncio.run(Trash(database, days=30.0, may_purge=False).purge())
+        database.close()
         assert plane.work(collection.file) == "done"
         assert collection.contents() == ALL
         assert KEPT.items() <= collection.shown().items()

@@ -21,6 +21,8 @@ _KEY: Final = r"^(blake3|sha256):[0-9a-f]{64}$"
 
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
 Cursor = Annotated[str | None, Query(max_length=1000, description="`next_cursor` of the page before")]
+StepCursor = Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description="`next_cursor` of the page before")]
+FileCursor = Annotated[str | None, Query(pattern="^[0-9]{1,18}$", description="the id of the last file shown")]
 GroupKeyText = Annotated[str, Field(pattern=_KEY)]
 LibraryId = Annotated[int, Field(ge=1, le=_BIGGEST), WHOLE]
 PlanId = Annotated[int, Path(ge=1, le=_BIGGEST)]
@@ -207,7 +209,7 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
 
     @routes.get("/groups/{group_key}/files", responses=documented(422))
     async def list_group_files(
-        group_key: Annotated[str, Path(pattern=_KEY)], limit: Limit = 50, cursor: Cursor = None
+        group_key: Annotated[str, Path(pattern=_KEY)], limit: Limit = 50, cursor: FileCursor = None
     ) -> FilePageAnswer:
         """The files of one group, in the order of their ids."""
         page = await duplicates.files(group_key, limit=limit, cursor=cursor)
@@ -220,7 +222,7 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
         return _with(plan, await plans.steps(plan.id))
 
     @routes.get("/plans/{plan_id}", responses=documented(404, 422))
-    async def get_plan(plan_id: PlanId, limit: Limit = 50, cursor: Cursor = None) -> PlanWithSteps:
+    async def get_plan(plan_id: PlanId, limit: Limit = 50, cursor: StepCursor = None) -> PlanWithSteps:
         """A plan with a page of its steps, each with what became of it."""
         return _with(await plans.get(plan_id), await plans.steps(plan_id, limit=limit, cursor=cursor))
 

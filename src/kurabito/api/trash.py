@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 from kurabito.api.errors import documented
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.library.duplicates import MAX_PAGE
+
+_CURSOR: Final = "^[0-9]{1,18}-[0-9a-f]{32}$"
 
 
 class TrashAnswer(BaseModel):
@@ -57,7 +59,7 @@ def router(trash: Trash) -> APIRouter:
     @routes.get("", responses=documented(422))
     async def list_trash(
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[str | None, Query(max_length=100, description="`next_cursor` of the page before")] = None,
+        cursor: Annotated[str | None, Query(pattern=_CURSOR, description="`next_cursor` of the page before")] = None,
     ) -> TrashPageAnswer:
         """What can be put back, what came last first."""
         page = await trash.entries(limit=limit, cursor=cursor)

@@ -42,6 +42,11 @@ def open_access(settings: Settings, database: Database) -> Access:
     )
 
 
+def open_trash(settings: Settings, database: Database) -> Trash:
+    """The trash, as long as the settings want it kept."""
+    return Trash(database, days=settings.trash_days, may_purge=settings.allow_delete)
+
+
 def build_site(
     settings: Settings, queue: SqlQueue, access: Access, live: Live, meter: TaskMeter, *, started: datetime
 ) -> ASGIApp:
@@ -63,7 +68,7 @@ def build_site(
         further=[
             keys.router(access.keys),
             duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
-            trash.router(Trash(queue.database, days=settings.trash_days)),
+            trash.router(open_trash(settings, queue.database)),
         ],
     )
     pages = create_web(

@@ -7,10 +7,13 @@ import os
 import signal
 
 from kurabito.dataplane.daemon import DataPlane, Line
+from kurabito.dataplane.delete import delete
+from kurabito.dataplane.jobs import JobLine
 from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.protocol.values import JobKind
 from kurabito.runtime.presence import fresh_worker_name
 from kurabito.runtime.supervisor import WORKER_NAME
 from kurabito.settings import Settings
@@ -23,11 +26,12 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     database = open_database(settings.database, create=False)
     await asyncio.to_thread(_open, database)
     try:
+        # Whoever supervises us knows us by this name, and sees to our rows when we die.
+        name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
         plane = DataPlane(
             database,
-            _lines(),
-            # Whoever supervises us knows us by this name, and sees to our rows when we die.
-            name=os.environ.pop(WORKER_NAME, "") or fresh_worker_name(),
+            _lines(database, name, settings),
+            name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
         )
@@ -41,9 +45,10 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         await asyncio.to_thread(database.close)
 
 
-def _lines() -> list[Line]:
-    """What this data plane does. The library brings the first line."""
-    return []
+def _lines(database: Database, name: str, settings: Settings) -> list[Line]:
+    """What this data plane does."""
+    lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
+    return [JobLine(database, {JobKind.DELETE: delete}, name=name, lease=lease, heartbeat=heartbeat)]
 
 
 def _open(database: Database) -> None:

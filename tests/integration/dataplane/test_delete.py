@@ -84,7 +84,7 @@ def test_a_duplicate_goes_to_the_trash_and_comes_back(shelf: Shelf) -> None:
 
     # Nobody needs an empty folder, and it is made again.
     shelf.path("folder").rmdir()
-    trash = Trash(shelf.database, days=30)
+    trash = Trash(shelf.database, days=30, may_purge=True)
     (entry,) = asyncio.run(trash.entries()).items
     assert (entry.relative_path, entry.size_bytes) == ("folder/名前.mkv", 8)
     asyncio.run(trash.restore(entry.id))

@@ -58,11 +58,12 @@ class Purged:
 
 
 class Trash:
-    """The trash of all libraries, kept for so many days."""
+    """The trash of all libraries, kept for so many days; unless it `may_purge`, for ever."""
 
-    def __init__(self, database: Database, *, days: float) -> None:
+    def __init__(self, database: Database, *, days: float, may_purge: bool) -> None:
         self._database = database
         self._days = days
+        self._may_purge = may_purge
 
     def join(self, registry: Registry) -> None:
         """Have what is over purged every hour."""
@@ -85,17 +86,24 @@ class Trash:
         return await self._database.write(lambda conn: _restore(conn, entry_id))
 
     async def purge(self) -> Purged:
-        """Have a data plane remove what was kept long enough; each only if another copy of it is still there."""
+        """Have a data plane remove what was kept long enough; each only if another copy of it is still there.
+
+        Also has undone what a job that is over left half done.
+        """
         return await self._database.write(self._purge)
 
     def _purge(self, conn: Connection) -> Purged:
         if conn.all(_SQL.active_orders, {"ordered": '{"purge"%'}):
             return Purged(0, None)
-        retention = round(self._days * _DAY * SECOND)
-        expired = [entry_id for (entry_id,) in conn.all(_SQL.expired, {"retention": retention, "limit": _AT_ONCE})]
-        if not expired:
+        expired = self._expired(conn) if self._may_purge else []
+        # A job with nothing to purge still sees to what others left half done.
+        if not expired and conn.one(_SQL.abandoned) is None:
             return Purged(0, None)
         return Purged(len(expired), order_delete_job(conn, {"purge": expired}, dry_run=False, total=len(expired)))
+
+    def _expired(self, conn: Connection) -> list[str]:
+        retention = round(self._days * _DAY * SECOND)
+        return [entry_id for (entry_id,) in conn.all(_SQL.expired, {"retention": retention, "limit": _AT_ONCE})]
 
     def _entry_of(self, row: Row) -> TrashEntry:
         entry_id, library_id, relative_path, size_bytes, algorithm, digest, trashed_at = row

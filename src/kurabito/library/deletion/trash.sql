@@ -15,3 +15,8 @@ ORDER BY trashed_at, id LIMIT :limit;
 -- name: active_orders
 SELECT payload FROM jobs
 WHERE kind = 'delete' AND dry_run = 0 AND status IN ('pending', 'running', 'retryable') AND payload LIKE :ordered;
+
+-- name: abandoned
+SELECT log.id FROM deletion_log AS log LEFT JOIN jobs AS job ON job.id = log.job_id
+WHERE log.state = 'intent' AND (job.id IS NULL OR job.status IN ('completed', 'failed', 'cancelled'))
+LIMIT 1;
