@@ -30,6 +30,12 @@
     ├── DiskError
     │   ├── PathEscapes         a path that does not stay below its root    (also ValueError)
     │   └── RootUnavailable     the folder of a library cannot be read
+    ├── DeletionError
+    │   ├── PlanNotFound        no deletion plan has that id                (also LookupError)
+    │   ├── PlanApplied         the plan was applied already
+    │   ├── DeletionNotAllowed  the setting allow_delete is off
+    │   ├── TrashNotFound       no entry of the trash has that id           (also LookupError)
+    │   └── TrashConflict       the entry left the trash, or is about to
     ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
@@ -252,6 +258,47 @@ class RootUnavailable(DiskError):
     """The folder of a library cannot be read."""
 
     code = "root_unavailable"
+
+
+class DeletionError(KurabitoError):
+    """Something about plans and the trash could not be done."""
+
+    code = "deletion"
+
+
+class PlanNotFound(DeletionError, LookupError):
+    """No deletion plan has that id."""
+
+    code = "plan_not_found"
+    status = 404
+
+
+class PlanApplied(DeletionError):
+    """The plan was applied already; another one has to be made from what is there now."""
+
+    code = "plan_applied"
+    status = 409
+
+
+class DeletionNotAllowed(DeletionError):
+    """The setting `allow_delete` is off."""
+
+    code = "deletion_not_allowed"
+    status = 403
+
+
+class TrashNotFound(DeletionError, LookupError):
+    """No entry of the trash has that id."""
+
+    code = "trash_not_found"
+    status = 404
+
+
+class TrashConflict(DeletionError):
+    """The entry left the trash, or is about to."""
+
+    code = "trash_conflict"
+    status = 409
 
 
 class PermanentError(KurabitoError):

@@ -72,6 +72,10 @@ class Settings(BaseSettings):
     umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
         None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
     )
+    allow_delete: bool = Field(False, description="whether duplicates may be removed from the libraries at all")
+    trash_days: float = Field(
+        30.0, gt=0, allow_inf_nan=False, description="how long the trash is kept before it is purged"
+    )
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
     download_root: Path | None = Field(None, description="folder for downloads; no library may lie in it or around it")

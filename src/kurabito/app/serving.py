@@ -17,7 +17,7 @@ from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.shelves import open_shelves
-from kurabito.app.site import build_site, open_access
+from kurabito.app.site import build_site, open_access, open_trash
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
@@ -83,7 +83,9 @@ async def serve(
             await meter.take_stock(queue)
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
-            registry = product_registry(queue, access.sessions, settings.state / BACKUPS)
+            registry = product_registry(
+                queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database)
+            )
             if stage is not None:
                 stage.join(registry)
                 await stage.open(queue)

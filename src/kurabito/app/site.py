@@ -9,10 +9,13 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
-from kurabito.api import Live, TaskMeter, create_api, jobs, keys, libraries, scan_tasks
+from kurabito.api import Live, TaskMeter, create_api, duplicates, jobs, keys, libraries, scan_tasks, trash
 from kurabito.api.doors import Doors
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.db import Database
+from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.deletion.trash import Trash
+from kurabito.library.duplicates import Duplicates
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
@@ -38,6 +41,11 @@ def open_access(settings: Settings, database: Database) -> Access:
         Sessions(database),
         LoginLimit(),
     )
+
+
+def open_trash(settings: Settings, database: Database) -> Trash:
+    """The trash, as long as the settings want it kept."""
+    return Trash(database, days=settings.trash_days, may_purge=settings.allow_delete)
 
 
 def build_site(
@@ -71,6 +79,8 @@ def build_site(
             scan_tasks.router(shelves.scans),
             jobs.router(shelves.jobs),
             keys.router(access.keys),
+            duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
+            trash.router(open_trash(settings, queue.database)),
         ],
     )
     pages = create_web(

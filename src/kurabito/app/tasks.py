@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.access import Sessions
+from kurabito.library.deletion.trash import Trash
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, hash_key
 from kurabito.maintenance.retention import Retention
 from kurabito.runtime import Queue, Registry
@@ -23,10 +24,11 @@ FOLLOW_UPS: Final = (
 """What follows what in the product, and why."""
 
 
-def product_registry(queue: Queue, sessions: Sessions, backups: Path) -> Registry:
+def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Trash) -> Registry:
     """The handlers and schedules that the control plane runs."""
     registry = Registry()
     Retention(queue, sessions, backups).join(registry)
+    trash.join(registry)
     # What follows the tasks of a library is for the reconciler to ask for: no handler here runs those.
     declare(registry, (link for link in FOLLOW_UPS if link.after not in TASK_TYPES))
     return registry

@@ -7,6 +7,7 @@ import os
 import signal
 
 from kurabito.dataplane.daemon import DataPlane, Line
+from kurabito.dataplane.delete import delete
 from kurabito.dataplane.hash_job import HashFiles
 from kurabito.dataplane.jobs import Executor, JobLine
 from kurabito.dataplane.manners import step_back
@@ -52,7 +53,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
 
 def _executors(settings: Settings) -> dict[JobKind, Executor]:
     """Who does which kind of job."""
-    return {JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles()}
+    return {JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles(), JobKind.DELETE: delete}
 
 
 def _lines(settings: Settings, database: Database, name: str) -> list[Line]:

@@ -6,4 +6,6 @@ reconcile.py    keeps tasks and jobs telling the same story
 scan_queue.py   scans as people see them
 schedules.py    scans that come by themselves
 watching.py     scans because something changed
+duplicates.py   files with the same content
+deletion/       which of them may go, and the way back
 """

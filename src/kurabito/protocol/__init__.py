@@ -3,6 +3,7 @@
     values.py   every value that an enum-like column may hold
     codes.py    why a row is in trouble
     jobs.py     `jobs` as a leased table
+    deletion.py what a `delete` job is told and writes down
     rights.py   what a data plane may write
     planes.py   data planes say that they live
 

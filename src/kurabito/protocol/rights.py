@@ -54,11 +54,19 @@ FINDINGS: Final = {
 }
 """What the data plane found out about files; which library a file is in, and when it was first seen, it cannot change."""
 
+_DELETION: Final = {
+    "deletion_log": frozenset({"state", "error_code", "error_message", "finished_at"}),
+    "trash_entries": frozenset({"left_as", "left_at"}),
+}
+"""What became of what it was told to delete. Plans and their steps are not here: it cannot write them."""
+
 _PRESENCE: Final = {"data_planes": frozenset({"lines", "version", "heartbeat_at", "expires_at"})}
 
 DATA_PLANE: Final = WriteRights(
-    update={"jobs": frozenset().union(*JOBS.writes.values()), **FINDINGS, **_PRESENCE},
-    insert=frozenset({"library_files", "scan_sessions", "scan_findings", "data_planes"}),
+    update={"jobs": frozenset().union(*JOBS.writes.values()), **FINDINGS, **_DELETION, **_PRESENCE},
+    insert=frozenset(
+        {"library_files", "scan_sessions", "scan_findings", "deletion_log", "trash_entries", "data_planes"}
+    ),
     # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash.
     delete=frozenset({"library_files", "scan_findings", "data_planes"}),
     triggered=frozenset({"duplicate_groups"}),

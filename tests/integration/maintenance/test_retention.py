@@ -9,6 +9,7 @@ from kurabito.app.tasks import product_registry
 from kurabito.clock import SECOND, ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
+from kurabito.library.deletion.trash import PURGE, Trash
 from kurabito.maintenance.backups import KEPT, back_up, copies_in, fresh_name
 from kurabito.maintenance.retention import TIDY, Retention, Tidied
 from kurabito.runtime import Worker, open_queue
@@ -45,8 +46,13 @@ async def test_it_is_a_task_of_the_product_like_any_other(tmp_path: Path) -> Non
     async with open_queue(f"sqlite:///{tmp_path / 'tasks.db'}") as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        registry = product_registry(queue, Sessions(queue.database), tmp_path / "backups")
-        assert [schedule.task_type for schedule in registry.schedules] == [TIDY]
+        registry = product_registry(
+            queue,
+            Sessions(queue.database),
+            tmp_path / "backups",
+            Trash(queue.database, days=30, may_purge=False),
+        )
+        assert [schedule.task_type for schedule in registry.schedules] == [TIDY, PURGE]
         async with Worker(queue, registry):
             task = await queue.enqueue(TIDY)
             done = await queue.wait(task.id, timeout=20)

@@ -25,6 +25,10 @@ PROTOCOL = (
     "library_files",
     "scan_findings",
     "duplicate_groups",
+    "deletion_plans",
+    "deletion_steps",
+    "deletion_log",
+    "trash_entries",
     "data_planes",
 )
 ADD_JOB = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES ('j', 'scan', :status, :now, :now)"

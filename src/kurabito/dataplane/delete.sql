@@ -1,0 +1,98 @@
+-- name: root_of
+SELECT root_path FROM library_roots WHERE id = :id;
+
+-- name: plan
+SELECT mode, file_count FROM deletion_plans WHERE id = :plan_id;
+
+-- name: next_step
+SELECT step.position, step.file_id, step.library_id, step.relative_path, step.size_bytes, step.mtime_ns,
+       step.hash_algorithm, step.content_hash, step.kept_library_id, step.kept_path, step.kept_mtime_ns,
+       CASE WHEN {stale} THEN 1 ELSE 0 END, CASE WHEN {kept_stale} THEN 1 ELSE 0 END,
+       CASE WHEN EXISTS (
+           SELECT 1 FROM deletion_steps AS other
+           WHERE other.plan_id = step.plan_id AND other.file_id = step.kept_file_id
+       ) THEN 1 ELSE 0 END,
+       log.id, log.trash_path
+FROM deletion_steps AS step
+LEFT JOIN library_files AS file ON file.id = step.file_id
+LEFT JOIN library_files AS kept ON kept.id = step.kept_file_id
+LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = step.position
+WHERE step.plan_id = :plan_id AND step.position > :after AND (log.state IS NULL OR log.state = 'intent')
+ORDER BY step.position LIMIT 1;
+
+-- name: settled_steps
+SELECT count(*) FROM deletion_log WHERE job_id = :job_id AND state <> 'intent';
+
+-- name: take_turns
+SELECT pg_advisory_xact_lock(1802858081, 40);
+
+-- name: contested
+-- Somebody else removes what we keep, keeps what we remove, or has the same file in hand.
+SELECT log.job_id FROM deletion_log AS log
+WHERE log.state = 'intent' AND log.job_id <> :job_id AND (
+    (log.library_id = :library_id AND log.relative_path = :relative_path)
+    OR (log.library_id = :kept_library_id AND log.relative_path = :kept_path)
+    OR (log.kept_library_id = :library_id AND log.kept_path = :relative_path)
+)
+LIMIT 1;
+
+-- name: intend
+INSERT INTO deletion_log (id, job_id, plan_id, position, action, state, library_id, relative_path, kept_library_id, kept_path,
+                          trash_path, created_at)
+VALUES (:id, :job_id, :plan_id, :position, :action, 'intent', :library_id, :relative_path, :kept_library_id, :kept_path,
+        :trash_path, :now);
+
+-- name: note
+INSERT INTO deletion_log (id, job_id, plan_id, position, action, state, library_id, relative_path, kept_library_id, kept_path,
+                          error_code, error_message, created_at, finished_at)
+VALUES (:id, :job_id, :plan_id, :position, :action, :state, :library_id, :relative_path, :kept_library_id, :kept_path,
+        :error_code, :error_message, :now, :now);
+
+-- name: settle
+UPDATE deletion_log SET state = :state, error_code = :error_code, error_message = :error_message, finished_at = :now
+WHERE id = :id AND state = 'intent';
+
+-- name: file_is_gone
+UPDATE library_files SET is_missing = 1, updated_at = :now
+WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path;
+
+-- name: file_is_back
+UPDATE library_files SET is_missing = 0, updated_at = :now
+WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes;
+
+-- name: file_is_linked
+UPDATE library_files
+SET device = :device, inode = :inode, mtime_ns = :mtime_ns, hashed_mtime_ns = :mtime_ns, updated_at = :now
+WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path;
+
+-- name: add_entry
+INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, trashed_at)
+SELECT log.id, step.file_id, step.library_id, step.relative_path, log.trash_path, step.size_bytes, step.hash_algorithm,
+       step.content_hash, :now
+FROM deletion_log AS log JOIN deletion_steps AS step ON step.plan_id = log.plan_id AND step.position = log.position
+WHERE log.id = :id;
+
+-- name: entry
+SELECT entry.id, entry.file_id, entry.library_id, entry.relative_path, entry.trash_path, entry.size_bytes,
+       entry.hash_algorithm, entry.content_hash, log.id
+FROM trash_entries AS entry
+LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = :position AND log.state = 'intent'
+WHERE entry.id = :id AND entry.left_at IS NULL;
+
+-- name: entry_left
+UPDATE trash_entries SET left_as = :left_as, left_at = :now WHERE id = :id AND left_at IS NULL;
+
+-- name: other_copies
+SELECT library_id, relative_path FROM library_files
+WHERE hash_algorithm = :hash_algorithm AND content_hash = :content_hash AND is_missing = 0 AND needs_hash = 0
+  AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL
+ORDER BY id LIMIT 10;
+
+-- name: abandoned
+-- What was begun by jobs that nobody will take up again. While another delete job runs it is left alone: that one may be
+-- seeing to it.
+SELECT log.id, log.action, log.library_id, log.relative_path, log.kept_library_id, log.kept_path, log.trash_path
+FROM deletion_log AS log LEFT JOIN jobs AS job ON job.id = log.job_id
+WHERE log.state = 'intent' AND (job.id IS NULL OR job.status IN ('completed', 'failed', 'cancelled'))
+  AND NOT EXISTS (SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.kind = 'delete' AND other.id <> :job_id)
+ORDER BY log.created_at, log.id;

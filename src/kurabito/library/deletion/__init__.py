@@ -1,0 +1,6 @@
+"""Policy of deletion: what may go, decided and shown before anything is touched.
+
+rules.py   which copy of a group is kept
+plans.py   the decisions, stored step by step, and given to a data plane when somebody confirms
+trash.py   what was moved away and can be put back
+"""

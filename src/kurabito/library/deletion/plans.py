@@ -1,0 +1,225 @@
+"""Deletion plans: what would go, stored step by step, and given to a data plane when somebody confirms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Database, Dialect, Queries
+from kurabito.db.port import Row
+from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
+from kurabito.library.deletion.orders import order_delete_job
+from kurabito.library.deletion.rules import (
+    KeepRule,
+    KeepRules,
+    Preference,
+    ProtectedFolder,
+    Reason,
+    Removal,
+    freed_bytes,
+)
+from kurabito.library.duplicates import DuplicateGroup, GroupKey, files_of, groups_after, reclaimable_group
+from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
+from kurabito.protocol.values import JobStatus
+
+MAX_GROUPS: Final = 10_000
+MAX_STEPS: Final = 100_000
+_CHOSEN: Final = {
+    Dialect.SQLITE: "SELECT json_extract(value, '$[0]') AS position, json_extract(value, '$[1]') AS file_id, "
+    "json_extract(value, '$[2]') AS kept_id, json_extract(value, '$[3]') AS reason FROM json_each(:steps)",
+    Dialect.POSTGRES: "SELECT CAST(value ->> 0 AS bigint) AS position, CAST(value ->> 1 AS bigint) AS file_id, "
+    "CAST(value ->> 2 AS bigint) AS kept_id, value ->> 3 AS reason FROM json_array_elements(CAST(:steps AS json))",
+}
+_SQL: Final = {
+    dialect: Queries(
+        "kurabito.library.deletion", "plans.sql", chosen=chosen, stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE
+    )
+    for dialect, chosen in _CHOSEN.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionPlan:
+    """What would go and what that frees; nothing of it is done before the plan is applied."""
+
+    id: int
+    mode: DeleteMode
+    rules: KeepRules
+    group_count: int
+    file_count: int
+    freed_bytes: int
+    is_complete: bool
+    """False when there were more groups than a plan takes; the next plan takes those."""
+    created_at: datetime
+    applied_at: datetime | None
+    job_id: str | None
+    """The job that checks or applies it, the last one if there were several."""
+    job_status: JobStatus | None
+    job_is_dry_run: bool | None
+    outcomes: Mapping[LogState, int]
+    """How many steps that job has brought to which end."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One file that goes, the copy that stays for it, and what became of the step."""
+
+    position: int
+    file_id: int
+    library_id: int
+    relative_path: str
+    size_bytes: int
+    kept_file_id: int
+    kept_library_id: int
+    kept_path: str
+    reason: Reason
+    is_stale: bool
+    """The file or the kept copy is known to be another by now: the step will be refused."""
+    state: LogState | None
+    error_code: str | None
+    error_message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepPage:
+    """Some steps of a plan, in their order."""
+
+    items: list[PlanStep]
+    next_cursor: str | None
+
+
+class DeletionPlans:
+    """The plans of one database. Unless `allowed`, they can be made and checked, and none can be applied."""
+
+    def __init__(self, database: Database, *, allowed: bool) -> None:
+        self._database = database
+        self._allowed = allowed
+
+    async def make(
+        self, rules: KeepRules, *, mode: DeleteMode = DeleteMode.TRASH, group_keys: Sequence[str] | None = None
+    ) -> DeletionPlan:
+        """Decide about these groups, by default about all from which room can be reclaimed."""
+        keys = None if group_keys is None else [GroupKey.parse(key, "group_keys") for key in group_keys]
+        return await self._database.write(lambda conn: _make(conn, rules, mode, keys))
+
+    async def get(self, plan_id: int) -> DeletionPlan:
+        """The plan as it stands; raises PlanNotFound."""
+        return await self._database.read(lambda conn: _plan(conn, plan_id))
+
+    async def steps(self, plan_id: int, *, limit: int = 50, cursor: str | None = None) -> StepPage:
+        """A page of its steps, each with what became of it."""
+        after = 0 if cursor is None else _position(cursor)
+        found = await self._database.read(
+            lambda conn: conn.all(_SQL[conn.dialect].steps, {"id": plan_id, "after": after, "limit": limit + 1})
+        )
+        shown = [_step_of(row) for row in found[:limit]]
+        return StepPage(shown, str(shown[-1].position) if len(found) > limit else None)
+
+    async def apply(self, plan_id: int, *, dry_run: bool = True, confirm: bool = False) -> DeletionPlan:
+        """Have a data plane check every step; with `dry_run` off and confirmed, also do it.
+
+        Raises DeletionNotAllowed, InvalidInput when it was not confirmed, PlanNotFound and PlanApplied.
+        """
+        if not dry_run and not self._allowed:
+            raise DeletionNotAllowed(
+                "nothing is removed while the setting allow_delete is off; set KURABITO_ALLOW_DELETE=true, or try a dry run"
+            )
+        if not dry_run and not confirm:
+            raise InvalidInput("confirm", "must be true to apply a plan for good; look at its steps first")
+        return await self._database.write(lambda conn: _apply(conn, plan_id, dry_run))
+
+
+def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[GroupKey] | None) -> DeletionPlan:
+    removals: list[Removal] = []
+    groups, freed, is_complete = 0, 0, True
+    for group in _groups(conn, keys):
+        if groups == MAX_GROUPS or len(removals) + group.file_count > MAX_STEPS:
+            is_complete = False
+            break
+        gone = rules.removals(files_of(conn, group.key, limit=MAX_STEPS))
+        groups += bool(gone)
+        freed += freed_bytes(gone)
+        removals += gone
+    queries = _SQL[conn.dialect]
+    values = {
+        "mode": mode.value,
+        "rules": json.dumps(asdict(rules)),
+        "group_count": groups,
+        "file_count": len(removals),
+        "freed_bytes": freed,
+        "is_complete": int(is_complete),
+    }
+    added = conn.one(queries.add_plan, values)
+    assert added is not None
+    steps = [(place, one.file.id, one.kept.id, one.reason.value) for place, one in enumerate(removals, start=1)]
+    conn.run(queries.add_steps, {"plan_id": added[0], "steps": json.dumps(steps)})
+    return _plan(conn, added[0])
+
+
+def _groups(conn: Connection, keys: Sequence[GroupKey] | None) -> Iterator[DuplicateGroup]:
+    if keys is None:
+        # One more than a plan takes, to see whether there are more.
+        yield from groups_after(conn, None, MAX_GROUPS + 1, reclaimable=True)
+        return
+    for key in dict.fromkeys(keys):
+        if (group := reclaimable_group(conn, key)) is not None:
+            yield group
+
+
+def _apply(conn: Connection, plan_id: int, dry_run: bool) -> DeletionPlan:
+    plan = _plan(conn, plan_id)
+    job_id = order_delete_job(conn, {"plan": plan_id}, dry_run=dry_run, total=plan.file_count)
+    values = {"id": plan_id, "job_id": job_id, "dry_run": int(dry_run)}
+    if not conn.run(_SQL[conn.dialect].note_job, values):
+        raise PlanApplied(f"plan {plan_id} was applied already; make another one from what is there now")
+    return _plan(conn, plan_id)
+
+
+def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
+    queries = _SQL[conn.dialect]
+    row = conn.one(queries.plan, {"id": plan_id})
+    if row is None:
+        raise PlanNotFound(f"no deletion plan has the id {plan_id}")
+    _, mode, rules, groups, files, freed, is_complete, created_at, applied_at, job_id, status, dry_run = row
+    counted = conn.all(queries.outcomes, {"job_id": job_id}) if job_id else []
+    return DeletionPlan(
+        plan_id,
+        DeleteMode(mode),
+        _rules_of(json.loads(rules)),
+        groups,
+        files,
+        freed,
+        bool(is_complete),
+        to_datetime(created_at),
+        None if applied_at is None else to_datetime(applied_at),
+        job_id,
+        None if status is None else JobStatus(status),
+        None if dry_run is None else bool(dry_run),
+        {LogState(state): count for state, count in counted},
+    )
+
+
+def _rules_of(stored: dict[str, Any]) -> KeepRules:
+    return KeepRules(
+        tuple(Preference(KeepRule(one["rule"]), one["library_id"]) for one in stored["keep"]),
+        tuple(ProtectedFolder(**one) for one in stored["protected"]),
+    )
+
+
+def _step_of(row: Row) -> PlanStep:
+    *what, reason, is_stale, state, code, message = row
+    known = None if state is None else LogState(state)
+    # Once it is done the file is another of course.
+    stale = bool(is_stale) and known is not LogState.DONE
+    cells: list[Any] = [*what, Reason(reason), stale, known, code, message]
+    return PlanStep(*cells)
+
+
+def _position(cursor: str) -> int:
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
+        raise InvalidInput("cursor", f"must be the position of the last step of the page before, got {cursor!r}")
+    return int(cursor)

@@ -1,0 +1,134 @@
+"""Which copy of a group is kept.
+
+Rules are preferences in an order: the first that tells two copies apart decides, and at the end the file that was known first.
+A protected folder is no preference. Nothing in it is ever removed, and if a group has files there, one of them is the kept one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kurabito.errors import InvalidInput
+from kurabito.library.duplicates import GroupFile
+
+
+class KeepRule(StrEnum):
+    """What makes a copy the better one."""
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
+    SHORTEST_PATH = "shortest_path"
+    IN_LIBRARY = "in_library"
+
+
+class Reason(StrEnum):
+    """Why a file goes: what made another copy the kept one."""
+
+    KEPT_IS_PROTECTED = "kept_is_protected"
+    KEPT_IS_OLDER = "kept_is_older"
+    KEPT_IS_NEWER = "kept_is_newer"
+    KEPT_HAS_SHORTER_PATH = "kept_has_shorter_path"
+    KEPT_IS_IN_LIBRARY = "kept_is_in_library"
+    KEPT_WAS_KNOWN_FIRST = "kept_was_known_first"
+
+
+_REASONS = {
+    KeepRule.OLDEST: Reason.KEPT_IS_OLDER,
+    KeepRule.NEWEST: Reason.KEPT_IS_NEWER,
+    KeepRule.SHORTEST_PATH: Reason.KEPT_HAS_SHORTER_PATH,
+    KeepRule.IN_LIBRARY: Reason.KEPT_IS_IN_LIBRARY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A rule, with the library that it is about if it is about one."""
+
+    rule: KeepRule
+    library_id: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.rule is KeepRule.IN_LIBRARY) is (self.library_id is None):
+            raise InvalidInput("keep", "in_library needs a library_id, and no other rule takes one")
+
+    def rank(self, file: GroupFile) -> int:
+        """The smaller is kept."""
+        match self.rule:
+            case KeepRule.OLDEST:
+                return file.mtime_ns
+            case KeepRule.NEWEST:
+                return -file.mtime_ns
+            case KeepRule.SHORTEST_PATH:
+                return len(file.relative_path)
+            case KeepRule.IN_LIBRARY:
+                return int(file.library_id != self.library_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedFolder:
+    """A folder that is never touched; the empty path is the whole library."""
+
+    library_id: int
+    folder: str = ""
+
+    def __post_init__(self) -> None:
+        if self.folder and any(part in ("", ".", "..") for part in self.folder.split("/")):
+            raise InvalidInput(
+                "protected", f"a folder is a path below its library like 'films/best', got {self.folder!r}"
+            )
+
+    def holds(self, file: GroupFile) -> bool:
+        if file.library_id != self.library_id:
+            return False
+        return not self.folder or file.relative_path.startswith(self.folder + "/")
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One file that goes, and the one that stays for it."""
+
+    file: GroupFile
+    kept: GroupFile
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class KeepRules:
+    """What a keeper wants to keep."""
+
+    keep: tuple[Preference, ...] = (Preference(KeepRule.OLDEST),)
+    protected: tuple[ProtectedFolder, ...] = ()
+
+    def removals(self, files: Sequence[GroupFile]) -> list[Removal]:
+        """What goes of the files of one group. Another name of a file that stays is left alone: it takes no room."""
+        guarded = [file for file in files if self.is_protected(file)]
+        kept = min(guarded or files, key=self._order)
+        staying = {identity(kept), *map(identity, guarded)}
+        return [Removal(file, kept, self._reason(file, kept)) for file in files if identity(file) not in staying]
+
+    def is_protected(self, file: GroupFile) -> bool:
+        return any(folder.holds(file) for folder in self.protected)
+
+    def _order(self, file: GroupFile) -> tuple[int, ...]:
+        return (*(preference.rank(file) for preference in self.keep), file.id)
+
+    def _reason(self, file: GroupFile, kept: GroupFile) -> Reason:
+        if self.is_protected(kept):
+            return Reason.KEPT_IS_PROTECTED
+        for preference in self.keep:
+            if preference.rank(file) != preference.rank(kept):
+                return _REASONS[preference.rule]
+        return Reason.KEPT_WAS_KNOWN_FIRST
+
+
+def identity(file: GroupFile) -> tuple[Any, ...]:
+    """What makes two paths one file. Where nobody knows, each is its own."""
+    return (file.id,) if file.inode is None or file.device is None else (file.device, file.inode)
+
+
+def freed_bytes(removals: Sequence[Removal]) -> int:
+    """How much room the removals give back: each file counts once, however many of its names go."""
+    return sum({identity(removal.file): removal.file.size_bytes for removal in removals}.values())

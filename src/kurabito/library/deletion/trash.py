@@ -1,0 +1,136 @@
+"""The trash: what was moved away can be put back until its time is over."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.port import Row
+from kurabito.errors import InvalidInput, TrashConflict, TrashNotFound
+from kurabito.library.deletion.orders import order_delete_job
+from kurabito.library.duplicates import GroupKey
+from kurabito.protocol.values import HashAlgorithm
+from kurabito.runtime import Registry
+
+PURGE: Final = "library.purge_trash"
+_DAY: Final = 86_400
+_EVERY: Final = 3600.0
+_AT_ONCE: Final = 1000
+_ID: Final = re.compile("[0-9a-f]{32}")
+_CURSOR: Final = re.compile("([0-9]{1,18})-([0-9a-f]{32})")
+_NEWEST: Final = (2**63 - 1, "")
+_SQL: Final = Queries("kurabito.library.deletion", "trash.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class TrashEntry:
+    """A file in the trash."""
+
+    id: str
+    library_id: int
+    relative_path: str
+    """Where it was, and where it goes when it is put back."""
+    size_bytes: int
+    group_key: GroupKey
+    trashed_at: datetime
+    expires_at: datetime
+    """From then on it may be purged."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrashPage:
+    """Some of the trash, what came last first."""
+
+    items: list[TrashEntry]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge ordered."""
+
+    entries: int
+    job_id: str | None
+
+
+class Trash:
+    """The trash of all libraries, kept for so many days; unless it `may_purge`, for ever."""
+
+    def __init__(self, database: Database, *, days: float, may_purge: bool) -> None:
+        self._database = database
+        self._days = days
+        self._may_purge = may_purge
+
+    def join(self, registry: Registry) -> None:
+        """Have what is over purged every hour."""
+        registry.task(PURGE)(self.purge)
+        registry.every(_EVERY, PURGE, unique_key=PURGE)
+
+    async def entries(self, *, limit: int = 50, cursor: str | None = None) -> TrashPage:
+        """A page of what can be put back."""
+        moment, entry_id = _NEWEST if cursor is None else _place(cursor)
+        values = {"trashed_at": moment, "id": entry_id, "limit": limit + 1}
+        found = await self._database.read(lambda conn: conn.all(_SQL.entries, values))
+        shown = found[:limit]
+        after = f"{shown[-1][-1]}-{shown[-1][0]}" if len(found) > limit else None
+        return TrashPage([self._entry_of(row) for row in shown], after)
+
+    async def restore(self, entry_id: str) -> str:
+        """Have it put back where it was; the id of the job. Raises TrashNotFound and TrashConflict."""
+        if not _ID.fullmatch(entry_id):
+            raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
+        return await self._database.write(lambda conn: _restore(conn, entry_id))
+
+    async def purge(self) -> Purged:
+        """Have a data plane remove what was kept long enough; each only if another copy of it is still there.
+
+        Also has undone what a job that is over left half done.
+        """
+        return await self._database.write(self._purge)
+
+    def _purge(self, conn: Connection) -> Purged:
+        if conn.all(_SQL.active_orders, {"ordered": '{"purge"%'}):
+            return Purged(0, None)
+        expired = self._expired(conn) if self._may_purge else []
+        # A job with nothing to purge still sees to what others left half done.
+        if not expired and conn.one(_SQL.abandoned) is None:
+            return Purged(0, None)
+        return Purged(len(expired), order_delete_job(conn, {"purge": expired}, dry_run=False, total=len(expired)))
+
+    def _expired(self, conn: Connection) -> list[str]:
+        retention = round(self._days * _DAY * SECOND)
+        return [entry_id for (entry_id,) in conn.all(_SQL.expired, {"retention": retention, "limit": _AT_ONCE})]
+
+    def _entry_of(self, row: Row) -> TrashEntry:
+        entry_id, library_id, relative_path, size_bytes, algorithm, digest, trashed_at = row
+        moment = to_datetime(trashed_at)
+        return TrashEntry(
+            entry_id,
+            library_id,
+            relative_path,
+            size_bytes,
+            GroupKey(HashAlgorithm(algorithm), bytes(digest)),
+            moment,
+            moment + timedelta(days=self._days),
+        )
+
+
+def _restore(conn: Connection, entry_id: str) -> str:
+    row = conn.one(_SQL.entry, {"id": entry_id})
+    if row is None:
+        raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
+    if (left_as := row[-1]) is not None:
+        raise TrashConflict(f"{entry_id} is not in the trash any more: it was {left_as}")
+    if conn.all(_SQL.active_orders, {"ordered": f'%"{entry_id}"%'}):
+        raise TrashConflict(f"{entry_id} is on its way out of the trash already")
+    return order_delete_job(conn, {"restore": [entry_id]}, dry_run=False, total=1)
+
+
+def _place(cursor: str) -> tuple[int, str]:
+    if (found := _CURSOR.fullmatch(cursor)) is None:
+        raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+    return int(found[1]), found[2]
