@@ -154,9 +154,8 @@ SELECT id, wanted FROM (
     ) THEN 1 ELSE 0 END AS wanted
     FROM library_files WHERE is_missing = 0
 ) AS judged
-WHERE (wanted = 1 AND needs_hash = 0 AND content_hash IS NULL)
-   OR (wanted = 0 AND (needs_hash = 1 OR content_hash IS NOT NULL))
-ORDER BY id;
+WHERE (needs_hash = 0 AND content_hash IS NULL AND wanted = 1)
+   OR ((needs_hash = 1 OR content_hash IS NOT NULL) AND wanted = 0);
 
 -- name: want_hash
 UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id {given};

@@ -127,8 +127,8 @@ def test_a_worker_that_lost_its_lease_stores_nothing_more(shelf: Shelf) -> None:
             report(processed, progress)
             if processed == 8:
                 # It slept for longer than its lease, and somebody noticed.
-                shelf.clock.advance(31)
-                shelf.database.write_blocking(lambda conn: leases.recover(conn, JOBS))
+                while not shelf.database.write_blocking(lambda conn: leases.recover(conn, JOBS)):
+                    shelf.clock.advance(31)
                 stored.extend(look())
 
         held.report = reporting  # type: ignore[method-assign]
@@ -137,7 +137,8 @@ def test_a_worker_that_lost_its_lease_stores_nothing_more(shelf: Shelf) -> None:
     shelf.work(lose)
     assert shelf.ask("SELECT status, error_code FROM jobs") == [("retryable", "LEASE_EXPIRED")]
     assert stored == look()
-    assert len(shelf.files()) == 8
+    # What was under way at that moment is stored whole or not at all.
+    assert len(shelf.files()) in (4, 8)
     shelf.again(job)
     _work(shelf)
     assert shelf.known() == shelf.on_disk()
