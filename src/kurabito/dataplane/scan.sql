@@ -145,11 +145,12 @@ WHERE (session_id, finding, file_id) IN (
 
 -- name: misjudged_files
 -- Only files that share their size with another can have a duplicate; where everything is to be hashed, all count.
+WITH shared AS MATERIALIZED (
+    SELECT size_bytes FROM library_files WHERE is_missing = 0 GROUP BY size_bytes HAVING count(*) > 1
+)
 SELECT id, wanted FROM (
     SELECT id, needs_hash, content_hash, CASE WHEN size_bytes > 0 AND (
-        size_bytes IN (
-            SELECT size_bytes FROM library_files WHERE is_missing = 0 GROUP BY size_bytes HAVING count(*) > 1
-        )
+        size_bytes IN (SELECT size_bytes FROM shared)
         OR library_id IN (SELECT id FROM library_roots WHERE hash_policy = 'all')
     ) THEN 1 ELSE 0 END AS wanted
     FROM library_files WHERE is_missing = 0
