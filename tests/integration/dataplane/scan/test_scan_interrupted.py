@@ -145,6 +145,20 @@ def test_a_worker_that_lost_its_lease_stores_nothing_more(shelf: Shelf) -> None:
     assert shelf.counts()["added"] == 30
 
 
+def test_what_one_worker_did_not_see_and_the_next_does_is_not_missing(shelf: Shelf, dying: type[Dying]) -> None:
+    shelf.write("a.mkv")
+    shelf.write("z.mkv")
+    shelf.scan()
+    (shelf.folder / "z.mkv").rename(shelf.folder.parent / "z.mkv")
+    job = shelf.begin()
+    shelf.work(dying(shelf.state, transactions=2))
+    assert shelf.ask("SELECT finding FROM scan_findings") == [("unseen",)]
+    (shelf.folder.parent / "z.mkv").rename(shelf.folder / "z.mkv")
+    shelf.again(job)
+    shelf.work()
+    assert set(shelf.files()) == {"a.mkv", "z.mkv"}
+
+
 def test_a_scan_that_is_done_is_not_done_again(shelf: Shelf) -> None:
     shelf.write("a.mkv")
     job = shelf.begin()
