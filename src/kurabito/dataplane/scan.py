@@ -10,7 +10,7 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
-from kurabito.dataplane.scan_files import Differences, path_of, size_of
+from kurabito.dataplane.scan_files import Differences, Sizes, path_of, size_of
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
 from kurabito.dataplane.walk import Entry, Identity, Walk
@@ -59,8 +59,8 @@ class Scanner:
             # Whoever finished it did not live to say so.
             return
         try:
-            with Root(library.folder) as root:
-                _Scan(job, library, session, root, self._closed(), self._stretch).run()
+            with Root(library.folder) as root, Pace(job, self._stretch) as pace:
+                _Scan(job, library, session, root, pace, self._closed()).run()
         except (LeaseLost, Stopped):
             raise
         except RootUnavailable as gone:
@@ -86,15 +86,16 @@ class _Scan:
         library: _Library,
         session: Session,
         root: Root,
+        pace: Pace,
         closed: frozenset[Identity],
-        stretch: int,
     ) -> None:
         self._job = job
         self._library = library
         self._session = session
         self._root = root
-        self._pace = Pace(job, stretch)
-        self._page = 2 * stretch
+        self._pace = pace
+        self._page = 2 * pace.rows
+        self._sizes = Sizes()
         self._walk = Walk(root.fd, session.resume_after, library.ignored.keep, closed)
         self._counted_before = session.folders
         self._after = session.resume_after
@@ -157,22 +158,26 @@ class _Scan:
         if seen == known and self._unmarked < _MARK_EVERY:
             return
 
+        # The walk goes on meanwhile, so what is written of the session must not change.
+        marked = replace(session) if is_end else None
+        shared = self._sizes.shared(seen)
+
         def write(conn: Connection) -> None:
             if seen != known:
-                self._write_differences(conn, seen, known)
-            if is_end:
-                scan_session.mark(conn, session)
+                self._write_differences(conn, seen, known, shared)
+            if marked is not None:
+                scan_session.mark(conn, marked)
 
-        self._pace.write(write)
+        self._pace.write_behind(write)
         self._unmarked = 0
 
-    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry]) -> None:
+    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], shared: set[int]) -> None:
         library, session = self._library, self._session
         if library.is_new:
             found = Differences(added=seen)
         else:
             found = scan_files.differences(conn, library.id, seen, known)
-        scan_files.store(conn, library.id, found)
+        scan_files.store(conn, library.id, found, shared)
         if not library.is_new:
             came = map(path_of, (*found.added, *found.replaced))
             scan_files.note(conn, session.id, library.id, "added", came)
@@ -190,6 +195,7 @@ class _Scan:
 
     def _settle(self) -> None:
         session, pace = self._session, self._pace
+        pace.catch_up()
         if not self._root.is_in_place():
             raise RootUnavailable(
                 f"the folder {self._root.folder} was taken away while it was scanned; is the share still mounted?"

@@ -145,18 +145,18 @@ WHERE (session_id, finding, file_id) IN (
 
 -- name: misjudged_files
 -- Only files that share their size with another can have a duplicate; where everything is to be hashed, all count.
+WITH shared AS MATERIALIZED (
+    SELECT size_bytes FROM library_files WHERE is_missing = 0 GROUP BY size_bytes HAVING count(*) > 1
+)
 SELECT id, wanted FROM (
     SELECT id, needs_hash, content_hash, CASE WHEN size_bytes > 0 AND (
-        size_bytes IN (
-            SELECT size_bytes FROM library_files WHERE is_missing = 0 GROUP BY size_bytes HAVING count(*) > 1
-        )
+        size_bytes IN (SELECT size_bytes FROM shared)
         OR library_id IN (SELECT id FROM library_roots WHERE hash_policy = 'all')
     ) THEN 1 ELSE 0 END AS wanted
     FROM library_files WHERE is_missing = 0
 ) AS judged
-WHERE (wanted = 1 AND needs_hash = 0 AND content_hash IS NULL)
-   OR (wanted = 0 AND (needs_hash = 1 OR content_hash IS NOT NULL))
-ORDER BY id;
+WHERE (needs_hash = 0 AND content_hash IS NULL AND wanted = 1)
+   OR ((needs_hash = 1 OR content_hash IS NOT NULL) AND wanted = 0);
 
 -- name: want_hash
 UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id {given};

@@ -26,6 +26,8 @@ _COLUMNS: Final = (
     ("needs_hash", "integer"),
 )
 
+_MOST_SIZES: Final = 1_000_000
+
 path_of: Final = itemgetter(0)
 size_of: Final = itemgetter(1)
 
@@ -41,6 +43,24 @@ class Differences:
     replaced: Sequence[Entry] = ()
     """Paths that were missing and are there again, with another file."""
     unseen: Collection[str] = ()
+
+
+class Sizes:
+    """The sizes that a scan came across: whoever shares one with another file will be hashed.
+
+    A guess, that spares most files a second write; the end of the scan sets the others right.
+    """
+
+    def __init__(self) -> None:
+        self._met: set[int] = set()
+
+    def shared(self, seen: list[Entry]) -> set[int]:
+        """The sizes among these that were met more than once."""
+        sizes = Counter(map(size_of, seen))
+        shared = {size for size, files in sizes.items() if files > 1} | (self._met & sizes.keys())
+        if len(self._met) < _MOST_SIZES:
+            self._met |= sizes.keys()
+        return shared - {0}
 
 
 def known_files(conn: Connection, library: int, after: str, until: str | None, most: int) -> list[Entry]:
@@ -70,12 +90,15 @@ def differences(conn: Connection, library: int, seen: list[Entry], known: list[E
     )
 
 
-def store(conn: Connection, library: int, found: Differences) -> None:
-    """Write what a stretch of the library is like now; what was not seen stays as it is."""
+def store(conn: Connection, library: int, found: Differences, shared: set[int]) -> None:
+    """Write what a stretch of the library is like now, to be hashed where the size is shared.
+
+    What was not seen stays as it is.
+    """
     if found.added:
-        _add(conn, library, _with_guess(found.added))
+        _add(conn, library, [(*entry, 1 if entry[1] in shared else 0) for entry in found.added])
     if changed := [*found.changed, *found.replaced]:
-        _change(conn, library, _with_guess(changed))
+        _change(conn, library, [(*entry, 1 if entry[1] in shared else 0) for entry in changed])
     if found.returned:
         conn.run(sql(conn).bring_back, {"library": library, "given": given(conn, found.returned)})
 
@@ -92,13 +115,6 @@ def _missing_among(conn: Connection, library: int, new: list[Entry]) -> dict[str
         return {}
     values = {"library": library, "given": given(conn, list(map(path_of, new)))}
     return {row[0]: cast("Entry", row) for row in conn.all(sql(conn).missing_among, values)}
-
-
-def _with_guess(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
-    """Each file with whether it will be hashed, guessed from its neighbours; the end of the scan sets the others right."""
-    sizes = Counter(map(size_of, entries))
-    shared = {size for size, files in sizes.items() if files > 1 and size}
-    return [(*entry, 1 if entry[1] in shared else 0) for entry in entries]
 
 
 def _add(conn: Connection, library: int, rows: list[tuple[Any, ...]]) -> None:
