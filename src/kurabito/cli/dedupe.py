@@ -13,7 +13,9 @@ def dedupe(
     as_json: Annotated[bool, typer.Option("--json", help="Print the groups as JSON.")] = False,
     state: Annotated[
         Path | None,
-        typer.Option(help="Folder for what is remembered from one run to the next.", show_default="KURABITO_STATE"),
+        typer.Option(
+            metavar="DIR", help="Folder for what is remembered from one run to the next.", show_default="KURABITO_STATE"
+        ),
     ] = None,
     linked: Annotated[
         bool, typer.Option("--all", help="Also show groups that are one file under several names (hard links).")

@@ -198,26 +198,27 @@ class Search:
         self._tell(self.progress)
 
     def _note_edges(self, files: list[File], answer: Answer) -> None:
+        changed = self._changed[files[0][0]]
         for file, found in zip(files, answer, strict=True):
-            if isinstance(found, tuple):
+            if isinstance(found, bytes):
+                place, (path, size, mtime_ns, inode, device) = file
+                place.known[path] = (size, mtime_ns, inode, device, found, UNKNOWN)
+                changed.add(path)
+                self._edged(file, found)
+            else:
                 self.problems.append((path_of(file), found[1]))
-                continue
-            self._learn(file, found, UNKNOWN)
-            self._edged(file, found)
 
     def _note_contents(self, files: list[File], answer: Answer) -> None:
+        changed = self._changed[files[0][0]]
         for file, found in zip(files, answer, strict=True):
-            if isinstance(found, tuple):
+            if isinstance(found, bytes):
+                place, (path, size, mtime_ns, inode, device) = file
+                edge, _ = _known_of(file)
+                place.known[path] = (size, mtime_ns, inode, device, edge, found)
+                changed.add(path)
+                self._contents[found].append(file)
+            else:
                 self.problems.append((path_of(file), found[1]))
-                continue
-            edge, _ = _known_of(file)
-            self._learn(file, edge, found)
-            self._contents[found].append(file)
-
-    def _learn(self, file: File, edge: bytes, content: bytes) -> None:
-        place, (path, size, mtime_ns, inode, device) = file
-        place.known[path] = (size, mtime_ns, inode, device, edge, content)
-        self._changed[place].add(path)
 
     def _groups(self) -> Iterator[Group]:
         for digest, files in self._contents.items():

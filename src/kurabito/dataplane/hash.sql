@@ -14,12 +14,18 @@ WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_ha
 ORDER BY size_bytes, id LIMIT :limit;
 
 -- name: sampled
--- A file that was hashed without being sampled may be a twin of any file of its size.
+-- A file that was hashed without being sampled may be a twin of any file of its size. Two questions and no OR inside of one:
+-- each is answered by a look into the index, however many files have that size.
 SELECT id, relative_path, size_bytes, mtime_ns, inode, device, EXISTS (
     SELECT 1 FROM library_files AS other
-    WHERE other.size_bytes = library_files.size_bytes AND other.id <> library_files.id AND other.is_missing = 0
+    WHERE other.size_bytes = library_files.size_bytes AND other.edge_hash = library_files.edge_hash
+      AND other.id <> library_files.id AND other.is_missing = 0
       AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
-      AND (other.edge_hash IS NULL OR other.edge_hash = library_files.edge_hash)
+) OR EXISTS (
+    SELECT 1 FROM library_files AS other
+    WHERE other.size_bytes = library_files.size_bytes AND other.edge_hash IS NULL
+      AND other.id <> library_files.id AND other.is_missing = 0
+      AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
 ) FROM library_files
 WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_hash IS NOT NULL
   AND (hash_retry_after IS NULL OR hash_retry_after <= :now)

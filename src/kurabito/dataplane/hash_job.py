@@ -9,7 +9,9 @@ A job ends after a while even if files are left, so that a scan never waits long
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -26,6 +28,7 @@ from kurabito.protocol.codes import ErrorCode
 
 _MOST_SECONDS: Final = 60.0
 _PATIENCE: Final = 0.5
+_BETWEEN_WRITES: Final = 1.0
 
 _Portion = tuple[bool, list[Row]]
 """Files to be read together, and whether they are read whole."""
@@ -51,6 +54,19 @@ class HashFiles:
                 pass
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What was found out and is not written yet."""
+
+    edges: list[tuple[Row, bytes]] = field(default_factory=list)
+    contents: list[tuple[Row, bytes]] = field(default_factory=list)
+    problems: list[tuple[Row, Problem]] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.edges) + len(self.contents) + len(self.problems)
+
+
 class _Hashing:
     """One job under way."""
 
@@ -62,6 +78,8 @@ class _Hashing:
         self._identity = _identity(library.folder)
         self._total = job.read(lambda conn: store.count_waiting(conn, job.library_id))
         self._done = 0
+        self._taken = _Taken()
+        self._write_at = time.monotonic() + _BETWEEN_WRITES
 
     def to_be_sampled(self) -> Iterator[_Portion]:
         """The files of which nothing is known yet."""
@@ -99,9 +117,12 @@ class _Hashing:
                 pool.ask(self._question(portion), portion)
                 some = True
             if not pool.waiting:
+                self._write()
                 return some
             for (whole, rows), answer in pool.answers(_PATIENCE):
-                self._note(whole, rows, answer)
+                self._take(whole, rows, answer)
+            if self._taken.count >= MOST_FILES or time.monotonic() >= self._write_at:
+                self._write()
             self._job.check()
 
     def _question(self, portion: _Portion) -> Question:
@@ -113,29 +134,35 @@ class _Hashing:
             sorted((row.relative_path, row.size_bytes, row.mtime_ns, row.inode, row.device) for row in rows),
         )
 
-    def _note(self, whole: bool, rows: list[Row], answer: Answer) -> None:
-        found: list[tuple[Row, bytes]] = []
-        problems: list[tuple[Row, Problem]] = []
+    def _take(self, whole: bool, rows: list[Row], answer: Answer) -> None:
+        taken = self._taken
         for row, digest in zip(sorted(rows, key=lambda row: row.relative_path), answer, strict=True):
-            if isinstance(digest, bytes):
-                found.append((row, digest))
+            if not isinstance(digest, bytes):
+                taken.problems.append((row, digest))
+            elif whole:
+                taken.contents.append((row, digest))
             else:
-                problems.append((row, digest))
-        if problems and _identity(self._library.folder) != self._identity:
+                taken.edges.append((row, digest))
+
+    def _write(self) -> None:
+        """Write what was found out. Not after each answer: a commit takes longer than many a file."""
+        taken, self._taken = self._taken, _Taken()
+        self._write_at = time.monotonic() + _BETWEEN_WRITES
+        if not taken.count:
+            return
+        if taken.problems and _identity(self._library.folder) != self._identity:
             raise JobFailed(
                 ErrorCode.ROOT_UNAVAILABLE,
                 f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
             )
 
         def write(conn: Connection) -> None:
-            if whole:
-                store.note_contents(conn, self._library.algorithm, found)
-            else:
-                store.note_edges(conn, found)
-            store.note_problems(conn, problems)
+            store.note_edges(conn, taken.edges)
+            store.note_contents(conn, self._library.algorithm, taken.contents)
+            store.note_problems(conn, taken.problems)
 
         self._job.write(write)
-        self._count(len(rows) if whole else len(problems))
+        self._count(len(taken.contents) + len(taken.problems))
 
     def _count(self, files: int) -> None:
         """Tell how many files are done with."""

@@ -60,8 +60,8 @@ class HashPool(Generic[T]):
             # They hold nothing that could be lost, and one may be in the middle of a very large file.
             process.child.kill()
             process.child.wait()
-            process.questions.close()
-            process.answers.close()
+            _close(process.questions)
+            _close(process.answers)
         self._idle, self._busy = [], {}
         self._queue.clear()
 
@@ -83,8 +83,7 @@ class HashPool(Generic[T]):
     def answers(self, timeout: float = 0.0) -> Iterator[tuple[T, Answer]]:
         """What is ready by now, or within so many seconds when nothing is; raises ReaderLost."""
         for fd, _ in self._poll.poll(timeout * 1000):
-            process, about = self._busy.pop(fd)
-            self._poll.unregister(fd)
+            process, about = self._busy[fd]
             try:
                 answer: Answer = hash_process.receive(process.answers)
             except EOFError:
@@ -92,18 +91,23 @@ class HashPool(Generic[T]):
                     f"a process that reads files ended with code {process.child.wait()} in the middle of its work; "
                     "was it killed for want of memory?"
                 ) from None
+            del self._busy[fd]
+            self._poll.unregister(fd)
             self._idle.append(process)
             self._hand_out()
             yield about, answer
 
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self._most):
-            process = self._idle.pop() if self._idle else _start()
+            if not self._idle:
+                self._idle.append(_start())
             question, about = self._queue.popleft()
+            process = self._idle[-1]
             try:
                 hash_process.send(process.questions, tuple(question))
             except BrokenPipeError:
                 raise ReaderLost(f"a process that reads files ended with code {process.child.wait()}") from None
+            self._idle.pop()
             self._busy[process.answers.fileno()] = process, about
             self._poll.register(process.answers, select.POLLIN)
 
@@ -115,3 +119,11 @@ def _start() -> _Process:
     assert child.stdin is not None
     assert child.stdout is not None
     return _Process(child, cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout))
+
+
+def _close(pipe: BinaryIO) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        # Something was left to be written to a process that is no more.
+        pass

@@ -78,15 +78,18 @@ def _digest(root: Root, reader: Reader, algorithm: HashAlgorithm | None, file: W
         return ErrorCode.PATH_ESCAPES.value, str(problem)
     except OSError as problem:
         return ErrorCode.FILE_UNREADABLE.value, problem.strerror or type(problem).__name__
-    same = read == now.st_size == size and now.st_mtime_ns == mtime_ns and _same(now.st_ino, inode)
-    if not (same and _same(now.st_dev, device)):
+    if read != size or (now.st_size, now.st_mtime_ns) != (size, mtime_ns) or not _is(now, inode, device):
         return ErrorCode.FILE_CHANGED.value, "it changed since it was last seen"
     return digest
 
 
-def _same(number: int, stored: int | None) -> bool:
-    # Databases keep numbers of 64 bits with a sign.
-    return number == stored or stored is None or (number - stored) % (1 << 64) == 0
+def _is(now: os.stat_result, inode: int | None, device: int | None) -> bool:
+    """True when it is that very file, as far as it is known which."""
+    if now.st_ino == inode and now.st_dev == device:
+        return True
+    # Databases keep numbers of 64 bits with a sign, and some have none for these.
+    pairs = ((now.st_ino, inode), (now.st_dev, device))
+    return all(stored is None or (number - stored) % (1 << 64) == 0 for number, stored in pairs)
 
 
 def main() -> None:

@@ -13,12 +13,13 @@ from kurabito.errors import PathEscapes, RootUnavailable
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 _LONGEST: Final = 4096
+_NO_NAMES: Final = ("", ".", "..")
 
 
 def check_relative(text: str) -> tuple[str, ...]:
     """The parts of a relative path that stays where it is; raises PathEscapes."""
     parts = tuple(text.split("/"))
-    if not text or "\0" in text or len(text) > _LONGEST or any(part in ("", ".", "..") for part in parts):
+    if not text or "\0" in text or len(text) > _LONGEST or any(part in _NO_NAMES for part in parts):
         raise PathEscapes(f"{shown(text)!r} is not the path of something below a library's folder")
     return parts
 
@@ -33,6 +34,7 @@ class Root:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: list[tuple[str, int]] = []
+        self._folder_of_last: str | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -65,11 +67,16 @@ class Root:
 
     def open_file(self, relative_path: str) -> int:
         """A descriptor for reading a file; raises PathEscapes and OSError."""
-        *folders, name = check_relative(relative_path)
-        return os.open(as_name(name), _FILE, dir_fd=self.open_folder(folders))
+        folder, _, name = relative_path.rpartition("/")
+        if folder != self._folder_of_last or name in _NO_NAMES or "\0" in name:
+            *folders, name = check_relative(relative_path)
+            self.open_folder(folders)
+            self._folder_of_last = folder
+        return os.open(as_name(name), _FILE, dir_fd=self._open[-1][1])
 
     def open_folder(self, parts: list[str]) -> int:
         """A descriptor of a folder below the root, which stays ours; raises OSError, for a link too."""
+        self._folder_of_last = None
         depth = 0
         while depth < len(parts) and depth + 1 < len(self._open) and self._open[depth + 1][0] == parts[depth]:
             depth += 1

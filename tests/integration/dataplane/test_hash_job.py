@@ -273,6 +273,27 @@ def test_a_vanished_folder_fails_the_job_and_blames_no_file(shelf: Shelf) -> Non
     assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
 
 
+def test_a_folder_that_is_taken_away_meanwhile_blames_no_file_either(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+
+    class Unmounted(ManualClock):
+        """Asked for the second time, before the first file is read, it takes the disk away: an empty folder is left."""
+
+        asked = 0
+
+        def now(self) -> int:
+            self.asked += 1
+            if self.asked == 2:
+                shelf.folder.rename(shelf.folder.with_name("unmounted"))
+                shelf.folder.mkdir()
+            return super().now()
+
+    shelf._clock = Unmounted()
+    assert shelf.hash() == ("failed", "ROOT_UNAVAILABLE")
+    assert shelf.column("hash_error_count") == {"a": 0, "b": 0}
+
+
 def test_a_lost_job_writes_nothing_more(shelf: Shelf, clock: ManualClock) -> None:
     shelf.open()
     shelf.put(a=b"same", b=b"same")

@@ -12,7 +12,7 @@ from blake3 import blake3
 from kurabito.dataplane.digest import EDGE, Reader
 from kurabito.protocol.values import HashAlgorithm
 
-SIZES = [0, 1, EDGE - 1, EDGE, EDGE + 1, 2 * EDGE, 2 * EDGE + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20]
+SIZES = [0, 1, EDGE - 1, EDGE, EDGE + 1, 2 * EDGE, 2 * EDGE + 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3 << 20]
 
 
 def opened(folder: Path, content: bytes) -> int:

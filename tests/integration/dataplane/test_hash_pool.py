@@ -1,0 +1,131 @@
+"""The processes that read files."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from blake3 import blake3
+
+from kurabito.dataplane.hash_pool import HashPool, ReaderLost
+from kurabito.dataplane.hash_process import Answer, Question, Wanted
+
+
+def wanted(path: Path) -> Wanted:
+    seen = path.stat()
+    return path.name, seen.st_size, seen.st_mtime_ns, seen.st_ino, seen.st_dev
+
+
+def ask(folder: Path, *files: Wanted, algorithm: str | None = "blake3") -> Answer:
+    with HashPool[None](1) as pool:
+        pool.ask(Question(str(folder), algorithm, list(files)), None)
+        while pool.waiting:
+            for _, answer in pool.answers(1.0):
+                return answer
+    raise AssertionError("no answer came")
+
+
+def test_every_question_is_answered_by_as_many_processes_as_were_asked_for(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / str(number)).write_bytes(b"x" * number)
+    found: dict[int, bytes | tuple[str, str]] = {}
+    with HashPool[int](3) as pool:
+        for number in range(50):
+            pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / str(number))]), number)
+        while pool.waiting:
+            found |= {number: answer[0] for number, answer in pool.answers(1.0)}
+    assert found == {number: blake3(b"x" * number).digest() for number in range(50)}
+
+
+@pytest.mark.parametrize("algorithm", ["blake3", None])
+def test_a_file_that_is_not_what_it_was_has_no_digest(tmp_path: Path, algorithm: str | None) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"content")
+    path, size, mtime_ns, inode, device = wanted(file)
+    assert inode is not None
+    assert device is not None
+    changed: list[Wanted] = [
+        (path, size + 1, mtime_ns, inode, device),
+        (path, size, mtime_ns + 1, inode, device),
+        (path, size, mtime_ns, inode + 1, device),
+        (path, size, mtime_ns, inode, device + 1),
+    ]
+    answer = ask(tmp_path, *changed, algorithm=algorithm)
+    assert [code for code, _ in answer if isinstance(code, str)] == ["FILE_CHANGED"] * 4
+    # An older database does not know which file it was, and a large number is stored with a sign.
+    same: list[Wanted] = [
+        (path, size, mtime_ns, None, None),
+        (path, size, mtime_ns, inode - (1 << 64), device),
+    ]
+    assert all(isinstance(digest, bytes) for digest in ask(tmp_path, *same, algorithm=algorithm))
+
+
+def test_a_path_that_leads_out_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link").symlink_to("../secret")
+    _, *seen = wanted(tmp_path / "secret")
+    escapes: list[Wanted] = [(name, *seen) for name in ("../secret", "link", "/etc/passwd", "a\0b")]  # type: ignore[misc]
+    codes = [problem[0] for problem in ask(inside, *escapes)]
+    assert codes == ["PATH_ESCAPES", "FILE_UNREADABLE", "PATH_ESCAPES", "PATH_ESCAPES"]
+
+
+def test_a_folder_that_is_gone_is_the_answer_for_all_its_files(tmp_path: Path) -> None:
+    answer = ask(tmp_path / "gone", ("a", 1, 1, 1, 1), ("b", 1, 1, 1, 1))
+    assert [problem[0] for problem in answer] == ["ROOT_UNAVAILABLE"] * 2
+
+
+def test_a_killed_process_is_an_error_and_not_a_hang(tmp_path: Path) -> None:
+    # A terabyte of nothing takes long enough to read.
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with HashPool[None](1) as pool:
+        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "large")]), None)
+        [(process, _)] = pool._busy.values()
+        process.child.send_signal(signal.SIGKILL)
+        with pytest.raises(ReaderLost, match="code -9"):
+            list(pool.answers(10.0))
+
+
+def test_a_process_that_died_while_it_had_nothing_to_do_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    with HashPool[None](1) as pool:
+        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "file")]), None)
+        while not list(pool.answers(1.0)):
+            pass
+        [process] = pool._idle
+        process.child.kill()
+        process.child.wait()
+        with pytest.raises(ReaderLost, match="code -9"):
+            pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "file")]), None)
+
+
+def test_processes_end_with_the_one_that_started_them() -> None:
+    program = (
+        "from kurabito.dataplane.hash_pool import HashPool\n"
+        "from kurabito.dataplane.hash_process import Question\n"
+        "pool = HashPool(2)\n"
+        "for _ in range(2):\n"
+        "    pool.ask(Question('/', 'blake3', []), None)\n"
+        "print(*[process.child.pid for process, _ in pool._busy.values()], flush=True)\n"
+        "input()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    assert parent.stdin is not None
+    children = [os.pidfd_open(int(pid)) for pid in parent.stdout.readline().split()]
+    assert len(children) == 2
+    parent.kill()
+    parent.wait()
+    for child in children:
+        # A descriptor of a process can be read once it has ended.
+        assert select.select([child], [], [], 30.0)[0]
+        os.close(child)
+    parent.stdin.close()
+    parent.stdout.close()
