@@ -58,7 +58,6 @@ class Reconciler:
         self._clock = clock or SystemClock()
         self._name = f"{OWNER}-{fresh_worker_name()}"
         self._announced = 0
-        queue.reserve(TASK_TYPES)
 
     async def run(self) -> None:
         """Go on until cancelled."""
