@@ -152,7 +152,7 @@ class ScanQueueService:
         found: list[TaskRecord] = []
         cursor: str | None = None
         while len(found) < limit:
-            page = await self._queue.list(task_type=SCAN, limit=MAX_PAGE, cursor=cursor)
+            page = await self._queue.list(task_type=SCAN, limit=min(limit, MAX_PAGE), cursor=cursor)
             found += [task for task in page if _is_recent(task, since)]
             if (cursor := page.next_cursor) is None:
                 break
