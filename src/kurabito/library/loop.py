@@ -88,12 +88,22 @@ class Reconciler:
         situation, to_match = await self._queue.oversee(_look)
         if situation.is_in_order:
             return False
-        matched = {job_id: await self._matcher.match(library_id, job_id) for library_id, job_id in to_match}
+        matched = await self._match(to_match)
         try:
             return await self._queue.conduct(lambda conductor: reconcile(conductor, matched, self._follow_ups))
         except UniqueConflict:
             # Somebody else took the slot in this very moment.
             return False
+
+    async def _match(self, scans: Sequence[tuple[int, str]]) -> dict[str, int]:
+        """How many folders of each scan are left without a match. One that cannot be matched now holds up no other."""
+        left: dict[str, int] = {}
+        for library_id, job_id in scans:
+            try:
+                left[job_id] = await self._matcher.match(library_id, job_id)
+            except Exception:  # noqa: BLE001 - whatever it was, the scan stays under way and is matched later
+                _log.exception("the folders of a scan could not be matched", library=library_id, job=job_id)
+        return left
 
     async def _announce(self) -> None:
         """Say that the tasks have somebody who sees to them."""

@@ -116,6 +116,29 @@ async def test_folders_that_nobody_knows_are_counted(desk: Desk) -> None:
     assert asked == [(7, (await desk.rows("SELECT id FROM jobs"))[0][0])]
 
 
+async def test_a_scan_that_cannot_be_matched_now_holds_up_no_other(desk: Desk) -> None:
+    class Matcher:
+        works = False
+
+        async def match(self, library_id: int, job_id: str) -> int:
+            if not self.works:
+                raise ConnectionError("not now")
+            return 0
+
+    matcher = Matcher()
+    desk.reconciler = Reconciler(desk.queue, matcher=matcher, clock=desk.clock)
+    first = await desk.scans.submit_task(1, NORMAL)
+    await desk.settle()
+    await desk.plane.work()
+    await desk.scans.submit_task(2, NORMAL)
+    await desk.settle()
+    assert [task.library_id for task in await desk.scans.list_running()] == [1, 2]
+    assert (await jobs_of(desk))[1] == ("scan", "pending", 2)
+    matcher.works = True
+    await desk.settle()
+    assert (await desk.task(first)).status is TaskStatus.COMPLETED
+
+
 async def test_a_scan_that_fails_says_why_and_the_next_one_comes(desk: Desk) -> None:
     failing = await desk.scans.submit_task(1, NORMAL)
     await desk.scans.submit_task(2, NORMAL)
