@@ -33,6 +33,7 @@ from kurabito.runtime.sql.queue import SqlQueue
 _EVERY: Final = 1.0
 _AT_MOST_EVERY: Final = 0.05
 """A data plane commits many times a second, and each commit wakes us."""
+_REPORTED_EVERY: Final = SECOND
 _ANNOUNCED_EVERY: Final = 5 * SECOND
 _BELIEVED_FOR: Final = 30.0
 
@@ -58,6 +59,7 @@ class Reconciler:
         self._clock = clock or SystemClock()
         self._name = f"{OWNER}-{fresh_worker_name()}"
         self._announced = 0
+        self._reported = 0
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -80,7 +82,9 @@ class Reconciler:
         await schedules.submit_due(self._queue)
         while await self.step():
             pass
-        if await self._queue.oversee(has_progress):
+        now = self._clock.now()
+        if now - self._reported >= _REPORTED_EVERY and await self._queue.oversee(has_progress):
+            self._reported = now
             await self._queue.conduct(report_progress)
 
     async def step(self) -> bool:

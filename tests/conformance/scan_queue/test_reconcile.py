@@ -91,6 +91,7 @@ async def test_progress_is_told_to_whoever_follows_the_tasks(desk: Desk) -> None
     assert claimed is not None
     await desk.plane.note(claimed[0], 7, files=3, total=10)
     for _ in range(2):
+        desk.clock.advance(1)
         await desk.reconciler.tick()
     record = await desk.queue.get(task_id)
     assert record.progress is not None
@@ -195,6 +196,16 @@ async def test_a_lost_delete_needs_no_slot(desk: Desk) -> None:
     await desk.settle()
     assert sorted(await jobs_of(desk)) == [("delete", "pending", None), ("scan", "pending", 1)]
     assert await desk.rows("SELECT lost_leases FROM jobs WHERE id = 'd'") == [(1,)]
+
+
+async def test_a_delete_for_somebody_elses_task_is_left_alone(desk: Desk) -> None:
+    add = (
+        "INSERT INTO jobs (id, kind, status, task_id, created_at, updated_at) "
+        "VALUES ('d', 'delete', 'pending', '0197a2c4-0000-7000-8000-000000000000', :now, :now)"
+    )
+    await desk.queue.database.write(lambda conn: conn.run(add))
+    assert not await desk.reconciler.step()
+    assert await jobs_of(desk) == [("delete", "pending", None)]
 
 
 async def test_cancelling_a_running_scan_cancels_its_job(desk: Desk) -> None:
