@@ -69,7 +69,7 @@ def missing_role(settings: Settings, database: Database) -> str | None:
     role = settings.dataplane_role
     if database.dialect is Dialect.SQLITE or role_is_ready(database, role, READABLE):
         return None
-    return role_script(role, DATA_PLANE, READABLE)
+    return role_script(database, role, DATA_PLANE, READABLE)
 
 
 def _keep_copy(settings: Settings, clock: Clock) -> None:

@@ -35,6 +35,12 @@ def chosen_settings(given: str | None) -> Settings:
 
 def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
     """The queue, for a command that looks at what is there: nothing is created for it."""
+    from kurabito.library.tasks import TASK_TYPES
     from kurabito.runtime import open_queue
+    from kurabito.runtime.sql.queue import SqlQueue
 
-    return open_queue(chosen_settings(given).database, create=False)
+    opened = open_queue(chosen_settings(given).database, create=False)
+    if isinstance(opened, SqlQueue):
+        # A scan that is over stays over, also for a command: retrying it asks for a new one.
+        opened.reserve(TASK_TYPES)
+    return opened

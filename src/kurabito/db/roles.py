@@ -21,8 +21,7 @@ def ensure_role(database: Database, role: str, rights: WriteRights, readable: Co
     def make(conn: Connection) -> None:
         # Two that start together would change the same rows of the catalogue.
         conn.one("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
-        is_new = conn.one(_EXISTS, {"role": role}) is None
-        for statement in _statements(role, rights, readable, is_new=is_new):
+        for statement in _statements(conn, role, rights, readable):
             conn.script(statement)
 
     try:
@@ -44,11 +43,14 @@ def role_is_ready(database: Database, role: str, readable: Collection[str]) -> b
     return database.read_blocking(look)
 
 
-def role_script(role: str, rights: WriteRights, readable: Collection[str]) -> str:
-    """What somebody who may make roles has to run."""
-    return "".join(f"{statement};\n" for statement in _statements(role, rights, readable, is_new=True))
+def role_script(database: Database, role: str, rights: WriteRights, readable: Collection[str]) -> str:
+    """What somebody who may make roles has to run, for the user that we are."""
+    statements = database.read_blocking(lambda conn: _statements(conn, role, rights, readable))
+    return "".join(f"{statement};\n" for statement in statements)
 
 
-def _statements(role: str, rights: WriteRights, readable: Collection[str], *, is_new: bool) -> list[str]:
-    made = [f"CREATE ROLE {quoted(role)} NOLOGIN"] if is_new else []
-    return [*made, f"GRANT {quoted(role)} TO CURRENT_USER", *grants(rights, role, readable)]
+def _statements(conn: Connection, role: str, rights: WriteRights, readable: Collection[str]) -> list[str]:
+    made = [] if conn.one(_EXISTS, {"role": role}) else [f"CREATE ROLE {quoted(role)} NOLOGIN"]
+    row = conn.one("SELECT current_user")
+    assert row is not None
+    return [*made, f"GRANT {quoted(role)} TO {quoted(row[0])}", *grants(rights, role, readable)]

@@ -92,7 +92,7 @@ def of_task(conn: Connection, task_id: UUID) -> Job | None:
 
 def active(conn: Connection) -> list[Job]:
     """The jobs that are not finished, the oldest first."""
-    return [_job(row) for row in conn.all(_SQL.active)]
+    return sorted((_job(row) for row in conn.all(_SQL.active)), key=lambda job: (job.created_at, job.id))
 
 
 def cancel(conn: Connection, job_id: str) -> bool:

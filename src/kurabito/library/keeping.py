@@ -25,7 +25,7 @@ from kurabito.runtime.sql.queue import SqlQueue
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=1)
 LONGEST_INTERVAL: Final = timedelta(days=366)
-_FORGOTTEN_AT_ONCE: Final = 5_000
+_FORGOTTEN_AT_ONCE: Final = 1_000
 _MOST_PATTERNS: Final = 200
 # Bytes that are no text are stored as characters of this range, so a text that has them is not what it looks like.
 _NOT_TEXT: Final = re.compile("[\udc80-\udcff\uef80-\uefff\x00]")

@@ -33,6 +33,7 @@ from kurabito.runtime.sql.queue import SqlQueue
 _EVERY: Final = 1.0
 _AT_MOST_EVERY: Final = 0.05
 """A data plane commits many times a second, and each commit wakes us."""
+_REPORTED_EVERY: Final = SECOND
 _ANNOUNCED_EVERY: Final = 5 * SECOND
 _BELIEVED_FOR: Final = 30.0
 
@@ -58,7 +59,7 @@ class Reconciler:
         self._clock = clock or SystemClock()
         self._name = f"{OWNER}-{fresh_worker_name()}"
         self._announced = 0
-        queue.reserve(TASK_TYPES)
+        self._reported = 0
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -81,7 +82,9 @@ class Reconciler:
         await schedules.submit_due(self._queue)
         while await self.step():
             pass
-        if await self._queue.oversee(has_progress):
+        now = self._clock.now()
+        if now - self._reported >= _REPORTED_EVERY and await self._queue.oversee(has_progress):
+            self._reported = now
             await self._queue.conduct(report_progress)
 
     async def step(self) -> bool:
@@ -89,12 +92,22 @@ class Reconciler:
         situation, to_match = await self._queue.oversee(_look)
         if situation.is_in_order:
             return False
-        matched = {job_id: await self._matcher.match(library_id, job_id) for library_id, job_id in to_match}
+        matched = await self._match(to_match)
         try:
             return await self._queue.conduct(lambda conductor: reconcile(conductor, matched, self._follow_ups))
         except UniqueConflict:
             # Somebody else took the slot in this very moment.
             return False
+
+    async def _match(self, scans: Sequence[tuple[int, str]]) -> dict[str, int]:
+        """How many folders of each scan are left without a match. One that cannot be matched now holds up no other."""
+        left: dict[str, int] = {}
+        for library_id, job_id in scans:
+            try:
+                left[job_id] = await self._matcher.match(library_id, job_id)
+            except Exception:  # noqa: BLE001 - whatever it was, the scan stays under way and is matched later
+                _log.exception("the folders of a scan could not be matched", library=library_id, job=job_id)
+        return left
 
     async def _announce(self) -> None:
         """Say that the tasks have somebody who sees to them."""

@@ -25,7 +25,7 @@ from kurabito.library.jobs import Job
 from kurabito.library.sessions import ScanSession
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
 from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import JobKind, JobStatus
+from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
 from kurabito.runtime import TaskRecord
 from kurabito.runtime.followups import FollowUp
 from kurabito.runtime.intake import PreparedTask, prepare
@@ -74,14 +74,15 @@ class Situation:
 
     @property
     def without_task(self) -> list[Job]:
-        """Jobs whose task is over: cancelled, or forgotten."""
-        return [job for job in self.active if job.task_id is not None and job.task_id not in self.running]
+        """Scans and hashes whose task is over: cancelled, or forgotten. Jobs of other kinds are others' to see to."""
+        ours = [job for job in self.active if job.kind in SLOT_KINDS and job.task_id is not None]
+        return [job for job in ours if job.task_id not in self.running]
 
     @property
     def to_take_out(self) -> list[Job]:
         """Jobs that lost their worker and may go on: one for the slot, and all that need none."""
         lost = [job for job in self.active if job.status is JobStatus.RETRYABLE]
-        for_slot = [job for job in lost if job.kind in _KINDS.values()]
+        for_slot = [job for job in lost if job.kind in SLOT_KINDS]
         return [job for job in lost if job not in for_slot] + (for_slot[:1] if self.slot_is_free else [])
 
     @property

@@ -22,7 +22,7 @@ from kurabito.errors import TaskNotFound
 from kurabito.library import jobs, sessions
 from kurabito.library.loop import Reconciler
 from kurabito.library.reconcile import progress_of
-from kurabito.library.tasks import SCAN, library_of, scan_key, scan_of
+from kurabito.library.tasks import SCAN, TASK_TYPES, library_of, scan_key, scan_of
 from kurabito.runtime import Priority, TaskRecord, TaskState
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.sql.conducting import Conductor, Overview
@@ -101,6 +101,7 @@ class ScanQueueService:
 
     def __init__(self, queue: SqlQueue, reconciler: Reconciler | None = None) -> None:
         self._queue = queue
+        queue.reserve(TASK_TYPES)
         self._worker = None if reconciler is None else asyncio.create_task(reconciler.run(), name="reconcile")
 
     async def submit_task(self, library_id: int, priority: TaskPriority) -> UUID:
@@ -151,7 +152,7 @@ class ScanQueueService:
         found: list[TaskRecord] = []
         cursor: str | None = None
         while len(found) < limit:
-            page = await self._queue.list(task_type=SCAN, limit=MAX_PAGE, cursor=cursor)
+            page = await self._queue.list(task_type=SCAN, limit=min(limit, MAX_PAGE), cursor=cursor)
             found += [task for task in page if _is_recent(task, since)]
             if (cursor := page.next_cursor) is None:
                 break

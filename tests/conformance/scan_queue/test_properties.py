@@ -103,7 +103,7 @@ def test_a_task_tells_its_present_status(ground: Ground) -> None:
 def test_history_has_every_task_of_the_last_day(ground: Ground) -> None:
     async def scenario(desk: Desk, ages: list[tuple[int, bool]]) -> None:
         """Each of the tasks was made so many hours ago, and cancelled at once or never."""
-        expected = []
+        expected: list[UUID] = []
         now = 0
         for library, (hours, cancelled) in enumerate(sorted(ages, reverse=True), 1):
             desk.clock.advance((48 - hours - now) * 3600)

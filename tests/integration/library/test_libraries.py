@@ -1,0 +1,227 @@
+"""Folders are taken into keeping, looked after, and let go."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kurabito.app.shelves import Shelves
+from kurabito.clock import ManualClock, to_datetime
+from kurabito.db import Connection
+from kurabito.errors import InvalidInput, LibraryConflict, LibraryNotFound
+from kurabito.library.libraries import Care, HashPolicy
+from kurabito.library.loop import Reconciler
+from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.protocol.values import HashAlgorithm
+from kurabito.runtime.sql.queue import SqlQueue
+
+ADD_FILE = (
+    "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, is_missing, created_at, updated_at) "
+    "VALUES (:library, :path, 1, 1, :missing, :now, :now)"
+)
+
+
+async def add_files(queue: SqlQueue, library_id: int, *paths: str, missing: bool = False) -> None:
+    def add(conn: Connection) -> None:
+        for path in paths:
+            conn.run(ADD_FILE, {"library": library_id, "path": path, "missing": int(missing)})
+
+    await queue.database.write(add)
+
+
+async def test_a_folder_becomes_a_library(shelves: Shelves, tmp_path: Path, clock: ManualClock) -> None:
+    kept = await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films", ignored=("@eaDir",)))
+    assert (kept.library.path, kept.library.care.name, kept.file_count) == (tmp_path / "films", "Films", 0)
+    assert kept.library.created_at == to_datetime(clock.now())
+    assert kept.library.care == Care(name="Films", ignored=("@eaDir",))
+    assert await shelves.libraries.get(kept.library.id) == kept
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("films", "absolute"),
+        ("{here}/nowhere", "No such file"),
+        ("{here}/file.txt", "not a folder"),
+        ("{here}/loop", "cannot be used"),
+        ("{here}/state", "state folder"),
+        ("{here}/state/thumbs", "state folder"),
+        ("{here}/downloads", "download root"),
+        ("{here}", "lie one in the other"),
+        ("/", "lie one in the other"),
+        ("{here}/to-state", "state folder"),
+        ("{here}/fi\x00lms", "must be text"),
+        ("{here}/fi\uef80lms", "must be text"),
+    ],
+)
+async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
+    shelves: Shelves, tmp_path: Path, path: str, problem: str
+) -> None:
+    (tmp_path / "file.txt").touch()
+    (tmp_path / "state" / "thumbs").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "to-state").symlink_to("state")
+    with pytest.raises(InvalidInput, match=problem) as refused:
+        await shelves.libraries.create(path.format(here=tmp_path), Care(name="x"))
+    assert refused.value.field == "path"
+    assert len(await shelves.libraries.list()) == 0
+
+
+@pytest.mark.parametrize("path", ["films", "films/new", ".", "link"])
+async def test_no_library_lies_in_another(shelves: Shelves, tmp_path: Path, path: str) -> None:
+    (tmp_path / "films" / "new").mkdir()
+    outer = tmp_path / "outer"
+    (outer / "inner").mkdir(parents=True)
+    (outer / "link").symlink_to(tmp_path / "films")
+    await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await shelves.libraries.create(str(outer / "inner"), Care(name="Inner"))
+    place = outer if path == "." else outer / "link" if path == "link" else tmp_path / path
+    with pytest.raises(LibraryConflict, match=r"path: .* lie one in the other"):
+        await shelves.libraries.create(str(place), Care(name="x"))
+    # A name that begins alike is another folder.
+    (tmp_path / "films2").mkdir()
+    await shelves.libraries.create(str(tmp_path / "films2"), Care(name="Films 2"))
+
+
+@pytest.mark.parametrize(
+    ("care", "field"),
+    [
+        (Care(name=" "), "name"),
+        (Care(name="x" * 201), "name"),
+        (Care(name="x", scan_interval=timedelta(seconds=59)), "scan_interval"),
+        (Care(name="x", ignored=("",)), "ignored"),
+    ],
+)
+async def test_care_that_makes_no_sense_is_refused_by_name(
+    shelves: Shelves, tmp_path: Path, care: Care, field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await shelves.libraries.create(str(tmp_path / "films"), care)
+    assert refused.value.field == field
+
+
+async def test_a_name_is_given_once(shelves: Shelves, tmp_path: Path) -> None:
+    await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    with pytest.raises(LibraryConflict, match="name: another library is called 'Films'"):
+        await shelves.libraries.create(str(tmp_path / "series"), Care(name="Films"))
+    other = await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))
+    with pytest.raises(LibraryConflict, match="name"):
+        await shelves.libraries.change(other.library.id, {"name": "Films"})
+    same = await shelves.libraries.change(other.library.id, {"name": "Series"})
+    assert same.library.care.name == "Series"
+
+
+async def test_what_is_not_named_stays(shelves: Shelves, tmp_path: Path, clock: ManualClock) -> None:
+    kept = await shelves.libraries.create(
+        str(tmp_path / "films"), Care(name="Films", scan_interval=timedelta(hours=1), algorithm=HashAlgorithm.SHA256)
+    )
+    due = kept.library.next_scan_at
+    assert due == to_datetime(clock.now()) + timedelta(hours=1)
+    clock.advance(60)
+    changed = await shelves.libraries.change(kept.library.id, {"watched": True, "hash_policy": HashPolicy.ALL})
+    assert changed.library.care == Care(
+        name="Films",
+        scan_interval=timedelta(hours=1),
+        algorithm=HashAlgorithm.SHA256,
+        watched=True,
+        hash_policy=HashPolicy.ALL,
+    )
+    assert changed.library.next_scan_at == due
+    slower = await shelves.libraries.change(kept.library.id, {"scan_interval": timedelta(hours=2)})
+    assert slower.library.next_scan_at == to_datetime(clock.now()) + timedelta(hours=2)
+    never = await shelves.libraries.change(kept.library.id, {"scan_interval": None})
+    assert never.library.next_scan_at is None
+    with pytest.raises(InvalidInput, match="scan_interval"):
+        await shelves.libraries.change(kept.library.id, {"scan_interval": timedelta(0)})
+    assert (await shelves.libraries.get(kept.library.id)).library.care.scan_interval is None
+
+
+async def test_libraries_come_in_pages(shelves: Shelves, tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"l{number}").mkdir()
+        await shelves.libraries.create(str(tmp_path / f"l{number}"), Care(name=str(number)))
+    names: list[str] = []
+    cursor = None
+    while True:
+        page = await shelves.libraries.list(limit=2, cursor=cursor)
+        names += [kept.library.care.name for kept in page]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert names == list("01234")
+    with pytest.raises(InvalidInput, match="cursor"):
+        await shelves.libraries.list(cursor="x")
+
+
+async def test_a_library_is_forgotten_and_its_files_stay(shelves: Shelves, queue: SqlQueue, tmp_path: Path) -> None:
+    (tmp_path / "films" / "a.mkv").touch()
+    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    series = (await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))).library.id
+    await add_files(queue, films, "a.mkv", "b.mkv")
+    await add_files(queue, series, "c.mkv")
+    waiting = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
+    await shelves.libraries.delete(films)
+    left = await queue.database.read(lambda conn: conn.all("SELECT library_id FROM library_files"))
+    assert left == [(series,)]
+    task = await shelves.scans.get_task(waiting)
+    assert task is not None
+    assert task.status is TaskStatus.CANCELLED
+    assert (tmp_path / "films" / "a.mkv").exists()
+    with pytest.raises(LibraryNotFound):
+        await shelves.libraries.get(films)
+    with pytest.raises(LibraryNotFound):
+        await shelves.libraries.delete(films)
+
+
+async def test_a_library_at_work_is_not_let_go(shelves: Shelves, queue: SqlQueue, tmp_path: Path) -> None:
+    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    await add_files(queue, films, "a.mkv")
+    task = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
+    await Reconciler(queue).step()
+    with pytest.raises(LibraryConflict, match="a scan of the library 'Films' is under way"):
+        await shelves.libraries.delete(films)
+    assert len(await shelves.libraries.files(films)) == 1
+    await shelves.scans.cancel_task(task)
+    await shelves.libraries.delete(films)
+
+
+async def test_files_come_in_the_order_of_their_paths_page_by_page(
+    shelves: Shelves, queue: SqlQueue, tmp_path: Path
+) -> None:
+    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    paths = ["A/1.mkv", "A 1.mkv", "b.mkv", "Ä.mkv", "z\n.mkv", "B.mkv", "bytes-\uef80.mkv"]
+    await add_files(queue, films, *paths)
+    await add_files(queue, films, "gone.mkv", missing=True)
+    found: list[str] = []
+    cursor = None
+    while True:
+        page = await shelves.libraries.files(films, limit=3, cursor=cursor)
+        found += [file.relative_path for file in page]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert found == sorted([*paths, "gone.mkv"])
+    for bad in ("x", "", "AAAA", "w6Q"):
+        with pytest.raises(InvalidInput, match="cursor"):
+            await shelves.libraries.files(films, cursor=bad)
+
+
+@pytest.mark.parametrize(
+    ("contains", "missing", "expected"),
+    [
+        ("MKV", None, ["100%.mkv", "1000.mkv", "gone.mkv"]),
+        ("0%", None, ["100%.mkv"]),
+        ("_", None, ["a_b.txt"]),
+        (None, True, ["gone.mkv"]),
+        ("mkv", False, ["100%.mkv", "1000.mkv"]),
+        ("\\", None, []),
+    ],
+)
+async def test_files_are_found_by_what_is_in_their_path(
+    shelves: Shelves, queue: SqlQueue, tmp_path: Path, contains: str | None, missing: bool | None, expected: list[str]
+) -> None:
+    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    await add_files(queue, films, "100%.mkv", "1000.mkv", "a_b.txt", "acb.txt")
+    await add_files(queue, films, "gone.mkv", missing=True)
+    page = await shelves.libraries.files(films, contains=contains, missing=missing)
+    assert [file.relative_path for file in page] == expected

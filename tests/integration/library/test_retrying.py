@@ -1,0 +1,23 @@
+"""A scan that is over stays over, whoever retries it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from kurabito.app.shelves import Shelves
+from kurabito.library.scan_queue import TaskPriority, TaskStatus
+
+
+async def test_the_command_line_asks_for_a_new_scan(shelves: Shelves, url: str) -> None:
+    task_id = await shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await shelves.scans.cancel_task(task_id)
+    command = [sys.executable, "-m", "kurabito.cli", "tasks", "retry", "--queue", url, str(task_id)]
+    retried = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, timeout=60, check=False)
+    assert retried.returncode == 0, retried.stderr
+    before = await shelves.scans.get_task(task_id)
+    assert before is not None
+    assert before.status is TaskStatus.CANCELLED
+    (again,) = await shelves.scans.list_pending()
+    assert (again.id != task_id, again.priority) == (True, TaskPriority.HIGH)
