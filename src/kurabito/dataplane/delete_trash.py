@@ -123,6 +123,9 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
                 return
         case LogAction.HARDLINK | LogAction.REFLINK:
             discard(lying, target)
+            if begun.action is LogAction.HARDLINK and _is_linked(visit, begun, target):
+                job.write(lambda conn: log.settle(conn, begun.id, LogState.DONE))
+                return
         case LogAction.RESTORE | LogAction.PURGE:
             entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, lying.name))
             if entry is not None and begun.action is LogAction.RESTORE and _came_back(lying, target):
@@ -132,6 +135,13 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
                 job.write(lambda conn: log.purged(conn, begun.id, entry))
                 return
     job.write(lambda conn: log.settle(conn, begun.id, LogState.REFUSED, lost))
+
+
+def _is_linked(visit: Visit, begun: Abandoned, target: Place) -> bool:
+    if begun.kept_library_id is None or begun.kept_path is None:
+        return False
+    kept, there = visit.place(begun.kept_library_id, begun.kept_path).look(), target.look()
+    return kept is not None and there is not None and kept.file == there.file
 
 
 def _came_back(lying: Place, target: Place) -> bool:
