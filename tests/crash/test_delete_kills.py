@@ -215,24 +215,38 @@ def test_moving_to_the_trash(plane: Plane, template: Collection, tmp_path: Path)
         collection.check_settled()
 
 
-def test_moving_to_the_trash_when_nobody_takes_the_job_up_again(
-    plane: Plane, template: Collection, tmp_path: Path
+@pytest.mark.parametrize("mode", [DeleteMode.TRASH, DeleteMode.HARDLINK])
+def test_what_nobody_takes_up_again_is_undone_or_finished(
+    plane: Plane, template: Collection, tmp_path: Path, mode: DeleteMode
 ) -> None:
     prepared = template.copy(tmp_path / "prepared")
-    order_plan(prepared, DeleteMode.TRASH)
+    order_plan(prepared, mode)
 
     def check(collection: Collection) -> None:
-        assert collection.contents() == ALL
+        assert collection.contents().keys() == ALL.keys()
+        assert KEPT.items() <= collection.shown().items()
 
     for collection in every_kill(plane, prepared, tmp_path, check):
+        linked = {name for name in EVERYTHING if (collection.library / name).exists() and is_linked(collection, name)}
         collection.run("UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL")
         database = open_file(collection)
         asyncio.run(Trash(database, days=30.0, may_purge=False).purge())
         database.close()
         assert plane.work(collection.file) == "done"
-        assert collection.contents() == ALL
-        assert KEPT.items() <= collection.shown().items()
+        check(collection)
         collection.check_settled()
+        if mode is DeleteMode.TRASH:
+            assert collection.contents() == ALL
+        else:
+            assert collection.shown() == EVERYTHING
+            done = collection.run("SELECT relative_path FROM deletion_log WHERE state = 'done'")
+            assert {name for (name,) in done} == linked
+
+
+def is_linked(collection: Collection, name: str) -> bool:
+    """Whether it is another name of a kept file."""
+    path = collection.library / name
+    return name not in KEPT and any(path.samefile(collection.library / kept) for kept in KEPT)
 
 
 def test_replacing_by_hard_links(plane: Plane, template: Collection, tmp_path: Path) -> None:

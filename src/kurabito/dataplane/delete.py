@@ -125,8 +125,13 @@ class _Taking:
         if log_id is None or step.trash_path is None:
             return False
         self._see_that_it_is_ours()
-        source = visit.place(step.library_id, step.relative_path, create=True)
-        aside = visit.place(step.library_id, step.trash_path, create=True)
+        try:
+            source, aside = visit.begun(step.library_id, step.relative_path, step.trash_path)
+        except (RootUnavailable, OSError) as problem:
+            # To refuse it now could leave a file in the trash that nobody knows of.
+            raise JobFailed(
+                ErrorCode.ROOT_UNAVAILABLE, f"a step that was begun cannot be looked at: {problem}"
+            ) from None
         if not self._undo(aside, source):
             self._job.write(lambda conn: log.stays_in_trash(conn, log_id))
             return True

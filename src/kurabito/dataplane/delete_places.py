@@ -17,7 +17,7 @@ from typing import Final, Self
 
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.paths import Root, check_relative
-from kurabito.errors import KurabitoError
+from kurabito.errors import KurabitoError, RootUnavailable
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import TRASH_FOLDER
 
@@ -122,6 +122,17 @@ class Visit:
             top -= 1
         return "/".join([*folders[:top], TRASH_FOLDER, entry_id])
 
+    def begun(self, library_id: int, relative_path: str, trash_path: str) -> tuple[Place, Place]:
+        """Where a step that was begun acted: the place of its file and the one in the trash.
+
+        A disk that is not mounted looks like a folder in which nothing ever was. So without any trace of what was begun
+        nothing is concluded: raises RootUnavailable.
+        """
+        root = self._root(library_id)
+        if not _is_there(root, trash_path.rpartition("/")[0]) and not _is_there(root, relative_path):
+            raise RootUnavailable(f"neither a file nor the trash beside it is there in {root.folder}; is it mounted?")
+        return self.place(library_id, relative_path, create=True), self.place(library_id, trash_path, create=True)
+
     def open_file(self, place: Place) -> int:
         """A descriptor for reading the file that has this name now; raises OSError."""
         fd = place.open()
@@ -132,6 +143,14 @@ class Visit:
         if library_id not in self._roots:
             self._roots[library_id] = self._open.enter_context(Root(self._folder_of(library_id)))
         return self._roots[library_id]
+
+
+def _is_there(root: Root, relative_path: str) -> bool:
+    *folders, name = check_relative(relative_path)
+    try:
+        return Place(root.open_folder(folders), as_name(name)).is_taken()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _make_folders(root: Root, folders: list[str]) -> None:

@@ -9,6 +9,7 @@ from kurabito.dataplane.delete_log import Abandoned, Entry, Intent
 from kurabito.dataplane.delete_moves import discard, open_pair, put_back, remove
 from kurabito.dataplane.delete_places import Place, Refused, Visit
 from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.jobs import JobFailed
 from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.codes import ErrorCode
@@ -54,8 +55,12 @@ class _Leaving:
         except Refused as refused:
             self._refuse(intent, refused)
         except (RootUnavailable, PathEscapes) as problem:
+            if entry.begun_as is not None:
+                raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"what was begun cannot be looked at: {problem}") from None
             self._refuse(intent, Refused(ErrorCode.ROOT_UNAVAILABLE, str(problem)))
         except OSError as problem:
+            if entry.begun_as is not None:
+                raise JobFailed(ErrorCode.DISK_FAILURE, f"what was begun cannot be looked at: {problem}") from None
             self._refuse(intent, Refused(ErrorCode.DISK_FAILURE, f"the trash cannot be used: {problem.strerror}"))
 
     def _restore(self, visit: Visit, entry: Entry, intent: Intent, lying: Place) -> None:
@@ -113,8 +118,7 @@ def settle_abandoned(job: HeldJob) -> None:
 
 
 def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
-    lying = visit.place(begun.library_id, begun.trash_path, create=True)
-    target = visit.place(begun.library_id, begun.relative_path, create=True)
+    target, lying = visit.begun(begun.library_id, begun.relative_path, begun.trash_path)
     lost = Refused(ErrorCode.WORKER_LOST, "its worker was lost; nothing was changed, or it was put back")
     match begun.action:
         case LogAction.TRASH:
@@ -123,6 +127,9 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
                 return
         case LogAction.HARDLINK | LogAction.REFLINK:
             discard(lying, target)
+            if begun.action is LogAction.HARDLINK and _is_linked(visit, begun, target):
+                job.write(lambda conn: log.settle(conn, begun.id, LogState.DONE))
+                return
         case LogAction.RESTORE | LogAction.PURGE:
             entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, lying.name))
             if entry is not None and begun.action is LogAction.RESTORE and _came_back(lying, target):
@@ -132,6 +139,13 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
                 job.write(lambda conn: log.purged(conn, begun.id, entry))
                 return
     job.write(lambda conn: log.settle(conn, begun.id, LogState.REFUSED, lost))
+
+
+def _is_linked(visit: Visit, begun: Abandoned, target: Place) -> bool:
+    if begun.kept_library_id is None or begun.kept_path is None:
+        return False
+    kept, there = visit.place(begun.kept_library_id, begun.kept_path).look(), target.look()
+    return kept is not None and there is not None and kept.file == there.file
 
 
 def _came_back(lying: Place, target: Place) -> bool:

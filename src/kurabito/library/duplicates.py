@@ -16,8 +16,8 @@ from kurabito.protocol.values import HashAlgorithm
 MAX_PAGE: Final = 1000
 _BIGGEST: Final = 2**63
 _HEX: Final = re.compile("[0-9a-f]+")
-_EVERY: Final = Queries("kurabito.library", "duplicates.sql", shown="file_count > 1")
-_RECLAIMABLE: Final = Queries("kurabito.library", "duplicates.sql", shown="copies > 1")
+EVERY: Final = Queries("kurabito.library", "duplicates.sql", shown="file_count > 1")
+RECLAIMABLE: Final = Queries("kurabito.library", "duplicates.sql", shown="copies > 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def groups_after(
     conn: Connection, after: _Place | None, limit: int, *, reclaimable: bool = False
 ) -> list[DuplicateGroup]:
     """The groups that follow a place in the order of the pages."""
-    queries = _RECLAIMABLE if reclaimable else _EVERY
+    queries = RECLAIMABLE if reclaimable else EVERY
     if after is None:
         rows = conn.all(queries.first_groups, {"limit": limit})
     else:
@@ -166,14 +166,14 @@ def groups_after(
 
 def reclaimable_group(conn: Connection, key: GroupKey) -> DuplicateGroup | None:
     """The group with this content, if it has more than one copy."""
-    row = conn.one(_RECLAIMABLE.group_of, {"hash_algorithm": key.hash_algorithm, "content_hash": key.content_hash})
+    row = conn.one(RECLAIMABLE.group_of, {"hash_algorithm": key.hash_algorithm, "content_hash": key.content_hash})
     return None if row is None else _group_of(row)
 
 
 def files_of(conn: Connection, key: GroupKey, *, after: int = 0, limit: int) -> list[GroupFile]:
     """The files of a group with larger ids than `after`."""
     values = {"hash_algorithm": key.hash_algorithm, "content_hash": key.content_hash, "after": after, "limit": limit}
-    return [GroupFile(*row) for row in conn.all(_EVERY.files_of_group, values)]
+    return [GroupFile(*row) for row in conn.all(EVERY.files_of_group, values)]
 
 
 def _group_of(row: Row) -> DuplicateGroup:

@@ -10,14 +10,7 @@ SELECT file_count, total_size_bytes, hash_algorithm, content_hash, copies FROM (
     SELECT * FROM (
         SELECT * FROM duplicate_groups
         WHERE {shown} AND file_count = :file_count AND total_size_bytes = :total_size_bytes
-          AND hash_algorithm = :hash_algorithm AND content_hash > :content_hash
-        ORDER BY content_hash LIMIT :limit
-    ) AS same_algorithm
-    UNION ALL
-    SELECT * FROM (
-        SELECT * FROM duplicate_groups
-        WHERE {shown} AND file_count = :file_count AND total_size_bytes = :total_size_bytes
-          AND hash_algorithm > :hash_algorithm
+          AND (hash_algorithm, content_hash) > (:hash_algorithm, :content_hash)
         ORDER BY hash_algorithm, content_hash LIMIT :limit
     ) AS same_size
     UNION ALL

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane import delete_moves
+from kurabito.dataplane import delete_log, delete_moves
 from kurabito.dataplane.delete import delete
 from kurabito.dataplane.delete_places import Visit
 from kurabito.dataplane.held import HeldJob
@@ -370,3 +370,36 @@ def test_the_trash_lies_at_the_top_of_the_files_own_file_system(shelf: Shelf, mo
         monkeypatch.setattr(os, "fstat", with_mount)
         assert visit.trash_path(1, "disk/deep/file", "x") == f"disk/{TRASH_FOLDER}/x"
         assert visit.trash_path(1, "file", "x") == f"{TRASH_FOLDER}/x"
+
+
+def test_a_step_that_was_begun_is_not_judged_while_its_disk_is_away(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.put("kept", mtime=1)
+    shelf.put("copy", mtime=2)
+    made = plan(shelf)
+    with monkeypatch.context() as patch:
+        patch.setattr(delete_log, "trashed", lambda *_: 1 / 0)
+        apply(shelf, made)
+    # The file was moved, and the worker died before it could say so.
+    assert len(trashed(shelf)) == 1
+    assert outcomes(shelf, made) == [("intent", None)]
+
+    shelf.path("").rename(shelf.folder / "unplugged")
+    shelf.path("").mkdir()
+    shelf.run("UPDATE jobs SET status = 'pending'")
+    work(shelf)
+    assert last_job(shelf)[:2] == ("failed", "ROOT_UNAVAILABLE")
+    trash = Trash(shelf.database, days=30, may_purge=False)
+    assert asyncio.run(trash.purge()).job_id is not None
+    work(shelf)
+    assert outcomes(shelf, made) == [("intent", None)]
+    assert list(shelf.path("").iterdir()) == []
+
+    shelf.path("").rmdir()
+    (shelf.folder / "unplugged").rename(shelf.path(""))
+    asyncio.run(trash.purge())
+    work(shelf)
+    assert outcomes(shelf, made) == [("refused", "WORKER_LOST")]
+    assert shelf.path("copy").read_bytes() == b"the same"
+    assert trashed(shelf) == []
