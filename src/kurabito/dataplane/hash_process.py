@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import marshal
 import os
+import select
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -96,12 +98,22 @@ def main() -> None:
     """Answer questions until there are no more."""
     # Ctrl-C is for whoever asks, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_asker, daemon=True).start()
     reader = Reader()
     try:
         while True:
             send(sys.stdout.buffer, answer(Question(*receive(sys.stdin.buffer)), reader))
     except (EOFError, BrokenPipeError):
         os._exit(0)
+
+
+def _end_with_the_asker() -> None:
+    """Wait until nobody can ask any more, and leave at once, also from the middle of a very large file."""
+    poll = select.poll()
+    # That the other end is closed is told whatever else is asked for.
+    poll.register(sys.stdin.fileno(), 0)
+    poll.poll()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -106,13 +106,15 @@ def test_a_process_that_died_while_it_had_nothing_to_do_is_an_error(tmp_path: Pa
             pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "file")]), None)
 
 
-def test_processes_end_with_the_one_that_started_them() -> None:
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
     program = (
         "from kurabito.dataplane.hash_pool import HashPool\n"
         "from kurabito.dataplane.hash_process import Question\n"
         "pool = HashPool(2)\n"
         "for _ in range(2):\n"
-        "    pool.ask(Question('/', 'blake3', []), None)\n"
+        f"    pool.ask(Question({str(tmp_path)!r}, 'blake3', [{wanted(tmp_path / 'large')!r}]), None)\n"
         "print(*[process.child.pid for process, _ in pool._busy.values()], flush=True)\n"
         "input()\n"
     )
