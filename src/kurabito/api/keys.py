@@ -95,7 +95,7 @@ def router(keys: Keys) -> APIRouter:
         _check_grant(asking, wanted.scopes)
         return NewKeyAnswer.of(await keys.create(wanted.name, wanted.scopes))
 
-    @routes.delete("/{key_id}", responses=documented(404))
+    @routes.delete("/{key_id}", responses=documented(404, 422))
     async def revoke_key(key_id: str) -> KeyAnswer:
         """Have a key refused from now on. It stays in the list."""
         return KeyAnswer.of(await keys.revoke(key_id))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import Body, ShortText
@@ -184,7 +184,7 @@ def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
         """Change how a library is looked after. Its folder stays: another folder is another library."""
         return LibraryAnswer.of(await libraries.change(library_id, _care(change)))
 
-    @routes.delete("/{library_id}", status_code=204, response_class=Response, responses=documented(404, 409, 422))
+    @routes.delete("/{library_id}", status_code=204, responses=documented(404, 409, 422))
     async def delete_library(library_id: LibraryId) -> None:
         """Let a library go. What is known of it is forgotten; its files stay. 409 while work in it is under way."""
         await libraries.delete(library_id)
