@@ -129,14 +129,15 @@ class _ProgressLine:
 
 
 def _print_json(groups: Sequence[Group]) -> None:
-    import json
+    from json import JSONEncoder
 
-    shown = [
-        {"group_key": group.key, "size_bytes": group.size, "files": [path_of(file) for file in group.files]}
+    # In ASCII a name that is no text survives: its bytes are escaped as Python and others read them back.
+    encode = JSONEncoder().encode
+    lines = [
+        encode({"group_key": group.key, "size_bytes": group.size, "files": [path_of(file) for file in group.files]})
         for group in groups
     ]
-    # In ASCII a name that is no text survives: its bytes are escaped as Python and others read them back.
-    sys.stdout.write(json.dumps(shown, indent=1) + "\n")
+    sys.stdout.write("[" + ",\n".join(lines) + "]\n")
 
 
 def _print_text(groups: Sequence[Group], progress: Progress) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.dataplane.dedupe_cache import UNKNOWN, Known
 from kurabito.dataplane.dedupe_places import Place
@@ -37,8 +37,7 @@ def path_of(file: File) -> str:
     return place.shown(entry[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Files of equal content, in the order of their paths."""
 
     digest: bytes
