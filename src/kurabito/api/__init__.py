@@ -16,6 +16,7 @@ from kurabito.api import errors, events, health, metrics, system, tasks, worker
 from kurabito.api.claims import ClaimDesk
 from kurabito.api.live import Live
 from kurabito.api.meters import HttpMeter, TaskMeter
+from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
 
@@ -45,7 +46,7 @@ _WAYS_IN: Final = (
 def create_api(
     *,
     queue: Queue,
-    planes: system.Planes,
+    planes: Planes,
     live: Live,
     meter: TaskMeter,
     database: str,

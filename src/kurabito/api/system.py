@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kurabito.api.errors import documented
-from kurabito.protocol.planes import PlaneRecord
+from kurabito.protocol.planes import Planes
 from kurabito.runtime.model import WorkerRecord
 from kurabito.settings import Origin
 
@@ -22,14 +22,6 @@ class Staffed(Protocol):
 
     async def workers(self) -> list[WorkerRecord]:
         """The workers that are alive."""
-        ...
-
-
-class Planes(Protocol):
-    """Who touches the disks."""
-
-    async def living(self) -> Sequence[PlaneRecord]:
-        """The data planes that are alive."""
         ...
 
 

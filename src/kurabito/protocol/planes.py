@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
@@ -24,6 +24,14 @@ class PlaneRecord:
     version: str
     started_at: datetime
     heartbeat_at: datetime
+
+
+class Planes(Protocol):
+    """Who touches the disks."""
+
+    async def living(self) -> Sequence[PlaneRecord]:
+        """The data planes that are alive."""
+        ...
 
 
 def announce(conn: Connection, name: str, lines: Sequence[str], version: str, lease: float) -> None:

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from kurabito.access import LoginLimit, Passwords, Sessions
 from kurabito.clock import Clock, SystemClock
+from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
 from kurabito.web import assets, failures, login, now, reference, system, tasks
@@ -22,7 +23,7 @@ __all__ = ["create_web"]
 def create_web(
     *,
     queue: Queue,
-    planes: system.Planes,
+    planes: Planes,
     sessions: Sessions,
     passwords: Passwords,
     login_limit: LoginLimit,

@@ -5,25 +5,17 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
 from kurabito.clock import to_datetime
-from kurabito.protocol.planes import PlaneRecord
+from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue, TaskState
 from kurabito.settings import DEFAULT, Origin
 from kurabito.web.pages import Pages
 
 _MOST_LEASES: Final = 50
-
-
-class Planes(Protocol):
-    """Who touches the disks."""
-
-    async def living(self) -> Sequence[PlaneRecord]:
-        """The data planes that are alive."""
-        ...
 
 
 def router(pages: Pages, queue: Queue, planes: Planes, *, settings: Callable[[], Sequence[Origin]]) -> APIRouter:
