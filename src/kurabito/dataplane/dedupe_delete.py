@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane.dedupe import File, Group, path_of
-from kurabito.dataplane.dedupe_places import TRASH, signed
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.paths import Root, check_relative
-from kurabito.dataplane.walk import Entry
+from kurabito.dataplane.walk import Entry, signed
 from kurabito.errors import DiskError
+from kurabito.protocol.deletion import TRASH_FOLDER
 
 _BUFFER: Final = 1 << 20
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -108,7 +108,7 @@ class Trash:
         *folders, name = check_relative(entry[0])
         depth = _top_of_file_system(root, folders, entry)
         trash = root.open_folder(folders[:depth])
-        for part in (TRASH, self._name, *folders[depth:]):
+        for part in (TRASH_FOLDER, self._name, *folders[depth:]):
             trash = _enter(trash, part, opened)
         source = root.open_folder(folders)
         os.rename(as_name(name), as_name(name), src_dir_fd=source, dst_dir_fd=trash)
@@ -117,7 +117,7 @@ class Trash:
             # Somebody put another file there between the last look and the move.
             os.rename(as_name(name), as_name(name), src_dir_fd=trash, dst_dir_fd=source)
             raise RemovalRefused("it was replaced meanwhile")
-        used = place.shown("/".join([*folders[:depth], TRASH, self._name]))
+        used = place.shown("/".join([*folders[:depth], TRASH_FOLDER, self._name]))
         self.folders[used] = self.folders.get(used, 0) + 1
 
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import methodcaller
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from stat import S_ISREG
-from typing import Final
 
 from kurabito.dataplane.dedupe_cache import Facts
 from kurabito.dataplane.names import as_name, as_text
 from kurabito.dataplane.paths import Root
-from kurabito.dataplane.walk import Entry, Walk
+from kurabito.dataplane.walk import Entry, Walk, signed
 from kurabito.errors import InvalidInput
-
-TRASH: Final = ".kurabito-trash"
-
-_is_trash: Final[Callable[[str], bool]] = methodcaller("endswith", TRASH + "/")
 
 
 class Place:
@@ -56,12 +50,12 @@ class Place:
             if self.named:
                 yield self._look_at_named(root)
                 return
-            walk = Walk(root.fd, ignored=self._ignored if self._elsewhere else _is_trash)
+            walk = Walk(root.fd, keep=self._keep if self._elsewhere else None)
             yield from walk.batches()
             self.problems += [(self.shown(path), _reason(problem)) for path, problem in walk.problems]
 
-    def _ignored(self, path: str) -> bool:
-        return path in self._elsewhere or _is_trash(path)
+    def _keep(self, prefix: str, names: list[str]) -> list[str]:
+        return [name for name in names if prefix + name not in self._elsewhere]
 
     def _look_at_named(self, root: Root) -> list[Entry]:
         found: list[Entry] = []
@@ -105,11 +99,6 @@ def places_of(paths: Iterable[Path]) -> list[Place]:
 def real_folder(folder: Path) -> str:
     """Where a folder really is, as text with a slash at its end."""
     return as_text(str(folder.resolve())).rstrip("/") + "/"
-
-
-def signed(number: int) -> int:
-    """A number of 64 bits as a walk gives it."""
-    return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def _covered(target: str, folders: Mapping[str, Place]) -> bool:

@@ -13,11 +13,13 @@ from stat import S_ISREG
 from typing import Final
 
 from kurabito.dataplane.names import as_name, as_text, is_plain
+from kurabito.protocol.deletion import TRASH_FOLDER
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _AFTER_SLASH: Final = "0"
 """The character after the slash: everything below `a/` sorts before `a0`."""
 _LARGEST: Final = (1 << 63) - 1
+_TRASH: Final = TRASH_FOLDER + "/"
 
 
 Entry = tuple[str, int, int, int, int]
@@ -36,7 +38,8 @@ end with a slash."""
 class Walk:
     """One walk through a folder that is open.
 
-    Everything up to the path `after` is passed over, as are names that `keep` leaves out and the folders in `closed`.
+    Everything up to the path `after` is passed over, as are names that `keep` leaves out, the folders in `closed`, and what
+    was put into the trash.
     """
 
     root: int
@@ -95,6 +98,7 @@ class _Folder:
         if prefix <= walk.after:
             files, folders = self._after(walk.after, files, folders)
         self._folders = {name + "/" for name in folders}
+        self._folders.discard(_TRASH)
         names = [*files, *self._folders]
         if walk.keep is not None:
             names = walk.keep(prefix, names)

@@ -72,8 +72,14 @@ DATA_PLANE: Final = WriteRights(
     triggered=frozenset({"duplicate_groups"}),
 )
 
-READABLE: Final = frozenset({"library_roots", "hashed_files", "kurabito_migrations"}).union(
-    DATA_PLANE.update, DATA_PLANE.insert, DATA_PLANE.delete, DATA_PLANE.triggered
+_POLICY: Final = frozenset({"library_roots", "deletion_plans", "deletion_steps"})
+
+READABLE: Final = _POLICY.union(
+    {"hashed_files", "kurabito_migrations"},
+    DATA_PLANE.update,
+    DATA_PLANE.insert,
+    DATA_PLANE.delete,
+    DATA_PLANE.triggered,
 )
 """What a data plane reads: nothing about who may come in."""
 
