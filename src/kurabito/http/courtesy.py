@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from kurabito.clock import SECOND, Clock
@@ -16,6 +16,8 @@ _REMEMBERED: Final = 1000
 @dataclass(slots=True)
 class _Host:
     slots: asyncio.Semaphore
+    door: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the guest that goes in next, so that those who wait for the time also keep their order."""
     next_start: int = 0
     guests: int = 0
 
@@ -41,9 +43,10 @@ class Courtesy:
         visited.guests += 1
         try:
             async with visited.slots:
-                while (early := visited.next_start - self._clock.now()) > 0:
-                    await pause(self._clock, early / SECOND)
-                visited.next_start = self._clock.now() + round(self._intervals.get(host, self._interval) * SECOND)
+                async with visited.door:
+                    while (early := visited.next_start - self._clock.now()) > 0:
+                        await pause(self._clock, early / SECOND)
+                    visited.next_start = self._clock.now() + round(self._intervals.get(host, self._interval) * SECOND)
                 yield
         finally:
             visited.guests -= 1
