@@ -42,7 +42,8 @@ class Site:
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     connections: int = 0
-    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when somebody hung up."""
     _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def url(self, path: str = "/", host: str = "site.test") -> str:
@@ -80,13 +81,13 @@ class Site:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 asked = await _request(head, reader)
                 self.asked.append(asked)
-                self.heard.set()
                 left = self.answers[asked.target.partition("?")[0]]
                 await (left.pop(0) if len(left) > 1 else left[0])(asked, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
+            self.left.set()
 
     def hang_up(self) -> None:
         for writer in self._writers:
