@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -46,12 +47,13 @@ class Outbound:
         interval: float = 0.0,
         clock: Clock | None = None,
         resolver: Resolver = resolve,
+        tls: ssl.SSLContext | None = None,
         random: Callable[[], float] = random.random,
     ) -> None:
         clock = clock or SystemClock()
         guard = Guard(private_hosts, proxied=proxy is not None)
         self._courtesy = Courtesy(clock, at_once=at_once, interval=interval)
-        self._wire = Wire(guard, resolver, clock, proxy)
+        self._wire = Wire(guard, resolver, clock, proxy, tls)
         self._exchange = Exchange(guard, self._wire, self._courtesy, clock, random)
         self._user_agent = _user_agent()
 

@@ -31,8 +31,10 @@ class Wire:
     that does not trust the host.
     """
 
-    def __init__(self, guard: Guard, resolver: Resolver, clock: Clock, proxy: str | None) -> None:
-        tls = httpcore2.default_ssl_context()
+    def __init__(
+        self, guard: Guard, resolver: Resolver, clock: Clock, proxy: str | None, tls: ssl.SSLContext | None
+    ) -> None:
+        tls = tls or httpcore2.default_ssl_context()
         guarded = CheckedBackend(resolver, clock, guard.admit)
         trusting = CheckedBackend(resolver, clock, _admit_all)
         self._pools = {

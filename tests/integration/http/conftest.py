@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, TypeVar
 
+import httpcore2
 import pytest
 
 from kurabito.clock import ManualClock
@@ -61,14 +63,14 @@ class Site:
 
         self.does(path, answer)
 
-    def says(self, path: str, body: bytes = b"", status: str = "200 OK", **headers: str) -> None:
+    def says(self, path: str, body: bytes = b"", /, status: str = "200 OK", **headers: str) -> None:
         """An answer with a body; `content_type="text/plain"` becomes Content-Type."""
         lines = {"Content-Length": str(len(body)), **{name.replace("_", "-"): value for name, value in headers.items()}}
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         self.sends(path, f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body)
 
     def moves(self, path: str, to: str, status: str = "302 Found", **headers: str) -> None:
-        self.says(path, status=status, location=to, **headers)
+        self.says(path, b"", status=status, location=to, **headers)
 
     @property
     def paths(self) -> list[str]:
@@ -149,10 +151,18 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
+@pytest.fixture(scope="session")
+def tls() -> ssl.SSLContext:
+    """Reading the machine's certificates takes a tenth of a second, so it is done once."""
+    return httpcore2.default_ssl_context()
+
+
 @pytest.fixture
-async def outbound(names: Names, clock: ManualClock) -> AsyncIterator[Outbound]:
+async def outbound(names: Names, clock: ManualClock, tls: ssl.SSLContext) -> AsyncIterator[Outbound]:
     """A client that finds every name on loopback and whose time stands still; site.test is allowed."""
-    async with Outbound(private_hosts=["site.test"], resolver=names, clock=clock, random=lambda: 0.0) as client:
+    async with Outbound(
+        private_hosts=["site.test"], resolver=names, clock=clock, tls=tls, random=lambda: 0.0
+    ) as client:
         yield client
 
 
