@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
+from secrets import token_hex
 from typing import Final, NamedTuple
 
 import httpx2
@@ -63,11 +62,12 @@ async def collected(pieces: AsyncIterator[bytes]) -> Body:
 
 async def written(to: Path, pieces: AsyncIterator[bytes]) -> Body:
     """The body in the file `to`, which appears when it is whole."""
-    # A thread writes, as a slow disk must not hold up everything else on the loop.
-    handle, name = await asyncio.to_thread(tempfile.mkstemp, prefix=f".{to.name}.", suffix=".part", dir=to.parent)
+    # Beside the other file, so that it can take its place in one step.
+    partial = to.with_name(f".{token_hex(8)}.part")
     try:
         size = 0
-        with os.fdopen(handle, "wb") as file:
+        # Threads touch the disk, as a slow one must not hold up everything else on the loop.
+        with await asyncio.to_thread(partial.open, "xb") as file:
             waiting = bytearray()
             async for piece in pieces:
                 waiting += piece
@@ -75,10 +75,9 @@ async def written(to: Path, pieces: AsyncIterator[bytes]) -> Body:
                     size += await asyncio.to_thread(file.write, waiting)
                     waiting = bytearray()
             size += await asyncio.to_thread(file.write, waiting)
-        await asyncio.to_thread(Path(name).replace, to)
+        await asyncio.to_thread(partial.replace, to)
     except BaseException:
-        with suppress(FileNotFoundError):
-            await asyncio.to_thread(Path(name).unlink)
+        await asyncio.to_thread(partial.unlink, missing_ok=True)
         raise
     return Body(b"", size)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
+import ssl
 import tracemalloc
 import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +46,21 @@ class Stuck:
         writer.write(self._head)
         await writer.drain()
         self.begun.set()
+
+
+@contextmanager
+def full_house(address: str, port: int) -> Iterator[None]:
+    """A server that has no room left, so that whoever comes gets neither a connection nor a refusal."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, port))
+        listener.listen(0)
+        for _ in range(4):
+            guest = stack.enter_context(socket.socket())
+            guest.setblocking(False)
+            guest.connect_ex((address, port))
+        yield
 
 
 async def test_an_answer_of_the_largest_size_is_taken(outbound: Outbound, site: Site) -> None:
@@ -177,6 +196,25 @@ async def test_the_next_address_is_tried_when_one_does_not_answer(outbound: Outb
     assert (await outbound.get(site.url(), limits=SMALL)).content == b"here"
 
 
+async def test_both_families_are_tried_however_many_addresses_one_of_them_has(
+    outbound: Outbound, site: Site, names: Names
+) -> None:
+    site.says("/", b"here")
+    names.answers["site.test"] = [[*["::1"] * 5, "127.0.0.1"]]
+    assert (await outbound.get(site.url(), limits=SMALL)).content == b"here"
+
+
+async def test_an_address_that_swallows_packets_leaves_time_for_the_next(
+    site: Site, names: Names, tls: ssl.SSLContext
+) -> None:
+    site.says("/", b"here")
+    names.answers["site.test"] = [["127.0.0.4", "127.0.0.1"]]
+    with full_house("127.0.0.4", site.port):
+        async with Outbound(private_hosts=["site.test"], resolver=names, tls=tls) as outbound:
+            reply = await outbound.get(site.url(), limits=Limits(attempts=1, connect_seconds=1.0))
+    assert reply.content == b"here"
+
+
 async def test_a_name_without_an_address_is_unreachable(names: Names) -> None:
     names.answers["nowhere.test"] = [[]]
     async with Outbound(resolver=names) as outbound:
@@ -191,6 +229,9 @@ async def test_a_download_appears_when_it_is_whole(outbound: Outbound, site: Sit
     assert (reply.size, reply.content, reply.content_type) == (len(content), b"", "image/jpeg")
     assert [path.name for path in tmp_path.iterdir()] == ["poster.jpg"]
     assert (tmp_path / "poster.jpg").read_bytes() == content
+    # As readable as any other file that we make: what is downloaded is served by others too.
+    (tmp_path / "other").touch()
+    assert (tmp_path / "poster.jpg").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 async def test_a_download_that_fails_leaves_what_was_there(outbound: Outbound, site: Site, tmp_path: Path) -> None:
