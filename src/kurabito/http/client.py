@@ -72,26 +72,28 @@ class Outbound:
         self,
         url: str,
         *,
+        params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         validators: Validators | None = None,
         trusted: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> Reply:
-        """What the URL gives; with `validators`, only if it changed since they came."""
+        """What the URL gives; with `validators`, only if it changed since they came. `params` are added to its query."""
         asked = {**(headers or {}), **(validators.headers() if validators else {})}
-        return await self.request("GET", url, headers=asked, trusted=trusted, limits=limits)
+        return await self.request("GET", url, params=params, headers=asked, trusted=trusted, limits=limits)
 
     async def get_json(
         self,
         url: str,
         *,
+        params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         trusted: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> Any:
         """What the URL gives, read as JSON."""
         asked = {"Accept": "application/json", **(headers or {})}
-        return (await self.get(url, headers=asked, trusted=trusted, limits=limits)).json()
+        return (await self.get(url, params=params, headers=asked, trusted=trusted, limits=limits)).json()
 
     async def request(
         self,
@@ -100,12 +102,13 @@ class Outbound:
         *,
         json: Any = None,
         content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         trusted: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> Reply:
         """The answer to any request, with its body in memory."""
-        request = self._request(method, url, headers, json=json, content=content)
+        request = self._request(method, url, headers, params=params, json=json, content=content)
         return await self._exchange.reply(request, collected, Trusted.parse(trusted), limits)
 
     async def download(
@@ -127,11 +130,14 @@ class Outbound:
         url: str,
         headers: Mapping[str, str] | None,
         *,
+        params: Mapping[str, str] | None = None,
         json: Any = None,
         content: bytes | None = None,
     ) -> httpx2.Request:
         try:
             parsed = httpx2.URL(url)
+            # A query that is written again may come out differently, so one that needs nothing is left as it is.
+            parsed = parsed.copy_merge_params(params) if params else parsed
         except httpx2.InvalidURL as error:
             raise UrlNotAllowed(f"this is not a URL that can be fetched: {error}; give one like https://…") from None
         sent = httpx2.Headers({"User-Agent": self._user_agent, "Accept": "*/*", "Accept-Encoding": ENCODINGS})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from itertools import count
 
 import httpx2
 
@@ -38,7 +37,9 @@ class Exchange:
 
     async def reply(self, request: httpx2.Request, read: Reader, trusted: Trusted, limits: Limits) -> Reply:
         """The reply to the request, from the first attempt that succeeds."""
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 return await self._attempt(request, read, trusted, limits)
             except (Unreachable, BadStatus) as error:
@@ -48,7 +49,6 @@ class Exchange:
                     raise
                 log.info("fetching again", url=shown(request.url), problem=error.code, seconds=round(wait, 1))
             await pause(self._clock, wait)
-        raise AssertionError("counting has no end")
 
     async def _attempt(self, request: httpx2.Request, read: Reader, trusted: Trusted, limits: Limits) -> Reply:
         left = limits.seconds

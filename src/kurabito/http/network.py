@@ -8,6 +8,7 @@ name that TLS verifies stay as they are.
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
@@ -79,13 +80,13 @@ class CheckedBackend(httpcore2.AsyncNetworkBackend):
         chosen = _alternating(addresses)[:_TRIED]
         # Each gets its share of the time, so that one that swallows packets does not keep us from the next.
         share = timeout / len(chosen)
-        problem: Exception | None = None
+        problems = []
         for address in chosen:
             try:
                 return await self._network.connect_tcp(str(address), port, timeout=share)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                problem = error
-        raise Unreachable(f"{host} did not take a connection at {chosen[-1]}: {problem or 'no time left'}")
+                problems.append(f"{address}: {_reason(error)}")
+        raise Unreachable(f"{host} did not take a connection ({', '.join(problems)}); try again later")
 
     async def _addresses(self, host: str) -> Sequence[Address]:
         address = literal(host)
@@ -105,3 +106,10 @@ def _alternating(addresses: Sequence[Address]) -> list[Address]:
     first = [address for address in addresses if address.version == addresses[0].version]
     second = [address for address in addresses if address.version != addresses[0].version]
     return [address for address in chain.from_iterable(zip_longest(first, second)) if address is not None]
+
+
+def _reason(error: BaseException) -> str:
+    """What the machine said in the end, under the layers that each said it in their way."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "no answer in time"

@@ -118,7 +118,7 @@ async def test_a_connection_that_is_always_refused_is_given_up(
     outbound: Outbound, site: Site, names: Names, waiting: Waiting
 ) -> None:
     names.answers["site.test"] = [["127.0.0.3"]]
-    with pytest.raises(Unreachable, match=r"site\.test did not take a connection at 127\.0\.0\.3"):
+    with pytest.raises(Unreachable, match=r"site\.test did not take a connection \(127\.0\.0\.3: Connection refused\)"):
         await waiting(outbound.get(site.url(), limits=PATIENT))
     assert len(names.asked) == 3
 

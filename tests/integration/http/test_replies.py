@@ -49,6 +49,13 @@ async def test_json_is_sent_and_read(outbound: Outbound, site: Site) -> None:
     assert (site.asked[1].headers["content-type"], site.asked[1].body) == ("application/json", b'{"a":1}')
 
 
+async def test_parameters_are_added_and_a_query_without_any_stays_as_it_is(outbound: Outbound, site: Site) -> None:
+    site.says("/", b"{}")
+    await outbound.get_json(site.url("/?a=1%2B1"), params={"query": "名 & more"})
+    await outbound.get(site.url("/?a=b+c;d&&e=%20"))
+    assert site.paths == ["/?a=1%2B1&query=%E5%90%8D+%26+more", "/?a=b+c;d&&e=%20"]
+
+
 @pytest.mark.parametrize("body", [b"<html>", b"", b"\xff\xfe\xff", b"[" * 100_000])
 async def test_what_is_not_json_makes_no_sense(outbound: Outbound, site: Site, body: bytes) -> None:
     site.says("/", body)
