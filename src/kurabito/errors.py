@@ -36,6 +36,14 @@
     │   ├── DeletionNotAllowed  the setting allow_delete is off
     │   ├── TrashNotFound       no entry of the trash has that id           (also LookupError)
     │   └── TrashConflict       the entry left the trash, or is about to
+    ├── OutboundError           something outside could not be fetched
+    │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
+    │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
+    │   ├── Unreachable         no connection, or one that broke
+    │   ├── TimedOut            the answer took too long
+    │   ├── TooLarge            the answer is larger than whoever asked can take
+    │   ├── BadStatus           the answer is not one of success
+    │   └── BadAnswer           the answer makes no sense
     ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
@@ -199,6 +207,74 @@ class ForeignOrigin(AccessError):
 
     code = "foreign_origin"
     status = 403
+
+
+class OutboundError(KurabitoError):
+    """Something outside could not be fetched."""
+
+    code = "outbound"
+    status = 502
+
+
+class UrlNotAllowed(OutboundError):
+    """The URL is not one that is ever fetched: neither http nor https, or without a host."""
+
+    code = "url_not_allowed"
+    status = 422
+
+
+class HostNotAllowed(UrlNotAllowed):
+    """The host is inside our own network, and nobody said that this is meant."""
+
+    code = "host_not_allowed"
+
+    def __init__(self, message: str, host: str) -> None:
+        super().__init__(message)
+        self.host = host
+
+    def __reduce__(self) -> tuple[type[HostNotAllowed], tuple[str, str]]:
+        return type(self), (str(self), self.host)
+
+
+class Unreachable(OutboundError):
+    """There was no connection, or it broke."""
+
+    code = "unreachable"
+
+
+class TimedOut(OutboundError):
+    """The answer took too long."""
+
+    code = "timed_out"
+    status = 504
+
+
+class TooLarge(OutboundError):
+    """The answer is larger than whoever asked can take."""
+
+    code = "too_large"
+
+
+class BadStatus(OutboundError):
+    """The answer came, and is not one of success."""
+
+    code = "bad_status"
+
+    def __init__(self, message: str, answered: int, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.answered = answered
+        """The status that was answered; `status` is how we say so to our own clients."""
+        self.retry_after = retry_after
+        """Seconds after which the host wants to be asked again, if it said so."""
+
+    def __reduce__(self) -> tuple[type[BadStatus], tuple[str, int, float | None]]:
+        return type(self), (str(self), self.answered, self.retry_after)
+
+
+class BadAnswer(OutboundError):
+    """The answer makes no sense: redirects without an end, broken compression, something else than JSON."""
+
+    code = "bad_answer"
 
 
 class BodyTooSlow(KurabitoError):

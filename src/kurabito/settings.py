@@ -15,6 +15,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,6 +33,7 @@ PREFIX: Final = "KURABITO_"
 FILE_NAME: Final = "kurabito.toml"
 DEFAULT: Final = "default"
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
+_HOST_NAME: Final = re.compile(r"[\w.-]+")
 _PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
 
 
@@ -67,6 +69,9 @@ class Settings(BaseSettings):
     allowed_hosts: CommaList = Field((), description="further names that the Host header may carry, comma list")
     trusted_proxies: CommaList = Field((), description="addresses or networks of reverse proxies, comma list")
     password_file: Path | None = Field(None, description="file that holds the password for the page")
+    allow_private_hosts: CommaList = Field(
+        (), description="hosts, addresses or networks inside your own network that may be fetched from, comma list"
+    )
     proxy: str | None = Field(None, description="proxy for everything fetched from outside")
     tz: str | None = Field(None, description="time zone of schedules, like Europe/Berlin; default: the machine's")
     umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
@@ -130,6 +135,19 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(f"{proxy} is neither an address nor a network like 10.0.0.0/8") from None
         return proxies
+
+    @field_validator("allow_private_hosts")
+    @classmethod
+    def _hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not _HOST_NAME.fullmatch(host):
+                try:
+                    ipaddress.ip_network(host, strict=False)
+                except ValueError:
+                    raise ValueError(
+                        f"{host} is neither a host like nas.local nor an address or network like 10.0.0.0/8"
+                    ) from None
+        return hosts
 
     @field_validator("proxy")
     @classmethod

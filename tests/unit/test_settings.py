@@ -105,6 +105,12 @@ def test_a_bad_file_is_refused_by_name(state: Path, content: str, message: str) 
         ("LOG_FORMAT", "xml", r"log_format \(from KURABITO_LOG_FORMAT\) cannot be 'xml': .*'auto', 'human' or 'json'"),
         ("DATABASE", "mysql://a:pw@b/c", r"database .* cannot be 'mysql://a:\*\*\*@b/c': must be sqlite:///"),
         ("TRUSTED_PROXIES", "10.0.0.0/8,nonsense", r"nonsense is neither an address nor a network"),
+        (
+            "ALLOW_PRIVATE_HOSTS",
+            "nas.local,10.0.0.0/33",
+            r"10\.0\.0\.0/33 is neither a host like nas\.local nor an address",
+        ),
+        ("ALLOW_PRIVATE_HOSTS", "http://nas", r"http://nas is neither a host"),
         ("PROXY", "ftp://x", r"must begin with one of http://"),
         ("TZ", "Mars/Olympus", r"tz \(from KURABITO_TZ\) .*no such time zone"),
         ("TZ", "../etc/passwd", r"no such time zone"),
@@ -125,6 +131,11 @@ def test_a_bad_value_names_its_field_and_origin(
 def test_lists_are_comma_separated_in_the_environment(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KURABITO_ALLOWED_HOSTS", "nas.local, media.example ,")
     assert settings.load().allowed_hosts == ("nas.local", "media.example")
+
+
+def test_private_hosts_are_names_addresses_or_networks(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KURABITO_ALLOW_PRIVATE_HOSTS", "nas.local, 192.168.1.5, fd00::/8, 日本.jp")
+    assert settings.load().allow_private_hosts == ("nas.local", "192.168.1.5", "fd00::/8", "日本.jp")
 
 
 def test_lists_are_lists_in_the_file(state: Path) -> None:

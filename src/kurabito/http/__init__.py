@@ -1,0 +1,24 @@
+"""Outbound HTTP: the one way out, for feeds, posters, metadata services and downloaders alike.
+
+A request passes these in turn:
+
+    client ─► guard ─────► courtesy ─────► wire ─────────────► bodies ─► reply
+              may we?      whose turn?     pools, checked      size caps
+                                           connections
+        ▲         ▲                            │
+        │         └── redirects: judged anew ──┤
+        └──────────── retries: idempotent only ┘
+
+Every error is an `OutboundError`; `host_not_allowed` says how to allow the host. Nothing is kept between requests but open
+connections and each host's pace: no cookies, no cache.
+
+**With a proxy** the addresses behind a name are the proxy's to find, so the guard can only judge what is written: addresses,
+and names that only a local network knows (nas, nas.local). What a public name leads to from where the proxy stands is up
+to the proxy. Local hosts that are trusted are reached without it.
+"""
+
+from kurabito.http.client import Outbound
+from kurabito.http.limits import Limits
+from kurabito.http.replies import Reply, Validators
+
+__all__ = ["Limits", "Outbound", "Reply", "Validators"]

@@ -1,0 +1,160 @@
+"""The one client for everything that leaves Kurabito."""
+
+from __future__ import annotations
+
+import random
+import ssl
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any, Final, Self
+
+import httpx2
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.errors import UrlNotAllowed
+from kurabito.http.bodies import ENCODINGS, collected, written
+from kurabito.http.courtesy import Courtesy
+from kurabito.http.exchange import Exchange
+from kurabito.http.guard import Guard, Trusted
+from kurabito.http.limits import Limits
+from kurabito.http.network import Resolver, resolve
+from kurabito.http.replies import Reply, Validators
+from kurabito.http.wire import Wire
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+class Outbound:
+    """Fetches from outside: guarded, bounded, polite.
+
+        async with Outbound(private_hosts=["nas.local"]) as outbound:
+            feed = await outbound.get("https://example.org/feed.xml", validators=known)
+            if not feed.not_modified:
+                read(feed.content)
+
+    `trusted` names hosts that may be inside our own network for this one request, because a user or a setting named them.
+    """
+
+    def __init__(
+        self,
+        *,
+        private_hosts: Iterable[str] = (),
+        proxy: str | None = None,
+        at_once: int = 2,
+        interval: float = 0.0,
+        clock: Clock | None = None,
+        resolver: Resolver = resolve,
+        tls: ssl.SSLContext | None = None,
+        random: Callable[[], float] = random.random,
+    ) -> None:
+        clock = clock or SystemClock()
+        guard = Guard(private_hosts, proxied=proxy is not None)
+        self._courtesy = Courtesy(clock, at_once=at_once, interval=interval)
+        self._wire = Wire(guard, resolver, clock, proxy, tls)
+        self._exchange = Exchange(guard, self._wire, self._courtesy, clock, random)
+        self._user_agent = _user_agent()
+
+    async def __aenter__(self) -> Self:
+        await self._wire.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._wire.__aexit__()
+
+    def pace(self, host: str, interval: float) -> None:
+        """Let so many seconds pass from one request to this host to the next; other hosts have the common interval."""
+        self._courtesy.pace(host, interval)
+
+    async def get(
+        self,
+        url: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        validators: Validators | None = None,
+        trusted: Iterable[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Reply:
+        """What the URL gives; with `validators`, only if it changed since they came. `params` are added to its query."""
+        asked = {**(headers or {}), **(validators.headers() if validators else {})}
+        return await self.request("GET", url, params=params, headers=asked, trusted=trusted, limits=limits)
+
+    async def get_json(
+        self,
+        url: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        trusted: Iterable[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Any:
+        """What the URL gives, read as JSON."""
+        asked = {"Accept": "application/json", **(headers or {})}
+        return (await self.get(url, params=params, headers=asked, trusted=trusted, limits=limits)).json()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        trusted: Iterable[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Reply:
+        """The answer to any request, with its body in memory."""
+        request = self._request(method, url, headers, params=params, json=json, content=content)
+        return await self._exchange.reply(request, collected, Trusted.parse(trusted), limits)
+
+    async def download(
+        self,
+        url: str,
+        to: Path,
+        *,
+        headers: Mapping[str, str] | None = None,
+        trusted: Iterable[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Reply:
+        """Put what the URL gives into the file `to`, which appears when it is whole."""
+        request = self._request("GET", url, headers)
+        return await self._exchange.reply(request, partial(written, to), Trusted.parse(trusted), limits)
+
+    def _request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None,
+        *,
+        params: Mapping[str, str] | None = None,
+        json: Any = None,
+        content: bytes | None = None,
+    ) -> httpx2.Request:
+        try:
+            parsed = httpx2.URL(url)
+            # A query that is written again may come out differently, so one that needs nothing is left as it is.
+            parsed = parsed.copy_merge_params(params) if params else parsed
+        except httpx2.InvalidURL as error:
+            raise UrlNotAllowed(f"this is not a URL that can be fetched: {error}; give one like https://…") from None
+        sent = httpx2.Headers({"User-Agent": self._user_agent, "Accept": "*/*", "Accept-Encoding": ENCODINGS})
+        if parsed.userinfo:
+            sent["Authorization"] = "Basic " + b64encode(f"{parsed.username}:{parsed.password}".encode()).decode(
+                "ascii"
+            )
+            # Left out here, it cannot get into a log, an error or a reply.
+            parsed = parsed.copy_with(username=None, password=None)
+        sent.update(headers)
+        return httpx2.Request(method.upper(), parsed, headers=sent, json=json, content=content)
+
+
+def _user_agent() -> str:
+    """Who asks, and where one can read about it if the package names a home page."""
+    package = metadata("kurabito")
+    homes = [
+        entry.partition(", ")[2] for entry in package.get_all("Project-URL") or () if entry.startswith("Homepage,")
+    ]
+    return " ".join([f"Kurabito/{package['Version']}", *(f"(+{home})" for home in homes)])
