@@ -1,0 +1,2 @@
+from kurabito.titles.parser import parse_title
+from kurabito.titles.model import *

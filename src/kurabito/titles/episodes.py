@@ -1,0 +1,218 @@
+"""Recognises episodes, from the surest form to the least sure; the first form that fits is the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from kurabito.titles.draft import TAKEN, Draft
+from kurabito.titles.model import Kind
+from kurabito.titles.numbers import HAN, Run, han_number, read_run
+
+_SEASON_EPISODE: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)", re.I
+)
+_SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
+_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|20\d\d)x(?=\d{1,3}(?!\d))", re.I)
+_HAN_EPISODE: Final = re.compile(
+    rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?[话話集回夜幕]"
+)
+_HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
+_HAN_COUNTED: Final = re.compile(r"(?<![\d.])(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回](?![\w])")
+_NAMED: Final = re.compile(
+    r"(?<![A-Za-z])(?:Episodes?|Episodio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
+)
+_TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
+_OF: Final = re.compile(r"(?<![\d.])(\d{1,3})\s?(?:of|iz|von|de)\s?(\d{1,3})(?![\dA-Za-z])", re.I)
+_BRACKETED: Final = re.compile(r"\[\s?(?:EP?\.?\s?)?(?=\d)", re.I)
+_CLOSING: Final = re.compile(
+    r"\s?(?:(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\(\d{1,4}\)|[&+][^\]]{1,12}|[ ]){1,4})?\s?\]", re.I
+)
+_DASHED: Final = re.compile(r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}#?(?=\d{1,4})|(?<=[\w\]])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))")
+_STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
+_GAP: Final = re.compile(r"[\s.,]|$")
+_LAST: Final = re.compile(r"(?<=[\s.\])\x01])(\d{2,4})(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\x01\[(-]|$))", re.I)
+_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.])", re.I)
+_FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:[ .]-|\.\s|\s))")
+_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])([1-9]\d?)(\d\d)(?=[.\s]\x00)")
+
+_WHOLE: Final = re.compile("合集|全集|全[话話集]|[完终終][结結]?[\\] ]")
+
+
+def read_episodes(draft: Draft) -> None:
+    """Find which episodes the title is about, and take them out of it."""
+    if _WHOLE.search(draft.text):
+        draft.is_batch = True
+    for recognise in _FORMS:
+        if recognise(draft):
+            break
+
+
+def _settle(draft: Draft, run: Run, start: int, end: int, why: str) -> bool:
+    draft.episodes = run.numbers
+    draft.version = run.version or draft.version
+    draft.take(start, end, "episode", why)
+    return True
+
+
+def _season_and_episode(draft: Draft) -> bool:
+    for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS):
+        found = pattern.search(draft.text)
+        if found and (run := read_run(draft.text, found.end())):
+            draft.seasons = (int(found[1]),)
+            _take_twin(draft, run, found.start())
+            return _settle(draft, run, found.start(), run.end, "a season and an episode")
+    return False
+
+
+def _take_twin(draft: Draft, run: Run, before: int) -> None:
+    """`Name - 05 - S01E05` says it twice."""
+    if twin := re.compile(r"-\s?(\d{1,4})\s?-\s?$").search(draft.text, 0, before):
+        draft.take(twin.start(), before, "episode", "the same number again")
+
+
+def _chinese(draft: Draft) -> bool:
+    text = draft.text
+    if found := _HAN_EPISODE.search(text):
+        if "." in found[1]:
+            numbers: tuple[float, ...] = (float(found[1]),)
+        else:
+            first = han_number(found[1])
+            last = han_number(found[2]) if found[2] else first
+            numbers = tuple(range(first, last + 1)) if first <= last <= first + 2000 else (first,)
+        return _settle(draft, Run(numbers, None, 0), found.start(), found.end(), "第…话 counts episodes")
+    if found := _HAN_ALL.search(text):
+        draft.is_batch = True
+        everything = tuple(range(1, min(han_number(found[1]), 2000) + 1))
+        return _settle(draft, Run(everything, None, 0), found.start(), found.end(), "全…话 is the whole season")
+    if found := _HAN_COUNTED.search(text):
+        first, last = int(found[1]), int(found[2] or found[1])
+        numbers = tuple(range(first, last + 1)) if first <= last <= first + 2000 else (first,)
+        return _settle(draft, Run(numbers, None, 0), found.start(), found.end(), "counted in 话 or 集")
+    return False
+
+
+def _named(draft: Draft) -> bool:
+    if found := _TURKISH.search(draft.text):
+        return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "the word for episode")
+    for found in _NAMED.finditer(draft.text):
+        if run := read_run(draft.text, found.end()):
+            if found[0].lower().startswith("cap") and len(run.numbers) == 1 and 100 <= run.numbers[0] <= 9999:
+                # Spanish releases write season and episode as one number: Cap.105.
+                draft.seasons = (int(run.numbers[0]) // 100,)
+                run = run._replace(numbers=(int(run.numbers[0]) % 100,))
+            return _settle(draft, run, found.start(), run.end, "the word for episode")
+    if found := _OF.search(draft.text):
+        return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "one of so many")
+    return False
+
+
+def _bracketed(draft: Draft) -> bool:
+    year: tuple[Run, int, int] | None = None
+    for found in _BRACKETED.finditer(draft.text):
+        run = read_run(draft.text, found.end())
+        closing = _CLOSING.match(draft.text, run.end) if run else None
+        if run is None or closing is None:
+            continue
+        if len(run.numbers) == 1 and 1900 <= run.numbers[0] <= 2099:
+            year = year or (run, found.start(), closing.end())
+            continue
+        if found.start() == 0 and "[" not in draft.text[closing.end() :] and not _BRACKETED.search(draft.text, 1):
+            continue
+        return _settle(draft, run, found.start(), closing.end(), "a number alone in brackets")
+    if year is not None and draft.year is None:
+        draft.year = int(year[0].numbers[0])
+        draft.take(year[1], year[2], "year", "a year alone in brackets")
+    return False
+
+
+def _dashed(draft: Draft) -> bool:
+    best: tuple[Run, int] | None = None
+    for found in _DASHED.finditer(draft.text):
+        run = read_run(draft.text, found.end())
+        if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
+            continue
+        if _STANDS_ALONE.match(draft.text, run.end):
+            best = (run, found.start())
+            if not _CLOSING_END.match(draft.text, run.end):
+                break
+        elif best is None and _GAP.match(draft.text, run.end) and draft.text[found.end()] == "0":
+            best = (run, found.start())
+    return best is not None and _settle(draft, best[0], best[1], best[0].end, "a number behind a dash")
+
+
+_CLOSING_END: Final = re.compile(r"\s*-\s")
+
+
+def _is_year(run: Run) -> bool:
+    return len(run.numbers) == 1 and 1900 <= run.numbers[0] <= 2099
+
+
+def _special(draft: Draft) -> bool:
+    if draft.kind in (None, Kind.MOVIE, Kind.TV):
+        return False
+    found = _SPECIAL_NUMBER.search(draft.text)
+    if found and (run := read_run(draft.text, found.end())):
+        return _settle(draft, run, found.start(), run.end, "a number behind the kind")
+    return False
+
+
+_SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}(?![\dA-Za-z]))")
+
+
+def _last_number(draft: Draft) -> bool:
+    for found in _LAST.finditer(draft.text):
+        run = read_run(draft.text, found.start())
+        if run is None or _is_year(run) or _NOT_EPISODE.search(draft.text[: found.start()]):
+            continue
+        if not draft.text[: found.start()].strip(" .\x00\x01"):
+            continue
+        if "[" not in draft.original and not found[1].startswith("0") and _followed_by_year_or_tag(draft, found.end()):
+            continue
+        return _settle(draft, run, found.start(), run.end, "the last number of the name")
+    return False
+
+
+def _followed_by_year_or_tag(draft: Draft, at: int) -> bool:
+    rest = draft.text[at:].lstrip(" .")
+    return rest.startswith((TAKEN, "(")) and len(rest) > 1
+
+
+def _scene_number(draft: Draft) -> bool:
+    """`show.217.hdtv` is season 2, episode 17, where nobody uses brackets."""
+    if "[" in draft.original or draft.original.count(".") < 2:
+        return False
+    if found := _SCENE_NUMBER.search(draft.text):
+        draft.seasons = (int(found[1]),)
+        return _settle(draft, Run((int(found[2]),), None, 0), found.start(), found.end(), "a season and an episode in one number")
+    return False
+
+
+def _zero_number(draft: Draft) -> bool:
+    found = _LEADING_ZERO.search(draft.text)
+    if found and (run := read_run(draft.text, found.start())):
+        return _settle(draft, run, found.start(), run.end, "a number that begins with zero")
+    return False
+
+
+def _first_number(draft: Draft) -> bool:
+    found = _FIRST.match(draft.text)
+    if found and (run := read_run(draft.text, found.end())) and (draft.group or draft.text[found.end()] == "0"):
+        return _settle(draft, run, found.end(), run.end, "the number before the name")
+    return False
+
+
+_FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
+    _season_and_episode,
+    _chinese,
+    _bracketed,
+    _named,
+    _dashed,
+    _special,
+    _scene_number,
+    _last_number,
+    _zero_number,
+    _first_number,
+)

@@ -1,0 +1,115 @@
+"""What is left is the name, or several: told apart by separators, brackets and scripts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
+from kurabito.titles.text import CJK_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
+
+_STRETCH: Final = re.compile(r"[^\x00]+")
+_SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
+_SEPARATOR: Final = re.compile(r"[/|]")
+_EDGES: Final = " .-–—,:/|+&\x01・★"
+_ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
+_MOST_NAMES: Final = 12
+
+
+def read_names(draft: Draft) -> tuple[str, ...]:
+    """The names in the first stretch of text that nobody took."""
+    for found in _STRETCH.finditer(draft.text):
+        if names := _names_in(found[0]):
+            return names
+    return ()
+
+
+def _names_in(stretch: str) -> tuple[str, ...]:
+    parts = segments(stretch)
+    if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
+        written = [_without_last_brackets(stretch, parts)]
+    else:
+        written = [stretch[part.start : part.end] for part in parts]
+    candidates = [name for text in written for name in _split(text)][:_MOST_NAMES]
+    names: dict[str, None] = {}
+    for candidate in candidates:
+        for piece in _by_script(candidate, alone=len(candidates) == 1):
+            name = _clean(piece)
+            if LETTER_OR_DIGIT.search(name):
+                names[name] = None
+    return tuple(names)
+
+
+def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
+    """A bracket inside the name belongs to it; square ones behind it do not."""
+    end = len(stretch)
+    for part in reversed(parts):
+        if part.bracket != "[" and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
+            break
+        end = part.outer[0]
+    start = 0
+    for part in parts:
+        if part.bracket != "[":
+            break
+        start = part.outer[1]
+    return stretch[start:end]
+
+
+def _split(text: str) -> list[str]:
+    """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
+    if _SPACED_SEPARATOR.search(text):
+        return _SPACED_SEPARATOR.split(text)
+    if CJK_LETTER.search(text):
+        return _SEPARATOR.split(text)
+    return [text]
+
+
+def _by_script(text: str, *, alone: bool) -> list[str]:
+    """Cut a name at a season or kind that was taken out of it, and a lone one where it goes on in another script."""
+    before, _, behind = text.partition(SKIPPED)
+    behind = behind.strip(SKIPPED)
+    if not LETTER_OR_DIGIT.search(before):
+        before, behind = behind.partition(SKIPPED)[0], ""
+    pieces = _two_scripts(before) if alone else [before]
+    if behind and bool(CJK_LETTER.search(behind)) != bool(CJK_LETTER.search(before)):
+        pieces.append(behind.partition(SKIPPED)[0])
+    return pieces
+
+
+def _two_scripts(text: str) -> list[str]:
+    """`天国大魔境 Tengoku Daimakyou` is one name in two scripts; `16bit 的感动` is one in a mixture."""
+    words = text.split(" ")
+    scripts = [_script(word) for word in words]
+    known = [script for script in scripts if script]
+    if len(set(known)) < 2:
+        return [text]
+    first = next(index for index, script in enumerate(scripts) if script)
+    change = next(index for index in range(first, len(words)) if scripts[index] not in ("", scripts[first]))
+    if any(script == scripts[first] for script in scripts[change:]):
+        return [text]
+    return [" ".join(words[:change]), " ".join(words[change:]), text]
+
+
+def _script(word: str) -> str:
+    if CJK_LETTER.search(word):
+        return "cjk"
+    return "latin" if LATIN_LETTER.search(word) else ""
+
+
+def _clean(text: str) -> str:
+    """A name without the dots that stood for blanks, and without what clings to its edges."""
+    if " " not in text.strip(" .-"):
+        text = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
+        text = text.replace(".", " ").replace("\x02", ".")
+    name = " ".join(text.replace(SKIPPED, " ").split()).strip(_EDGES)
+    if name.count("(") != name.count(")"):
+        name = name.strip("()").strip(_EDGES)
+    return name
+
+
+def best_of(names: tuple[str, ...]) -> str | None:
+    """The name in Latin letters, which indexes and file systems agree on; else the first."""
+    for name in names:
+        if LATIN_LETTER.search(name) and not CJK_LETTER.search(name):
+            return name
+    return names[0] if names else None

@@ -1,0 +1,195 @@
+"""Recognises what a release says about its picture, sound, languages and origin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from kurabito.titles.draft import Draft, Segment
+from kurabito.titles.text import CJK_LETTER
+from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
+
+_WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
+_JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
+_CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
+_EXTENSION: Final = re.compile(r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$", re.I)
+_CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+
+_SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
+_SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
+_SAYS_SUBTITLES: Final = re.compile(
+    "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
+)
+_NOTICE: Final = re.compile(
+    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^\\d{0,4}年?[日韩韓美国國]剧$"
+)
+_SEASON_OF_YEAR: Final = re.compile(
+    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆]"
+)
+
+
+class Tag(NamedTuple):
+    """A word or phrase of the vocabulary, found at a place."""
+
+    start: int
+    end: int
+    meaning: Meaning
+    words: int
+
+
+def read_file_ending(draft: Draft) -> None:
+    """The container, from the end of a file's name."""
+    if found := _EXTENSION.search(draft.text):
+        ending = found[1].lower()
+        if ending in _CONTAINERS:
+            draft.note("container", ending)
+        draft.take(found.start(), found.end(), "container", "a file ends in it")
+
+
+def read_checksum(draft: Draft) -> None:
+    """Eight hexadecimal digits. Outside brackets they count only with both letters and digits: words can look so too."""
+    for found in _CHECKSUM.finditer(draft.text):
+        digits = found[1]
+        bracketed = draft.text[found.start()] in "[("
+        if digits.isdigit() and (not bracketed or digits.startswith(("19", "20"))):
+            continue
+        if digits.isalpha() and not bracketed:
+            continue
+        draft.checksum = digits.upper()
+        end = found.end() + (bracketed and found.end() < len(draft.text))
+        draft.take(found.start(), end, "checksum", "eight hexadecimal digits")
+
+
+def read_notes(draft: Draft) -> None:
+    """What fansub groups add in Chinese: subtitles, the season of the year, who is wanted."""
+    if not CJK_LETTER.search(draft.text):
+        return
+    for segment in draft.segments:
+        if not segment.bracket:
+            continue
+        inner = draft.text[segment.start : segment.end].strip()
+        if _NOTICE.search(inner):
+            draft.take(*segment.outer, "note", "a notice to readers")
+        elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
+            _note_languages(draft, inner)
+            draft.take(*segment.outer, "languages", "only words about subtitles")
+    for found in _SEASON_OF_YEAR.finditer(draft.text):
+        draft.take(found.start(), found.end(), "note", "the month in which the series began")
+
+
+def _note_languages(draft: Draft, words: str) -> None:
+    for letters, code in (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue")):
+        if any(letter in words for letter in letters):
+            draft.note("languages", code)
+
+
+def read_tags(draft: Draft) -> None:
+    """Every word of the vocabulary, in brackets and out of them."""
+    for segment in draft.segments:
+        tags = list(_scan(draft.text, segment.start, segment.end))
+        if segment.bracket:
+            _read_bracket(draft, segment, tags)
+        else:
+            _read_bare(draft, tags)
+
+
+def _scan(text: str, start: int, end: int) -> Iterator[Tag]:
+    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text, start, end)]
+    index = 0
+    while index < len(words):
+        tag = _tag_at(text, words, index)
+        if tag is not None:
+            yield tag
+        index += tag.words if tag is not None else 1
+
+
+def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | None:
+    start, end, word = words[index]
+    phrase, last = word, index
+    best: Tag | None = None
+    for length in range(1, LENGTHS.get(word, 0) + 1):
+        if length > 1:
+            last += 1
+            if last == len(words) or text[end : words[last][0]] not in _JOINTS:
+                break
+            end = words[last][1]
+            phrase = f"{phrase} {words[last][2]}"
+        if meaning := KNOWN.get(phrase):
+            best = Tag(start, end, meaning, length)
+    if best is None and any(char.isdigit() for char in word) and (meaning := numeric(word)):
+        return Tag(start, words[index][1], meaning, 1)
+    return best
+
+
+def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
+    if not tags:
+        return
+    inner = draft.text[segment.start : segment.end]
+    words = len(_WORD.findall(inner))
+    known = sum(tag.words for tag in tags)
+    strange = [word for word in _strange_words(draft, segment, tags) if not word.isdigit()]
+    sure = any(tag.meaning.sure for tag in tags)
+    if CJK_LETTER.search(inner) and not (sure and known >= words):
+        return
+    if strange and not (sure and len(strange) <= known):
+        return
+    for tag in tags:
+        _note(draft, tag.meaning)
+    start, end = segment.outer
+    first = _WORD.search(draft.text, segment.start, segment.end)
+    if first is not None and sure and first[0].isdigit() and len(first[0]) in (2, 3) and first.end() < tags[0].start:
+        # An episode that shares its bracket with tags: it stays, as if it stood before the bracket.
+        draft.take(start, segment.start, "tags", "a bracket of tags")
+        start = first.end()
+    if strange and segment.end < len(draft.text) + 1:
+        draft.signature = strange[-1]
+    draft.take(start, min(end, len(draft.text)), "tags", _told(tags))
+
+
+def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]:
+    strange: list[str] = []
+    at = segment.start
+    for tag in tags:
+        strange += _WORD.findall(draft.text, at, tag.start)
+        at = tag.end
+    return strange + _WORD.findall(draft.text, at, segment.end)
+
+
+def _read_bare(draft: Draft, tags: list[Tag]) -> None:
+    behind = False
+    for tag in tags:
+        start, end, meaning, _ = tag
+        is_signature = (
+            not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text.rstrip("\x00"))
+        )
+        if is_signature:
+            continue
+        if meaning.sure or behind:
+            behind = True
+            _note(draft, meaning)
+            draft.take(start, end, meaning.attribute, f"says {meaning.value or meaning.attribute}")
+        else:
+            draft.doubtful.append((start, end, meaning.attribute, meaning.value))
+
+
+def read_doubtful(draft: Draft, behind: int) -> None:
+    """The words that are tags because they stand behind the name."""
+    for start, end, attribute, value in draft.doubtful:
+        if start > behind and "\x00" not in draft.text[start:end]:
+            _note(draft, Meaning(attribute, value, sure=False))
+            draft.take(start, end, attribute, "stands behind the name")
+
+
+def _note(draft: Draft, meaning: Meaning) -> None:
+    if meaning.attribute == "version":
+        draft.version = int(meaning.value)
+    elif meaning.attribute == "batch":
+        draft.note("batch", meaning.value)
+    else:
+        draft.note(meaning.attribute, meaning.value)
+
+
+def _told(tags: list[Tag]) -> str:
+    said = dict.fromkeys(tag.meaning.attribute for tag in tags)
+    return f"a bracket that says {', '.join(said)}"
