@@ -24,27 +24,35 @@ _NAMED: Final = re.compile(
     r"(?<![A-Za-z])(?:Episodes?|Episodio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
 )
 _TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
-_OF: Final = re.compile(r"(?<![\d.])(\d{1,3})\s?(?:of|iz|von|de)\s?(\d{1,3})(?![\dA-Za-z])", re.I)
-_BRACKETED: Final = re.compile(r"\[\s?(?:EP?\.?\s?)?(?=\d)", re.I)
+# Spanish releases write season and episode as one number.
+_SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
+_RUSSIAN: Final = re.compile(r"Сери[ия]:?\s?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])", re.I)
+_OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})\s?(?:of|iz|von|de)\s?(\d{1,3})(?![\dA-Za-z])", re.I)
+_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\()\s?(?:EP?\.?\s?|EX\s?)?(?=\d)", re.I)
 _CLOSING: Final = re.compile(
-    r"\s?(?:(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\(\d{1,4}\)|[&+][^\]]{1,12}|[ ]){1,4})?\s?\]", re.I
+    r"(?:\s?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12})){0,4}\s?[\]』)]", re.I
 )
-_DASHED: Final = re.compile(r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}#?(?=\d{1,4})|(?<=[\w\]])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))")
+_DASHED: Final = re.compile(r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))")
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
 _GAP: Final = re.compile(r"[\s.,]|$")
-_LAST: Final = re.compile(r"(?<=[\s.\])\x01])(\d{2,4})(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\x01\[(-]|$))", re.I)
-_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.])", re.I)
-_FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:[ .]-|\.\s|\s))")
-_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
-_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])([1-9]\d?)(\d\d)(?=[.\s]\x00)")
+_TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])\d{1,2}(?=[.\s]\x00)")
+_LAST: Final = re.compile(
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\x01\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))", re.I
+)
+_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!S\d|Season))", re.I)
+_FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
+_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Seasons?|Saison|Temporada|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
 
-_WHOLE: Final = re.compile("合集|全集|全[话話集]|[完终終][结結]?[\\] ]")
+_VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
 
 
 def read_episodes(draft: Draft) -> None:
     """Find which episodes the title is about, and take them out of it."""
-    if _WHOLE.search(draft.text):
-        draft.is_batch = True
+    for found in _VOLUME.finditer(draft.text):
+        draft.take(found.start(), found.end(), "volume", "counts discs, not episodes")
+    if draft.episodes:
+        return
     for recognise in _FORMS:
         if recognise(draft):
             break
@@ -57,14 +65,15 @@ def _settle(draft: Draft, run: Run, start: int, end: int, why: str) -> bool:
     return True
 
 
-def _season_and_episode(draft: Draft) -> bool:
+def read_season_and_episode(draft: Draft) -> None:
+    """`S01E02` and `1x02`: so sure that they are read before the tags, which some releases wrap around them."""
     for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS):
         found = pattern.search(draft.text)
         if found and (run := read_run(draft.text, found.end())):
             draft.seasons = (int(found[1]),)
             _take_twin(draft, run, found.start())
-            return _settle(draft, run, found.start(), run.end, "a season and an episode")
-    return False
+            _settle(draft, run, found.start(), run.end, "a season and an episode")
+            return
 
 
 def _take_twin(draft: Draft, run: Run, before: int) -> None:
@@ -97,12 +106,15 @@ def _chinese(draft: Draft) -> bool:
 def _named(draft: Draft) -> bool:
     if found := _TURKISH.search(draft.text):
         return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "the word for episode")
+    if found := _SPANISH.search(draft.text):
+        draft.seasons = (int(found[1]),)
+        first, last = int(found[2]), int(found[3] or found[2])
+        return _settle(draft, Run(tuple(range(first, max(first, last) + 1)), None, 0), found.start(), found.end(), "Cap. counts both")
+    if found := _RUSSIAN.search(draft.text):
+        first, last = int(found[1] or found[3]), int(found[2] or found[1] or found[3])
+        return _settle(draft, Run(tuple(range(first, max(first, last) + 1)), None, 0), found.start(), found.end(), "the word for episode")
     for found in _NAMED.finditer(draft.text):
         if run := read_run(draft.text, found.end()):
-            if found[0].lower().startswith("cap") and len(run.numbers) == 1 and 100 <= run.numbers[0] <= 9999:
-                # Spanish releases write season and episode as one number: Cap.105.
-                draft.seasons = (int(run.numbers[0]) // 100,)
-                run = run._replace(numbers=(int(run.numbers[0]) % 100,))
             return _settle(draft, run, found.start(), run.end, "the word for episode")
     if found := _OF.search(draft.text):
         return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "one of so many")
@@ -131,7 +143,7 @@ def _bracketed(draft: Draft) -> bool:
 def _dashed(draft: Draft) -> bool:
     best: tuple[Run, int] | None = None
     for found in _DASHED.finditer(draft.text):
-        run = read_run(draft.text, found.end())
+        run = read_run(draft.text, found.end(), spaced=True)
         if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
             continue
         if _STANDS_ALONE.match(draft.text, run.end):
@@ -147,7 +159,7 @@ _CLOSING_END: Final = re.compile(r"\s*-\s")
 
 
 def _is_year(run: Run) -> bool:
-    return len(run.numbers) == 1 and 1900 <= run.numbers[0] <= 2099
+    return 1900 <= run.numbers[0] <= 2099
 
 
 def _special(draft: Draft) -> bool:
@@ -169,21 +181,26 @@ def _last_number(draft: Draft) -> bool:
             continue
         if not draft.text[: found.start()].strip(" .\x00\x01"):
             continue
-        if "[" not in draft.original and not found[1].startswith("0") and _followed_by_year_or_tag(draft, found.end()):
+        if _is_part_of_film(draft, found):
             continue
         return _settle(draft, run, found.start(), run.end, "the last number of the name")
     return False
 
 
-def _followed_by_year_or_tag(draft: Draft, at: int) -> bool:
-    rest = draft.text[at:].lstrip(" .")
-    return rest.startswith((TAKEN, "(")) and len(rest) > 1
+def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
+    """`Apollo 13 1080p` is no episode; `Naruto 013` is, and so is what was recorded from television."""
+    if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
+        return False
+    return draft.text[found.end() :].lstrip(" .").startswith((TAKEN, "("))
 
 
 def _scene_number(draft: Draft) -> bool:
     """`show.217.hdtv` is season 2, episode 17, where nobody uses brackets."""
-    if "[" in draft.original or draft.original.count(".") < 2:
+    if draft.original.startswith("[") or draft.original.count(".") < 2:
         return False
+    recorded = "HDTV" in draft.values.get("source", ())
+    if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
+        return _settle(draft, Run((int(found[0]),), None, 0), found.start(), found.end(), "a number before what was recorded")
     if found := _SCENE_NUMBER.search(draft.text):
         draft.seasons = (int(found[1]),)
         return _settle(draft, Run((int(found[2]),), None, 0), found.start(), found.end(), "a season and an episode in one number")
@@ -199,17 +216,18 @@ def _zero_number(draft: Draft) -> bool:
 
 def _first_number(draft: Draft) -> bool:
     found = _FIRST.match(draft.text)
-    if found and (run := read_run(draft.text, found.end())) and (draft.group or draft.text[found.end()] == "0"):
+    if found is None or (found[1] == " " and not draft.original.startswith("[") and draft.text[found.end()] != "0"):
+        return False
+    if run := read_run(draft.text, found.end()):
         return _settle(draft, run, found.end(), run.end, "the number before the name")
     return False
 
 
 _FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
-    _season_and_episode,
     _chinese,
+    _dashed,
     _bracketed,
     _named,
-    _dashed,
     _special,
     _scene_number,
     _last_number,

@@ -6,14 +6,16 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
-from kurabito.titles.text import CJK_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
 
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
-_EDGES: Final = " .-–—,:/|+&\x01・★"
+_EDGES: Final = " .-–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
+_BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
 _MOST_NAMES: Final = 12
+_SHORTEST_NAME: Final = 5
 
 
 def read_names(draft: Draft) -> tuple[str, ...]:
@@ -27,10 +29,10 @@ def read_names(draft: Draft) -> tuple[str, ...]:
 def _names_in(stretch: str) -> tuple[str, ...]:
     parts = segments(stretch)
     if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
-        written = [_without_last_brackets(stretch, parts)]
+        written = _bare_names(_without_last_brackets(stretch, parts))
     else:
         written = [stretch[part.start : part.end] for part in parts]
-    candidates = [name for text in written for name in _split(text)][:_MOST_NAMES]
+    candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
     names: dict[str, None] = {}
     for candidate in candidates:
         for piece in _by_script(candidate, alone=len(candidates) == 1):
@@ -49,18 +51,32 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
         end = part.outer[0]
     start = 0
     for part in parts:
-        if part.bracket != "[":
+        if part.bracket != "[" and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
             break
         start = part.outer[1]
     return stretch[start:end]
+
+
+def _bare_names(text: str) -> list[str]:
+    """The name, and the one in another script that stands in brackets behind it."""
+    found = _BRACKETED_NAME.search(text)
+    if found is None or bool(FOREIGN_LETTER.search(found[1])) == bool(FOREIGN_LETTER.search(text, 0, found.start())):
+        return [text]
+    if "/" in found[1]:
+        return [text[: found.start()]]
+    return [text[: found.start()], found[1]]
 
 
 def _split(text: str) -> list[str]:
     """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
     if _SPACED_SEPARATOR.search(text):
         return _SPACED_SEPARATOR.split(text)
-    if CJK_LETTER.search(text):
-        return _SEPARATOR.split(text)
+    if FOREIGN_LETTER.search(text):
+        if "/" in text or "|" in text:
+            return _SEPARATOR.split(text)
+        before, _, behind = text.partition(" - ")
+        if LATIN_LETTER.search(before) and not FOREIGN_LETTER.search(before) and FOREIGN_LETTER.search(behind):
+            return [before, behind]
     return [text]
 
 
@@ -71,7 +87,7 @@ def _by_script(text: str, *, alone: bool) -> list[str]:
     if not LETTER_OR_DIGIT.search(before):
         before, behind = behind.partition(SKIPPED)[0], ""
     pieces = _two_scripts(before) if alone else [before]
-    if behind and bool(CJK_LETTER.search(behind)) != bool(CJK_LETTER.search(before)):
+    if behind and bool(FOREIGN_LETTER.search(behind)) != bool(FOREIGN_LETTER.search(before)):
         pieces.append(behind.partition(SKIPPED)[0])
     return pieces
 
@@ -85,22 +101,27 @@ def _two_scripts(text: str) -> list[str]:
         return [text]
     first = next(index for index, script in enumerate(scripts) if script)
     change = next(index for index in range(first, len(words)) if scripts[index] not in ("", scripts[first]))
-    if any(script == scripts[first] for script in scripts[change:]):
+    if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
         return [text]
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 
 
 def _script(word: str) -> str:
-    if CJK_LETTER.search(word):
-        return "cjk"
+    if FOREIGN_LETTER.search(word):
+        return "foreign"
     return "latin" if LATIN_LETTER.search(word) else ""
 
 
+def _with_blanks(text: str) -> str:
+    """A name without the dots that stood for blanks; those of an acronym stay."""
+    if " " in text.strip(" .-") or "." not in text:
+        return text
+    kept = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
+    return kept.replace(".", " ").replace("\x02", ".")
+
+
 def _clean(text: str) -> str:
-    """A name without the dots that stood for blanks, and without what clings to its edges."""
-    if " " not in text.strip(" .-"):
-        text = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
-        text = text.replace(".", " ").replace("\x02", ".")
+    """A name without what clings to its edges."""
     name = " ".join(text.replace(SKIPPED, " ").split()).strip(_EDGES)
     if name.count("(") != name.count(")"):
         name = name.strip("()").strip(_EDGES)
@@ -110,6 +131,6 @@ def _clean(text: str) -> str:
 def best_of(names: tuple[str, ...]) -> str | None:
     """The name in Latin letters, which indexes and file systems agree on; else the first."""
     for name in names:
-        if LATIN_LETTER.search(name) and not CJK_LETTER.search(name):
+        if LATIN_LETTER.search(name) and not FOREIGN_LETTER.search(name):
             return name
     return names[0] if names else None

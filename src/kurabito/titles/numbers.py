@@ -13,10 +13,10 @@ LARGEST_RANGE: Final = 2000
 HAN: Final = "零〇一二两兩三四五六七八九十百"
 _DIGITS: Final = {char: value for value, chars in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九")) for char in chars}
 
-_NUMBER: Final = re.compile(r"(\d{1,4})(\.\d(?=[\s\[\]()\x00v话話集回]|$))?(?!\d)")
-_END: Final = r"(?=v\d|E\d|x\d|[^0-9A-Za-z]|$)"
-_NEXT: Final = re.compile(rf"(\s?[-~–至到]\s?|\s?[&+,]\s?|\s(?:to|and|en|et|und)\s|[ .]?(?=EP?\d)|x)(?:EP?|第|#)?(\d{{1,4}}(?:\.\d)?){_END}", re.I)
-_SPACED: Final = re.compile(r"\s+-\s+")
+_NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-d](?![A-Za-z0-9]))?")
+_END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
+_NEXT: Final = re.compile(rf"(\s?[-~–至到]\s?|\s?[&+,]\s?|\s(?:to|and|en|et|und)\s|[ .]?(?=EP?\d)|x)(?:S\d{{1,2}}E|\d{{1,2}}x|EP?|第|#)?(\d{{1,5}}(?:\.\d)?){_END}", re.I)
+_SPACED: Final = re.compile(r"\s+[-&+,]\s+")
 _CLOSES: Final = re.compile(r"\s*(?:v\d)?\s*(?:[\[\]()\x00]|$)")
 _VERSION: Final = re.compile(r"[ .]?v(\d)(?![\d.])", re.I)
 _MOST_IN_A_LIST: Final = 100
@@ -45,18 +45,21 @@ def han_number(text: str) -> int:
     return total + current
 
 
-def read_run(text: str, start: int) -> Run | None:
-    """Read `12`, `12.5`, `01-12`, `01~12`, `01+07`, `01E02`, `12v2` from a place on."""
+def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
+    """Read `12`, `12.5`, `01-12`, `01~12`, `01+07`, `01E02`, `12v2` from a place on, and `01 - 12` if it may be spaced."""
     first = _NUMBER.match(text, start)
     if first is None:
         return None
-    numbers: list[Episode] = [_value(first[0])]
+    numbers: list[Episode] = [_value(first[1])]
     end = first.end()
     version, end = _version(text, end)
     while len(numbers) < _MOST_IN_A_LIST and (following := _NEXT.match(text, end)):
         value = _value(following[2])
+        if value <= numbers[-1]:
+            break
         # " - 05 - 12 Angry Ducks": a number behind a spaced hyphen belongs to the run only if nothing follows.
-        if value <= numbers[-1] or (_SPACED.fullmatch(following[1]) and not _CLOSES.match(text, following.end())):
+        repeats_prefix = following.start(2) > following.end(1)
+        if _SPACED.fullmatch(following[1]) and not repeats_prefix and not (spaced and _CLOSES.match(text, following.end())):
             break
         if following[1].strip() in ("-", "~", "–", "至", "到", "to"):
             if value - numbers[-1] > LARGEST_RANGE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from kurabito.titles import episodes, groups, kinds, names, seasons, tags, years
@@ -11,27 +11,85 @@ from kurabito.titles.draft import TAKEN, Draft
 from kurabito.titles.model import Kind, ReleaseTitle
 from kurabito.titles.text import normalise
 
+_SITE: Final = re.compile(r"^\[?\s?(?:www[.,][\w.-]{3,40})\s?\]?\s*-?\s*", re.I)
+_FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
+_MOST_FOLDERS: Final = 3
+# A file whose name is scrambled, or begins with its number: what follows then is the episode's name.
+_NAMELESS: Final = re.compile(r"[A-Za-z0-9]{16,}$|(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
+_SELF_NAMED: Final = re.compile(r"[A-Za-z].{0,80}(?:S\d{1,2}E\d|\dx\d\d)", re.I)
+_NO_NAME: Final = frozenset("tv movies movie series shows videos video media anime downloads download home tmp mnt".split())
+
+
 def parse_title(text: str, *, explain: bool = False) -> ReleaseTitle:
-    """Understand a release title.
+    """Understand a release title, or the path of a released file.
 
     >>> found = parse_title("[Kura] Yoru no Kurabito - 07v2 [1080p][WEB-DL]")
     >>> found.title, found.episodes, found.version, found.resolution
     ('Yoru no Kurabito', (7,), 2, 1080)
     """
-    draft = Draft(normalise(text), explain=explain)
-    tags.read_file_ending(draft)
+    written, ending = tags.split_ending(normalise(text))
+    if "/" in written and (ending or written.startswith("/")) and _FOLDERS.match(written):
+        return _read_path(written, ending, explain=explain)
+    return _read(written, ending, explain=explain)
+
+
+def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
+    if site := _SITE.match(written):
+        written = written[site.end() :]
+    if written.startswith("[") and written.find("]") == len(written) - 1:
+        written = written[1:-1]
+    draft = Draft(written, explain=explain)
+    if ending in tags.CONTAINERS:
+        draft.note("container", ending)
     tags.read_checksum(draft)
+    episodes.read_season_and_episode(draft)
     tags.read_notes(draft)
     tags.read_tags(draft)
     groups.read_leading_group(draft)
+    groups.read_trailing_group(draft)
     years.read_date(draft)
     kinds.read_kind(draft)
     episodes.read_episodes(draft)
     seasons.read_season(draft)
     years.read_year(draft)
     tags.read_doubtful(draft, _name_end(draft.text))
-    groups.read_trailing_group(draft)
+    groups.read_bracketed_group(draft)
     return _result(draft, names.read_names(draft))
+
+
+def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
+    """A file says the most itself; what it leaves out, the folders above it may say."""
+    *folders, name = [part for part in written.replace("\\", "/").split("/") if part.strip()] or [written]
+    found = _read(name, ending, explain=explain)
+    if _NAMELESS.match(name):
+        found = replace(found, title=None, titles=())
+    for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
+        above = _read(folder, "", explain=False)
+        if above.source and (above.episodes or not found.source):
+            # The folder is a release of its own, and the file in it has a short or scrambled name.
+            found = replace(above, container=found.container)
+        elif above.title is None and above.season is not None and not _SELF_NAMED.search(name):
+            # A folder for a season: the series is the folder above it.
+            found = replace(_filled(found, above), title=None, titles=())
+        elif above.title is None or above.title.lower() not in _NO_NAME:
+            found = _filled(found, above)
+    return found
+
+
+def _filled(found: ReleaseTitle, above: ReleaseTitle) -> ReleaseTitle:
+    named = found if found.title else above
+    return replace(
+        found,
+        title=named.title,
+        titles=named.titles,
+        season=found.season if found.season is not None else above.season,
+        seasons=found.seasons or above.seasons,
+        year=found.year or above.year,
+        group=found.group or above.group,
+        groups=found.groups or above.groups,
+        resolution=found.resolution or above.resolution,
+        source=found.source or above.source,
+    )
 
 
 def _name_end(text: str) -> int:
@@ -43,7 +101,7 @@ def _name_end(text: str) -> int:
 
 def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
     said = draft.values
-    batch = draft.is_batch or len(draft.episodes) > 1 or (not draft.episodes and bool(draft.seasons or said.get("batch")))
+    several = draft.is_batch or len(draft.episodes) > 1
     heights = [int(value) for value in said.get("resolution", ())]
     return ReleaseTitle(
         title=names.best_of(found),
@@ -65,6 +123,6 @@ def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
         year=draft.year,
         date=draft.date,
         kind=draft.kind or (Kind.TV if draft.episodes or draft.seasons else Kind.UNKNOWN),
-        is_batch=batch,
+        is_batch=several or (not draft.episodes and bool(draft.seasons or said.get("batch"))),
         findings=tuple(draft.findings),
     )

@@ -11,19 +11,21 @@ from kurabito.titles.numbers import HAN, han_number
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "final": 0}
 
 _SEASONS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Series)[ .:]{0,2}(?=\d)|All Seasons \()"
-    r"(\d{1,4})(?:(?:\s?(?:-|~|&|\+|,|to|and|al?)\s?|[ .-])(?:S|Season )?(\d{1,2})(?![\dA-Za-z]))?"
-    r"((?:\s?[-,&]\s?S\d{1,2}){0,20})(?![A-Za-z0-9])",
+    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Сезон|(?<=- )Series)[ .:]{0,2}(?=\d)|All Seasons \()"
+    r"(\d{1,4})(?!\d)((?:\s?(?:-|~|,\s?&?|&|\+|/|to|and|[ .](?=S\d))\s?(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
+    r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
     re.I,
 )
 _ORDINAL_SEASON: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:st|nd|rd|th|[ao]\.?)[ .](?:Season|Temporada|Stagione)"
+    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
     r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season)(?![A-Za-z])",
     re.I,
 )
 _HAN_SEASON: Final = re.compile(rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)")
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
-_MARKED: Final = re.compile(r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Series[ .]\d", re.I)
+_FOLLOWING: Final = re.compile(r"\s?(-|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
+_THROUGH: Final = frozenset(["-", "~", "to"])
+_MARKED: Final = re.compile(r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Сезон|sezon|- Series|\dxAll", re.I)
 
 
 def read_season(draft: Draft) -> None:
@@ -39,18 +41,19 @@ def read_season(draft: Draft) -> None:
     for found in _ORDINAL_SEASON.finditer(draft.text):
         _take(draft, found, (int(found[1]) if found[1] else _ORDINALS[found[2].lower()],))
     for found in _SEASONS.finditer(draft.text):
-        if found.start() == 0 and not found[2] and found[0][0] not in "Ss":
-            continue
         _take(draft, found, _numbers(found))
 
 
 def _numbers(found: re.Match[str]) -> tuple[int, ...]:
-    first = int(found[1])
-    if found[3]:
-        last = max(int(number) for number in re.findall(r"\d+", found[3]))
-    else:
-        last = int(found[2]) if found[2] else first
-    return tuple(range(first, last + 1)) if first < last <= first + 100 else (first,)
+    """The seasons of a list; a hyphen or "to" between two counts from one to the other."""
+    seasons = [int(found[1] or found[3])]
+    for joint, digits in _FOLLOWING.findall(found[2] or ""):
+        number = int(digits)
+        if number <= seasons[-1]:
+            break
+        seasons += range(seasons[-1] + 1, number) if joint in _THROUGH else ()
+        seasons.append(number)
+    return tuple(seasons)
 
 
 def _take(draft: Draft, found: re.Match[str], seasons: tuple[int, ...]) -> None:

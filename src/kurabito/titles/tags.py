@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from kurabito.titles.draft import Draft, Segment
+from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
 from kurabito.titles.text import CJK_LETTER
 from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
 
@@ -14,7 +14,7 @@ _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$", re.I)
-_CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
 
 _SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
 _SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
@@ -25,7 +25,7 @@ _NOTICE: Final = re.compile(
     "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
 _SEASON_OF_YEAR: Final = re.compile(
-    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆]"
+    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
 )
 
 
@@ -38,13 +38,10 @@ class Tag(NamedTuple):
     words: int
 
 
-def read_file_ending(draft: Draft) -> None:
-    """The container, from the end of a file's name."""
-    if found := _EXTENSION.search(draft.text):
-        ending = found[1].lower()
-        if ending in _CONTAINERS:
-            draft.note("container", ending)
-        draft.take(found.start(), found.end(), "container", "a file ends in it")
+def split_ending(text: str) -> tuple[str, str]:
+    """A file's name and the ending that tells what is in it; the ending is empty if there is none."""
+    found = _EXTENSION.search(text)
+    return (text[: found.start()], found[1].lower()) if found else (text, "")
 
 
 def read_checksum(draft: Draft) -> None:
@@ -70,7 +67,7 @@ def read_notes(draft: Draft) -> None:
             continue
         inner = draft.text[segment.start : segment.end].strip()
         if _NOTICE.search(inner):
-            draft.take(*segment.outer, "note", "a notice to readers")
+            draft.take(*segment.outer, "note", "a notice to readers", mark=SKIPPED)
         elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
             _note_languages(draft, inner)
             draft.take(*segment.outer, "languages", "only words about subtitles")
@@ -91,7 +88,7 @@ def read_tags(draft: Draft) -> None:
         if segment.bracket:
             _read_bracket(draft, segment, tags)
         else:
-            _read_bare(draft, tags)
+            _read_bare(draft, segment, tags)
 
 
 def _scan(text: str, start: int, end: int) -> Iterator[Tag]:
@@ -134,6 +131,9 @@ def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
         return
     if strange and not (sure and len(strange) <= known):
         return
+    if known < words and all(tag.meaning.attribute in ("batch", "version") for tag in tags):
+        # `[01-12 Fin]` is about episodes.
+        return
     for tag in tags:
         _note(draft, tag.meaning)
     start, end = segment.outer
@@ -156,15 +156,15 @@ def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]
     return strange + _WORD.findall(draft.text, at, segment.end)
 
 
-def _read_bare(draft: Draft, tags: list[Tag]) -> None:
+def _read_bare(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
+    tail = _tail_behind_number(draft.text, segment, tags)
     behind = False
     for tag in tags:
         start, end, meaning, _ = tag
-        is_signature = (
-            not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text.rstrip("\x00"))
-        )
-        if is_signature:
+        if not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text) and behind:
+            # `H.264-NL`: who released it, not a language.
             continue
+        behind = behind or start >= tail
         if meaning.sure or behind:
             behind = True
             _note(draft, meaning)
@@ -173,19 +173,53 @@ def _read_bare(draft: Draft, tags: list[Tag]) -> None:
             draft.doubtful.append((start, end, meaning.attribute, meaning.value))
 
 
-def read_doubtful(draft: Draft, behind: int) -> None:
-    """The words that are tags because they stand behind the name."""
-    for start, end, attribute, value in draft.doubtful:
-        if start > behind and "\x00" not in draft.text[start:end]:
-            _note(draft, Meaning(attribute, value, sure=False))
-            draft.take(start, end, attribute, "stands behind the name")
+def _tail_behind_number(text: str, segment: Segment, tags: list[Tag]) -> int:
+    """Where the words begin that end a bare segment, are all tags, and follow a number: `12.DVD(…)`."""
+    tail = end = segment.end
+    for tag in reversed(tags):
+        if text[tag.end : end].strip(" .-\x00"):
+            break
+        tail = end = tag.start
+    return tail if text[:tail].rstrip(" .")[-1:].isdigit() else segment.end
+
+
+def read_doubtful(draft: Draft, name_end: int) -> None:
+    """The words that are tags because they stand behind the name, or are the last of it."""
+    for start, end, attribute, value in reversed(draft.doubtful):
+        if TAKEN in draft.text[start:end]:
+            continue
+        if start > name_end:
+            why = "stands behind the name"
+        elif _ends_name(draft, start, end, attribute, name_end):
+            why, name_end = "the last word of the name", start
+        else:
+            continue
+        _note(draft, Meaning(attribute, value, sure=False))
+        draft.take(start, end, attribute, why)
+
+
+def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int) -> bool:
+    """Whether a tag hangs on the name: `Fight Club FRENCH 1080p`. Before a year it may be part of it: `Johnny English 2003`."""
+    if draft.text[end:name_end].strip(" .-(\x01") or not draft.text[:start].strip(" .-\x00\x01"):
+        return False
+    if draft.episodes and (draft.original.startswith("[") or not draft.seasons):
+        # A bare number ended the name, and nobody puts tags before that.
+        return False
+    word = draft.text[start:end]
+    if attribute == "release":
+        return True
+    if draft.year is not None and draft.original.startswith(str(draft.year), len(draft.text[:name_end].rstrip("( ")) + 1):
+        return False
+    if attribute == "batch":
+        return word.lower() in ("complete", "batch")
+    return attribute in ("languages", "subtitles", "audio") or (
+        word.isupper() and len(word) > 1 and not draft.original.startswith("[")
+    )
 
 
 def _note(draft: Draft, meaning: Meaning) -> None:
     if meaning.attribute == "version":
         draft.version = int(meaning.value)
-    elif meaning.attribute == "batch":
-        draft.note("batch", meaning.value)
     else:
         draft.note(meaning.attribute, meaning.value)
 

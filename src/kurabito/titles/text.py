@@ -17,6 +17,8 @@ _INVISIBLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-
 # Han, kana, hangul and their punctuation. Not complete: enough to tell the two names of a release apart.
 CJK: Final = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 CJK_LETTER: Final = re.compile(f"[{CJK}]")
+FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
+"""A letter of any script but the Latin one."""
 LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
 LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 
