@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from kurabito.titles.draft import TAKEN, Draft
+from kurabito.titles.draft import Draft
 from kurabito.titles.model import Kind
 from kurabito.titles.numbers import HAN, Run, han_number, read_run
 
@@ -14,7 +14,8 @@ _SEASON_EPISODE: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)", re.I
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
-_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|20\d\d)x(?=\d{1,3}(?!\d))", re.I)
+_BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
+_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|20\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?[话話集回夜幕]"
 )
@@ -35,13 +36,14 @@ _CLOSING: Final = re.compile(
 _DASHED: Final = re.compile(r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))")
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
 _GAP: Final = re.compile(r"[\s.,]|$")
-_TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])\d{1,2}(?=[.\s]\x00)")
+_TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)", re.I)
 _LAST: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\x01\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))", re.I
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))", re.I
 )
-_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!S\d|Season))", re.I)
+_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
-_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Seasons?|Saison|Temporada|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
+_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
 
 _VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
@@ -67,7 +69,7 @@ def _settle(draft: Draft, run: Run, start: int, end: int, why: str) -> bool:
 
 def read_season_and_episode(draft: Draft) -> None:
     """`S01E02` and `1x02`: so sure that they are read before the tags, which some releases wrap around them."""
-    for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS):
+    for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS, _BRACKETED_PAIR):
         found = pattern.search(draft.text)
         if found and (run := read_run(draft.text, found.end())):
             draft.seasons = (int(found[1]),)
@@ -191,7 +193,7 @@ def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
     """`Apollo 13 1080p` is no episode; `Naruto 013` is, and so is what was recorded from television."""
     if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
-    return draft.text[found.end() :].lstrip(" .").startswith((TAKEN, "("))
+    return _YEAR_OR_TAG.match(draft.text, found.end()) is not None
 
 
 def _scene_number(draft: Draft) -> bool:
@@ -200,7 +202,7 @@ def _scene_number(draft: Draft) -> bool:
         return False
     recorded = "HDTV" in draft.values.get("source", ())
     if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
-        return _settle(draft, Run((int(found[0]),), None, 0), found.start(), found.end(), "a number before what was recorded")
+        return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "a number before what was recorded")
     if found := _SCENE_NUMBER.search(draft.text):
         draft.seasons = (int(found[1]),)
         return _settle(draft, Run((int(found[2]),), None, 0), found.start(), found.end(), "a season and an episode in one number")

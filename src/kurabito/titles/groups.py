@@ -33,7 +33,8 @@ def read_leading_group(draft: Draft) -> None:
             return
         if segment.bracket == "(" or "\x00" in inner or not _name_follows(draft, segment.end + 1):
             return
-        draft.take(0, segment.start - 1, "number", "counts files")
+        if index:
+            draft.take(0, segment.start - 1, "number", "counts files")
         _settle(draft, inner, *segment.outer, "the first bracket")
         return
 
@@ -58,8 +59,8 @@ def read_trailing_group(draft: Draft) -> None:
             return
 
 
-def read_bracketed_group(draft: Draft) -> None:
-    """The last bracket that nobody took, else the strange word among the tags."""
+def read_bracketed_group(draft: Draft, name_end: int) -> None:
+    """The last bracket behind the name that nobody took, else the strange word among the tags."""
     if draft.group is not None:
         return
     for segment in reversed(draft.segments):
@@ -67,14 +68,14 @@ def read_bracketed_group(draft: Draft) -> None:
         if not segment.bracket:
             if inner.strip(" .\x00"):
                 break
-        elif TAKEN not in inner and SKIPPED not in inner and not _is_site(inner) and segment.start > 1:
+        elif TAKEN not in inner and SKIPPED not in inner and not _is_site(inner) and segment.start > name_end:
             _settle(draft, inner, *segment.outer, "the last bracket")
             return
     draft.group = draft.signature
 
 
 def _is_site(name: str) -> bool:
-    return name.lower() in _SITES or _DOMAIN.fullmatch(name.strip()) is not None
+    return name.lower() in _SITES or "." in name and _DOMAIN.fullmatch(name.strip()) is not None
 
 
 def _settle(draft: Draft, name: str, start: int, end: int, why: str) -> None:

@@ -9,23 +9,21 @@ from kurabito.titles.draft import SKIPPED, Draft
 from kurabito.titles.model import Kind
 
 _WORDS: Final = re.compile(
-    r"(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?:the )?Movie(?=\s*(?:[\[(\x00\]]|$)))"
+    # The letters that one of these can begin with, so that every other place is passed over at once.
+    r"(?=[剧劇特番总總修合全MTOSNCEP])(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?:the )?Movie(?=\s*(?:[\[(\x00\]]|$)))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
     r"|(?P<batch>(?:修正)?合集|全集)"
     r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?|Creditless Opening|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
-    r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$))",
+    r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
     re.I,
 )
-_MAY_MATTER: Final = re.compile("[剧劇][场場]版|特[别別典]|番外|集|Movie|O[VAN][AVD]|SP|OP|ED|PV|CM|Opening|Ending|Special|Trailer|Teaser|Menu", re.I)
 _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
 
 
 def read_kind(draft: Draft) -> None:
     """Take the word that says the kind; the name goes on without it."""
-    if not _MAY_MATTER.search(draft.text):
-        return
     for found in _WORDS.finditer(draft.text):
         if found.lastgroup == "batch":
             draft.is_batch = True

@@ -60,10 +60,10 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
 def _bare_names(text: str) -> list[str]:
     """The name, and the one in another script that stands in brackets behind it."""
     found = _BRACKETED_NAME.search(text)
+    if found is not None and " / " in found[1]:
+        return [text[: found.start()]]
     if found is None or bool(FOREIGN_LETTER.search(found[1])) == bool(FOREIGN_LETTER.search(text, 0, found.start())):
         return [text]
-    if "/" in found[1]:
-        return [text[: found.start()]]
     return [text[: found.start()], found[1]]
 
 

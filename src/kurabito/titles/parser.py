@@ -16,7 +16,7 @@ _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]"
 _MOST_FOLDERS: Final = 3
 # A file whose name is scrambled, or begins with its number: what follows then is the episode's name.
 _NAMELESS: Final = re.compile(r"[A-Za-z0-9]{16,}$|(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
-_SELF_NAMED: Final = re.compile(r"[A-Za-z].{0,80}(?:S\d{1,2}E\d|\dx\d\d)", re.I)
+_SELF_NAMED: Final = re.compile(r"[A-Za-z].{0,80}(?:S\d{1,2}E\d|(?<!\d)\d{1,2}x\d\d(?!\d))", re.I)
 _NO_NAME: Final = frozenset("tv movies movie series shows videos video media anime downloads download home tmp mnt".split())
 
 
@@ -49,11 +49,12 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     groups.read_trailing_group(draft)
     years.read_date(draft)
     kinds.read_kind(draft)
-    episodes.read_episodes(draft)
     seasons.read_season(draft)
+    episodes.read_episodes(draft)
     years.read_year(draft)
-    tags.read_doubtful(draft, _name_end(draft.text))
-    groups.read_bracketed_group(draft)
+    name_end = _name_end(draft.text)
+    tags.read_doubtful(draft, name_end)
+    groups.read_bracketed_group(draft, name_end)
     return _result(draft, names.read_names(draft))
 
 
@@ -65,7 +66,7 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
         found = replace(found, title=None, titles=())
     for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
         above = _read(folder, "", explain=False)
-        if above.source and (above.episodes or not found.source):
+        if above.source and (above.episodes or not (found.source or found.episodes)):
             # The folder is a release of its own, and the file in it has a short or scrambled name.
             found = replace(above, container=found.container)
         elif above.title is None and above.season is not None and not _SELF_NAMED.search(name):

@@ -12,7 +12,7 @@ _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5
 
 _SEASONS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Сезон|(?<=- )Series)[ .:]{0,2}(?=\d)|All Seasons \()"
-    r"(\d{1,4})(?!\d)((?:\s?(?:-|~|,\s?&?|&|\+|/|to|and|[ .](?=S\d))\s?(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
+    r"(\d{1,4})(?!\d)((?:(?:[-~]|\s?-\s?(?=S)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
     r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
     re.I,
 )

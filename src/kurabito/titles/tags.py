@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
@@ -84,27 +83,29 @@ def _note_languages(draft: Draft, words: str) -> None:
 def read_tags(draft: Draft) -> None:
     """Every word of the vocabulary, in brackets and out of them."""
     for segment in draft.segments:
-        tags = list(_scan(draft.text, segment.start, segment.end))
+        tags = _scan(draft.text, segment.start, segment.end)
         if segment.bracket:
             _read_bracket(draft, segment, tags)
         else:
             _read_bare(draft, segment, tags)
 
 
-def _scan(text: str, start: int, end: int) -> Iterator[Tag]:
+def _scan(text: str, start: int, end: int) -> list[Tag]:
     words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text, start, end)]
+    tags: list[Tag] = []
     index = 0
     while index < len(words):
         tag = _tag_at(text, words, index)
         if tag is not None:
-            yield tag
+            tags.append(tag)
         index += tag.words if tag is not None else 1
+    return tags
 
 
 def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | None:
     start, end, word = words[index]
-    phrase, last = word, index
     best: Tag | None = None
+    phrase, last = word, index
     for length in range(1, LENGTHS.get(word, 0) + 1):
         if length > 1:
             last += 1
@@ -114,7 +115,7 @@ def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | N
             phrase = f"{phrase} {words[last][2]}"
         if meaning := KNOWN.get(phrase):
             best = Tag(start, end, meaning, length)
-    if best is None and any(char.isdigit() for char in word) and (meaning := numeric(word)):
+    if best is None and not word.isalpha() and not word.isdigit() and (meaning := numeric(word)):
         return Tag(start, words[index][1], meaning, 1)
     return best
 
@@ -144,7 +145,7 @@ def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
         start = first.end()
     if strange and segment.end < len(draft.text) + 1:
         draft.signature = strange[-1]
-    draft.take(start, min(end, len(draft.text)), "tags", _told(tags))
+    draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
 
 
 def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]:

@@ -81,6 +81,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
     ("languages", "tr", TAG, "turkish, tr, tur"),
     ("languages", "th", TAG, "thai, th, vietnamese, vie, indonesian, arabic, ara, ar, hebrew, heb, greek, hungarian, hun, czech, cze, romanian, bulgarian"),
     ("languages", "multi", TAG, "multi, multilang, multi lang, multi language, dl"),
+    ("country", "", TAG, "us, uk, au, nz"),
     ("platform", "Netflix", TAG, "nf, netflix"),
     ("platform", "Amazon", TAG, "amzn, amazon, prime video, prime"),
     ("platform", "Crunchyroll", TAG, "cr, crunchyroll"),
