@@ -11,7 +11,7 @@ from kurabito.titles.text import LETTER_OR_DIGIT
 _SITES: Final = frozenset("eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split())
 _BEHIND_TAGS: Final = re.compile(r"\x00[\s)\].]{0,3}[-–][\s.]?([^\W_][^\x00\[\]()]{0,40})$")
 _BEHIND_HYPHEN: Final = re.compile(r"\S-([A-Za-z0-9@]{2,20})$")
-_LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?([A-Za-z0-9][A-Za-z0-9-]{2,20})$")
+_LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?((?:[A-Za-z0-9]{1,3}-)?[A-Za-z0-9]{3,20})$")
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
 _EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")
@@ -53,7 +53,7 @@ def read_trailing_group(draft: Draft) -> None:
     while (bracket := _LAST_BRACKET.search(tail)) and _is_site(bracket[1]):
         tail = tail[: bracket.start()].rstrip(" .")
     tail = _SUFFIX.sub("", tail)
-    for pattern in (_BEHIND_TAGS, _BEHIND_HYPHEN, _LAST_WORD):
+    for pattern in (_BEHIND_TAGS, _LAST_WORD, _BEHIND_HYPHEN):
         if TAKEN in tail and (found := pattern.search(tail)):
             _settle(draft, found[1], found.start(1) - 1, found.end(1), "behind the last tag")
             return

@@ -46,7 +46,8 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
     """A bracket inside the name belongs to it; square ones behind it do not."""
     end = len(stretch)
     for part in reversed(parts):
-        if part.bracket != "[" and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
+        dotted = part.bracket == "(" and stretch[part.start - 2 : part.start - 1] == "."
+        if part.bracket != "[" and not dotted and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
             break
         end = part.outer[0]
     start = 0

@@ -14,8 +14,9 @@ from kurabito.titles.text import normalise
 _SITE: Final = re.compile(r"^\[?\s?(?:www[.,][\w.-]{3,40})\s?\]?\s*-?\s*", re.I)
 _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
 _MOST_FOLDERS: Final = 3
-# A file whose name is scrambled, or begins with its number: what follows then is the episode's name.
-_NAMELESS: Final = re.compile(r"[A-Za-z0-9]{16,}$|(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
+_SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")
+# What follows is then the episode's name, not the series'.
+_NUMBER_FIRST: Final = re.compile(r"(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
 _SELF_NAMED: Final = re.compile(r"[A-Za-z].{0,80}(?:S\d{1,2}E\d|(?<!\d)\d{1,2}x\d\d(?!\d))", re.I)
 _NO_NAME: Final = frozenset("tv movies movie series shows videos video media anime downloads download home tmp mnt".split())
 
@@ -62,7 +63,9 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     """A file says the most itself; what it leaves out, the folders above it may say."""
     *folders, name = [part for part in written.replace("\\", "/").split("/") if part.strip()] or [written]
     found = _read(name, ending, explain=explain)
-    if _NAMELESS.match(name):
+    if _SCRAMBLED.fullmatch(name):
+        found = ReleaseTitle(container=found.container)
+    elif _NUMBER_FIRST.match(name):
         found = replace(found, title=None, titles=())
     for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
         above = _read(folder, "", explain=False)

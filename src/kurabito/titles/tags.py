@@ -6,10 +6,11 @@ import re
 from typing import Final, NamedTuple
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
-from kurabito.titles.text import CJK_LETTER
+from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
 from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
 
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
+_CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$", re.I)
@@ -82,12 +83,14 @@ def _note_languages(draft: Draft, words: str) -> None:
 
 def read_tags(draft: Draft) -> None:
     """Every word of the vocabulary, in brackets and out of them."""
+    named = behind = False
     for segment in draft.segments:
         tags = _scan(draft.text, segment.start, segment.end)
-        if segment.bracket:
-            _read_bracket(draft, segment, tags)
-        else:
-            _read_bare(draft, segment, tags)
+        if not segment.bracket:
+            behind = _read_bare(draft, segment, tags, behind=behind)
+            named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
+        elif tags:
+            behind = _read_bracket(draft, segment, tags) and named or behind
 
 
 def _scan(text: str, start: int, end: int) -> list[Tag]:
@@ -120,21 +123,20 @@ def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | N
     return best
 
 
-def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
-    if not tags:
-        return
+def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> bool:
+    """Take a bracket that is all tags, or nearly; tells whether it was."""
     inner = draft.text[segment.start : segment.end]
     words = len(_WORD.findall(inner))
     known = sum(tag.words for tag in tags)
     strange = [word for word in _strange_words(draft, segment, tags) if not word.isdigit()]
     sure = any(tag.meaning.sure for tag in tags)
     if CJK_LETTER.search(inner) and not (sure and known >= words):
-        return
+        return False
     if strange and not (sure and len(strange) <= known):
-        return
+        return False
     if known < words and all(tag.meaning.attribute in ("batch", "version") for tag in tags):
         # `[01-12 Fin]` is about episodes.
-        return
+        return False
     for tag in tags:
         _note(draft, tag.meaning)
     start, end = segment.outer
@@ -143,9 +145,10 @@ def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
         # An episode that shares its bracket with tags: it stays, as if it stood before the bracket.
         draft.take(start, segment.start, "tags", "a bracket of tags")
         start = first.end()
-    if strange and segment.end < len(draft.text) + 1:
+    if strange:
         draft.signature = strange[-1]
     draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
+    return sure
 
 
 def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]:
@@ -157,9 +160,9 @@ def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]
     return strange + _WORD.findall(draft.text, at, segment.end)
 
 
-def _read_bare(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
+def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:
+    """Take the words that are tags for sure, and all that follow one; tells whether one was there."""
     tail = _tail_behind_number(draft.text, segment, tags)
-    behind = False
     for tag in tags:
         start, end, meaning, _ = tag
         if not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text) and behind:
@@ -168,10 +171,13 @@ def _read_bare(draft: Draft, segment: Segment, tags: list[Tag]) -> None:
         behind = behind or start >= tail
         if meaning.sure or behind:
             behind = True
+            if meaning.attribute == "audio" and (channels := _CHANNELS.match(draft.text, end)):
+                end = channels.end()
             _note(draft, meaning)
             draft.take(start, end, meaning.attribute, f"says {meaning.value or meaning.attribute}")
         else:
             draft.doubtful.append((start, end, meaning.attribute, meaning.value))
+    return behind
 
 
 def _tail_behind_number(text: str, segment: Segment, tags: list[Tag]) -> int:
