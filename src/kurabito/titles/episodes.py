@@ -11,7 +11,8 @@ from kurabito.titles.model import Kind
 from kurabito.titles.numbers import HAN, Run, han_number, read_run
 
 _SEASON_EPISODE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)", re.I
+    r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)",
+    re.I,
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
@@ -27,18 +28,24 @@ _NAMED: Final = re.compile(
 _TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
 # Spanish releases write season and episode as one number.
 _SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
-_RUSSIAN: Final = re.compile(r"Сери[ия]:?\s?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])", re.I)
+_RUSSIAN: Final = re.compile(
+    r"Сери[ия]:?\s?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])", re.I
+)
 _OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})\s?(?:of|iz|von|de)\s?(\d{1,3})(?![\dA-Za-z])", re.I)
 _BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\()\s?(?:EP?\.?\s?|EX\s?)?(?=\d)", re.I)
 _CLOSING: Final = re.compile(
-    r"(?:\s?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12})){0,4}\s?[\]』)]", re.I
+    r"(?:\s?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
+    re.I,
 )
-_DASHED: Final = re.compile(r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))")
+_DASHED: Final = re.compile(
+    r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))"
+)
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
 _GAP: Final = re.compile(r"[\s.,]|$")
 _TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)", re.I)
 _LAST: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))", re.I
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))",
+    re.I,
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
@@ -111,10 +118,22 @@ def _named(draft: Draft) -> bool:
     if found := _SPANISH.search(draft.text):
         draft.seasons = (int(found[1]),)
         first, last = int(found[2]), int(found[3] or found[2])
-        return _settle(draft, Run(tuple(range(first, max(first, last) + 1)), None, 0), found.start(), found.end(), "Cap. counts both")
+        return _settle(
+            draft,
+            Run(tuple(range(first, max(first, last) + 1)), None, 0),
+            found.start(),
+            found.end(),
+            "Cap. counts both",
+        )
     if found := _RUSSIAN.search(draft.text):
         first, last = int(found[1] or found[3]), int(found[2] or found[1] or found[3])
-        return _settle(draft, Run(tuple(range(first, max(first, last) + 1)), None, 0), found.start(), found.end(), "the word for episode")
+        return _settle(
+            draft,
+            Run(tuple(range(first, max(first, last) + 1)), None, 0),
+            found.start(),
+            found.end(),
+            "the word for episode",
+        )
     for found in _NAMED.finditer(draft.text):
         if run := read_run(draft.text, found.end()):
             return _settle(draft, run, found.start(), run.end, "the word for episode")
@@ -202,10 +221,14 @@ def _scene_number(draft: Draft) -> bool:
         return False
     recorded = "HDTV" in draft.values.get("source", ())
     if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
-        return _settle(draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "a number before what was recorded")
+        return _settle(
+            draft, Run((int(found[1]),), None, 0), found.start(), found.end(), "a number before what was recorded"
+        )
     if found := _SCENE_NUMBER.search(draft.text):
         draft.seasons = (int(found[1]),)
-        return _settle(draft, Run((int(found[2]),), None, 0), found.start(), found.end(), "a season and an episode in one number")
+        return _settle(
+            draft, Run((int(found[2]),), None, 0), found.start(), found.end(), "a season and an episode in one number"
+        )
     return False
 
 

@@ -8,14 +8,18 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft
 from kurabito.titles.text import LETTER_OR_DIGIT
 
-_SITES: Final = frozenset("eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split())
+_SITES: Final = frozenset(
+    "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
+)
 _BEHIND_TAGS: Final = re.compile(r"\x00[\s)\].]{0,3}[-–][\s.]?([^\W_][^\x00\[\]()]{0,40})$")
 _BEHIND_HYPHEN: Final = re.compile(r"\S-([A-Za-z0-9@]{2,20})$")
 _LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?((?:[A-Za-z0-9]{1,3}-)?[A-Za-z0-9]{3,20})$")
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
 _EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")
-_SUFFIX: Final = re.compile(r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|sample|alternativetorsion)[\w ]*$", re.I)
+_SUFFIX: Final = re.compile(
+    r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|sample|alternativetorsion)[\w ]*$", re.I
+)
 _BETWEEN: Final = re.compile(r"\s?[&×+/、]\s?|\sx\s")
 
 
@@ -75,7 +79,7 @@ def read_bracketed_group(draft: Draft, name_end: int) -> None:
 
 
 def _is_site(name: str) -> bool:
-    return name.lower() in _SITES or "." in name and _DOMAIN.fullmatch(name.strip()) is not None
+    return name.lower() in _SITES or ("." in name and _DOMAIN.fullmatch(name.strip()) is not None)
 
 
 def _settle(draft: Draft, name: str, start: int, end: int, why: str) -> None:

@@ -11,8 +11,9 @@ from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
-_EDGES: Final = " .-–—,:/|+&\x01・★☆"
+_EDGES: Final = " -–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
+_ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
@@ -29,7 +30,7 @@ def read_names(draft: Draft) -> tuple[str, ...]:
 def _names_in(stretch: str) -> tuple[str, ...]:
     parts = segments(stretch)
     if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
-        written = _bare_names(_without_last_brackets(stretch, parts))
+        written = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)))
     else:
         written = [stretch[part.start : part.end] for part in parts]
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
@@ -56,6 +57,11 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
             break
         start = part.outer[1]
     return stretch[start:end]
+
+
+def _without_last_dot(text: str) -> str:
+    """A dot that leads over to what was taken goes; one that ends a sentence or an acronym stays."""
+    return text if text.endswith(" ") or _ENDS_IN_ACRONYM.search(text) else text.rstrip(".")
 
 
 def _bare_names(text: str) -> list[str]:
@@ -123,7 +129,7 @@ def _with_blanks(text: str) -> str:
 
 def _clean(text: str) -> str:
     """A name without what clings to its edges."""
-    name = " ".join(text.replace(SKIPPED, " ").split()).strip(_EDGES)
+    name = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".").rstrip(_EDGES)
     if name.count("(") != name.count(")"):
         name = name.strip("()").strip(_EDGES)
     return name

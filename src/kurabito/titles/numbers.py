@@ -11,11 +11,18 @@ LARGEST_RANGE: Final = 2000
 """A "range" that would be longer is two numbers that have nothing to do with each other."""
 
 HAN: Final = "零〇一二两兩三四五六七八九十百"
-_DIGITS: Final = {char: value for value, chars in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九")) for char in chars}
+_DIGITS: Final = {
+    char: value
+    for value, chars in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for char in chars
+}
 
 _NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-d](?![A-Za-z0-9]))?")
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
-_NEXT: Final = re.compile(rf"(\s?[-~–至到]\s?|\s?[&+,]\s?|\s(?:to|and|en|et|und)\s|[ .]?(?=EP?\d)|x)(?:S\d{{1,2}}E|\d{{1,2}}x|EP?|第|#)?(\d{{1,5}}(?:\.\d)?){_END}", re.I)
+_NEXT: Final = re.compile(
+    rf"(\s?[-~–至到]\s?|\s?[&+,]\s?|\s(?:to|and|en|et|und)\s|[ .]?(?=EP?\d)|x)(?:S\d{{1,2}}E|\d{{1,2}}x|EP?|第|#)?(\d{{1,5}}(?:\.\d)?){_END}",
+    re.I,
+)
 _SPACED: Final = re.compile(r"\s+[-&+,]\s+")
 _CLOSES: Final = re.compile(r"\s*(?:v\d)?\s*(?:[\[\]()\x00]|$)")
 _VERSION: Final = re.compile(r"[ .]?v(\d)(?![\d.])", re.I)
@@ -59,7 +66,11 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
             break
         # " - 05 - 12 Angry Ducks": a number behind a spaced hyphen belongs to the run only if nothing follows.
         repeats_prefix = following.start(2) > following.end(1)
-        if _SPACED.fullmatch(following[1]) and not repeats_prefix and not (spaced and _CLOSES.match(text, following.end())):
+        if (
+            _SPACED.fullmatch(following[1])
+            and not repeats_prefix
+            and not (spaced and _CLOSES.match(text, following.end()))
+        ):
             break
         if following[1].strip() in ("-", "~", "–", "至", "到", "to"):
             if value - numbers[-1] > LARGEST_RANGE:

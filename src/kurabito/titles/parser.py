@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from kurabito.titles import episodes, groups, kinds, names, seasons, tags, years
 from kurabito.titles.draft import TAKEN, Draft
 from kurabito.titles.model import Kind, ReleaseTitle
+from kurabito.titles.rules import TitleRule, follow
 from kurabito.titles.text import normalise
 
 _SITE: Final = re.compile(r"^\[?\s?(?:www[.,][\w.-]{3,40})\s?\]?\s*-?\s*", re.I)
@@ -18,20 +20,25 @@ _SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")
 # What follows is then the episode's name, not the series'.
 _NUMBER_FIRST: Final = re.compile(r"(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
 _SELF_NAMED: Final = re.compile(r"[A-Za-z].{0,80}(?:S\d{1,2}E\d|(?<!\d)\d{1,2}x\d\d(?!\d))", re.I)
-_NO_NAME: Final = frozenset("tv movies movie series shows videos video media anime downloads download home tmp mnt".split())
+_NO_NAME: Final = frozenset(
+    "tv movies movie series shows videos video media anime downloads download home tmp mnt".split()
+)
 
 
-def parse_title(text: str, *, explain: bool = False) -> ReleaseTitle:
-    """Understand a release title, or the path of a released file.
+def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = False) -> ReleaseTitle:
+    """Understand a release title, or the path of a released file; with `explain`, also say how.
 
     >>> found = parse_title("[Kura] Yoru no Kurabito - 07v2 [1080p][WEB-DL]")
     >>> found.title, found.episodes, found.version, found.resolution
     ('Yoru no Kurabito', (7,), 2, 1080)
     """
-    written, ending = tags.split_ending(normalise(text))
+    shown = normalise(text)
+    written, ending = tags.split_ending(shown)
     if "/" in written and (ending or written.startswith("/")) and _FOLDERS.match(written):
-        return _read_path(written, ending, explain=explain)
-    return _read(written, ending, explain=explain)
+        found = _read_path(written, ending, explain=explain)
+    else:
+        found = _read(written, ending, explain=explain)
+    return follow(rules, shown, found) if rules else found
 
 
 def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:

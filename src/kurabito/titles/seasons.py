@@ -21,11 +21,15 @@ _ORDINAL_SEASON: Final = re.compile(
     r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season)(?![A-Za-z])",
     re.I,
 )
-_HAN_SEASON: Final = re.compile(rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)")
+_HAN_SEASON: Final = re.compile(
+    rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)"
+)
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "~", "to"])
-_MARKED: Final = re.compile(r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Сезон|sezon|- Series|\dxAll", re.I)
+_MARKED: Final = re.compile(
+    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Сезон|sezon|- Series|\dxAll", re.I
+)
 
 
 def read_season(draft: Draft) -> None:

@@ -13,7 +13,10 @@ _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
 _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
-_EXTENSION: Final = re.compile(r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$", re.I)
+_EXTENSION: Final = re.compile(
+    r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$",
+    re.I,
+)
 CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
 
 _SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
@@ -90,7 +93,7 @@ def read_tags(draft: Draft) -> None:
             behind = _read_bare(draft, segment, tags, behind=behind)
             named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
         elif tags:
-            behind = _read_bracket(draft, segment, tags) and named or behind
+            behind = (_read_bracket(draft, segment, tags) and named) or behind
 
 
 def _scan(text: str, start: int, end: int) -> list[Tag]:
@@ -215,7 +218,9 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
     word = draft.text[start:end]
     if attribute == "release":
         return True
-    if draft.year is not None and draft.original.startswith(str(draft.year), len(draft.text[:name_end].rstrip("( ")) + 1):
+    if draft.year is not None and draft.original.startswith(
+        str(draft.year), len(draft.text[:name_end].rstrip("( ")) + 1
+    ):
         return False
     if attribute == "batch":
         return word.lower() in ("complete", "batch")

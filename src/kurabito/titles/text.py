@@ -12,7 +12,9 @@ LONGEST: Final = 1000
 _BRACKETS: Final = str.maketrans("【】〔〕〖〗{}_", "[][][][] ")
 _BLANKS: Final = re.compile(r"\s+")
 # Controls (but blanks, which are folded), marks of direction and width, lone halves of surrogate pairs, private letters.
-_INVISIBLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]")
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]"
+)
 
 # Han, kana, hangul and their punctuation. Not complete: enough to tell the two names of a release apart.
 CJK: Final = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"

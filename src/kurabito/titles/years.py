@@ -7,8 +7,12 @@ from typing import Final
 
 from kurabito.titles.draft import Draft
 
-_DATE: Final = re.compile(r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)")
-_BRACKETED_YEAR: Final = re.compile(r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]")
+_DATE: Final = re.compile(
+    r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
+)
+_BRACKETED_YEAR: Final = re.compile(
+    r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
+)
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19|20)\d\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
 
 
