@@ -29,6 +29,7 @@ PROGRAMS: Final = (
     "counts_at_scale",
     "page_at_scale",
     "idle_serve",
+    "titles",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

@@ -37,7 +37,7 @@ def normalise(text: str) -> str:
     shown = text[:LONGEST]
     if not shown.isascii():
         # Cut again: one character can become eighteen.
-        shown = _JOINTS.sub(" / ", unicodedata.normalize("NFKC", shown)[:LONGEST])
+        shown = _JOINTS.sub(" / ", unicodedata.normalize("NFKC", shown)[:LONGEST])[:LONGEST]
     return _BLANKS.sub(" ", _INVISIBLE.sub("", shown).translate(_BRACKETS)).strip()
 
 
