@@ -243,9 +243,13 @@ def _first_number(draft: Draft) -> bool:
     found = _FIRST.match(draft.text)
     if found is None or (found[1] == " " and not draft.original.startswith("[") and draft.text[found.end()] != "0"):
         return False
-    if run := read_run(draft.text, found.end()):
-        return _settle(draft, run, found.end(), run.end, "the number before the name")
-    return False
+    run = read_run(draft.text, found.end())
+    if run is None:
+        return False
+    dash = draft.text.find(" - ", run.end)
+    if found[1].startswith(".") and dash > 0:
+        draft.take(dash, len(draft.text), "episode", "the episode's own name")
+    return _settle(draft, run, found.end(), run.end, "the number before the name")
 
 
 _FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (

@@ -75,7 +75,7 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     elif _NUMBER_FIRST.match(name):
         found = replace(found, title=None, titles=())
     for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
-        above = _read(folder, "", explain=False)
+        above = _read_folder(folder)
         if above.source and (above.episodes or not (found.source or found.episodes)):
             # The folder is a release of its own, and the file in it has a short or scrambled name.
             found = replace(above, container=found.container)
@@ -84,6 +84,14 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
             found = replace(_filled(found, above), title=None, titles=())
         elif above.title is None or above.title.lower() not in _NO_NAME:
             found = _filled(found, above)
+    return found
+
+
+def _read_folder(name: str) -> ReleaseTitle:
+    """A folder is no episode: a number in its name belongs to the name, if nothing tells of a release."""
+    found = _read(name, "", explain=False)
+    if found.episodes and found.title and not (found.source or found.resolution or found.group):
+        return replace(found, title=name.strip(), titles=(name.strip(),), episodes=(), is_batch=False)
     return found
 
 

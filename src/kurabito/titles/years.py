@@ -10,6 +10,7 @@ from kurabito.titles.draft import Draft
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
 )
+_SHORT_DATE: Final = re.compile(r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.|$)")
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
@@ -25,6 +26,8 @@ def read_date(draft: Draft) -> None:
             draft.year = int(year)
             draft.take(found.start(), found.end(), "date", "a day")
             return
+    if found := _SHORT_DATE.search(draft.text):
+        draft.take(found.start(), found.end(), "date", "a day, and nobody can tell in which order")
 
 
 def read_year(draft: Draft) -> None:

@@ -62,9 +62,8 @@ def unbounded_inside_unbounded(parsed: object, *, inside: bool = False) -> bool:
         _, most, body = parsed[1]
         endless = most > 100
         return (endless and inside) or unbounded_inside_unbounded(list(body), inside=inside or endless)
-    if isinstance(parsed, tuple | list) or hasattr(parsed, "data"):
-        return any(unbounded_inside_unbounded(one, inside=inside) for one in getattr(parsed, "data", parsed))
-    return False
+    within = getattr(parsed, "data", parsed)
+    return isinstance(within, tuple | list) and any(unbounded_inside_unbounded(one, inside=inside) for one in within)
 
 
 def parsed(pattern: str, flags: int = 0) -> object:
