@@ -29,12 +29,13 @@ _TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(
 # Spanish releases write season and episode as one number.
 _SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
 _RUSSIAN: Final = re.compile(
-    r"Сери[ия]:?\s?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])", re.I
+    r"Сери[ия]:?\s?№?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])",
+    re.I,
 )
-_OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})\s?(?:of|iz|von|de)\s?(\d{1,3})(?![\dA-Za-z])", re.I)
-_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\()\s?(?:EP?\.?\s?|EX\s?)?(?=\d)", re.I)
+_OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})[\s.]?(?:of|iz|von|de)[\s.]?(\d{1,3})(?![\dA-Za-z])", re.I)
+_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}\)))\s?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I)
 _CLOSING: Final = re.compile(
-    r"(?:\s?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
     re.I,
 )
 _DASHED: Final = re.compile(
@@ -147,7 +148,7 @@ def _bracketed(draft: Draft) -> bool:
     for found in _BRACKETED.finditer(draft.text):
         run = read_run(draft.text, found.end())
         closing = _CLOSING.match(draft.text, run.end) if run else None
-        if run is None or closing is None:
+        if run is None or closing is None or (_is_year(run) and len(run.numbers) > 1):
             continue
         if len(run.numbers) == 1 and 1900 <= run.numbers[0] <= 2099:
             year = year or (run, found.start(), closing.end())
@@ -167,16 +168,21 @@ def _dashed(draft: Draft) -> bool:
         run = read_run(draft.text, found.end(), spaced=True)
         if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
             continue
-        if _STANDS_ALONE.match(draft.text, run.end):
+        if _STANDS_ALONE.match(draft.text, run.end) and not (best and len(run.numbers) > 1):
             best = (run, found.start())
             if not _CLOSING_END.match(draft.text, run.end):
                 break
-        elif best is None and _GAP.match(draft.text, run.end) and draft.text[found.end()] == "0":
+        elif best is None and _GAP.match(draft.text, run.end) and _counts(draft, found.end()):
             best = (run, found.start())
     return best is not None and _settle(draft, best[0], best[1], best[0].end, "a number behind a dash")
 
 
 _CLOSING_END: Final = re.compile(r"\s*-\s")
+
+
+def _counts(draft: Draft, at: int) -> bool:
+    """Whether a number with words behind it is still likely to count episodes."""
+    return draft.text[at] == "0" or (draft.original.startswith("[") and draft.text[at : at + 2].isdigit())
 
 
 def _is_year(run: Run) -> bool:

@@ -20,7 +20,8 @@ _DIGITS: Final = {
 _NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-d](?![A-Za-z0-9]))?")
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
 _NEXT: Final = re.compile(
-    rf"(\s?[-~–至到]\s?|\s?[&+,]\s?|\s(?:to|and|en|et|und)\s|[ .]?(?=EP?\d)|x)(?:S\d{{1,2}}E|\d{{1,2}}x|EP?|第|#)?(\d{{1,5}}(?:\.\d)?){_END}",
+    r"(?:(\s?[-~–至到]\s?|\s?[&+,]\s?|[\s.](?:to|and|en|et|und)[\s.]|[ .]?(?=EP?\d|S\d{1,2}E\d))"
+    rf"(?:S\d{{1,2}}E|(?:\d{{1,2}})?x|EP?|第|#)?|x)(\d{{1,5}}(?:\.\d)?){_END}",
     re.I,
 )
 _SPACED: Final = re.compile(r"\s+[-&+,]\s+")
@@ -65,14 +66,15 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
         if value <= numbers[-1]:
             break
         # " - 05 - 12 Angry Ducks": a number behind a spaced hyphen belongs to the run only if nothing follows.
+        joint = (following[1] or "").strip(" .")
         repeats_prefix = following.start(2) > following.end(1)
         if (
-            _SPACED.fullmatch(following[1])
+            _SPACED.fullmatch(following[1] or "")
             and not repeats_prefix
             and not (spaced and _CLOSES.match(text, following.end()))
         ):
             break
-        if following[1].strip() in ("-", "~", "–", "至", "到", "to"):
+        if joint in ("-", "~", "–", "至", "到", "to"):
             if value - numbers[-1] > LARGEST_RANGE:
                 break
             numbers += range(int(numbers[-1]) + 1, int(value))

@@ -44,6 +44,10 @@ def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = F
 def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
     if site := _SITE.match(written):
         written = written[site.end() :]
+    if written.startswith("[["):
+        written = written[1:]
+    if " " not in written and written.count("+") > 1:
+        written = written.replace("+", " ")
     if written.startswith("[") and written.find("]") == len(written) - 1:
         written = written[1:-1]
     draft = Draft(written, explain=explain)

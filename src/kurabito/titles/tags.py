@@ -14,7 +14,7 @@ _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(
-    r"\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$",
+    r"(?:\.[a-z]{2,3}(?=\.(?:srt|ass|ssa|sub)$))?\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$",
     re.I,
 )
 CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
@@ -137,7 +137,7 @@ def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> bool:
         return False
     if strange and not (sure and len(strange) <= known):
         return False
-    if known < words and all(tag.meaning.attribute in ("batch", "version") for tag in tags):
+    if known < words and not sure and not strange:
         # `[01-12 Fin]` is about episodes.
         return False
     for tag in tags:
@@ -223,10 +223,10 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
     ):
         return False
     if attribute == "batch":
-        return word.lower() in ("complete", "batch")
-    return attribute in ("languages", "subtitles", "audio") or (
-        word.isupper() and len(word) > 1 and not draft.original.startswith("[")
-    )
+        return word.lower().startswith(("complete", "batch"))
+    if attribute in ("languages", "subtitles", "audio"):
+        return word.isupper() or len(word) > 2
+    return word.isupper() and len(word) > 1 and not draft.original.startswith("[")
 
 
 def _note(draft: Draft, meaning: Meaning) -> None:

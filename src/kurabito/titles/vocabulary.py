@@ -176,7 +176,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "release",
         "kind",
         TAG,
-        "docu, doku, documentary, unrated, psp, pc, psv, psv&pc, pc&psv, ipad, ios, ps3, om, widescreen, fullscreen, extras, bonus, cd1, cd2, cd3, dvd1, disc 1, disc 2, sample, xpost, asrequested, obfuscated, scrambled, complete series",
+        "docu, xxx, doku, documentary, unrated, psp, pc, psv, psv&pc, pc&psv, ipad, ios, ps3, om, widescreen, fullscreen, extras, bonus, cd1, cd2, cd3, dvd1, disc 1, disc 2, sample, xpost, asrequested, obfuscated, scrambled, complete series",
     ),
     (
         "batch",
