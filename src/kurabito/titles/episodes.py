@@ -16,14 +16,16 @@ _SEASON_EPISODE: Final = re.compile(
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
-_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|20\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
+_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|(?:19|20)\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
+_TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
+_TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?[话話集回夜幕]"
 )
 _HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
 _HAN_COUNTED: Final = re.compile(r"(?<![\d.])(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回](?![\w])")
 _NAMED: Final = re.compile(
-    r"(?<![A-Za-z])(?:Episodes?|Episodio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
+    r"(?<![A-Za-z])(?:Episodes?|Epis[oó]dio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
 )
 _TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
 # Spanish releases write season and episode as one number.
@@ -50,6 +52,7 @@ _LAST: Final = re.compile(
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
+_LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
 _NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
@@ -88,7 +91,7 @@ def read_season_and_episode(draft: Draft) -> None:
 
 def _take_twin(draft: Draft, run: Run, before: int) -> None:
     """`Name - 05 - S01E05` says it twice."""
-    if twin := re.compile(r"-\s?(\d{1,4})\s?-\s?$").search(draft.text, 0, before):
+    if twin := (_TWIN_IN_FANSUB if draft.original.startswith("[") else _TWIN).search(draft.text, 0, before):
         draft.take(twin.start(), before, "episode", "the same number again")
 
 
@@ -198,10 +201,19 @@ def _special(draft: Draft) -> bool:
     return False
 
 
-_SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}(?![\dA-Za-z]))")
+_SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}[a-d]?(?![\dA-Za-z]))")
 
 
 def _last_number(draft: Draft) -> bool:
+    # A checksum is that of one file, so even a single digit before it counts.
+    if (
+        draft.checksum
+        and (found := _LAST_DIGIT.search(draft.text))
+        and not _NOT_EPISODE.search(draft.text[: found.start()])
+    ):
+        return _settle(
+            draft, Run((int(found[0]),), None, 0), found.start(), found.end(), "the last number of one file's name"
+        )
     for found in _LAST.finditer(draft.text):
         run = read_run(draft.text, found.start())
         if run is None or _is_year(run) or _NOT_EPISODE.search(draft.text[: found.start()]):
@@ -218,7 +230,8 @@ def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
     """`Apollo 13 1080p` is no episode; `Naruto 013` is, and so is what was recorded from television."""
     if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
-    return _YEAR_OR_TAG.match(draft.text, found.end()) is not None
+    ahead = _YEAR_OR_TAG.match(draft.text, found.end())
+    return ahead is not None and (len(found[1]) < 3 or "(" in ahead[0])
 
 
 def _scene_number(draft: Draft) -> bool:

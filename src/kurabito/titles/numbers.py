@@ -17,7 +17,7 @@ _DIGITS: Final = {
     for char in chars
 }
 
-_NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-d](?![A-Za-z0-9]))?")
+_NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-dA-D](?![A-Za-z0-9]))?")
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
 _NEXT: Final = re.compile(
     r"(?:(\s?[-~–至到]\s?|\s?[&+,]\s?|[\s.](?:to|and|en|et|und)[\s.]|[ .]?(?=EP?\d|S\d{1,2}E\d))"

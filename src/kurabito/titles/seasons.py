@@ -11,7 +11,7 @@ from kurabito.titles.numbers import HAN, han_number
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "final": 0}
 
 _SEASONS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp|Сезон|(?<=- )Series)[ .:№]{0,3}(?=\d)|All Seasons \()"
+    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|(?<=- )Series)[ .:№]{0,3}(?=\d)|All Seasons \()"
     r"(\d{1,4})(?!\d)((?:(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
     r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
     re.I,
@@ -28,7 +28,7 @@ _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HA
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _MARKED: Final = re.compile(
-    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp[ .]|Сезон|sezon|- Series|\dxAll", re.I
+    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp?[ .]|Сезон|sezon|- Series|\dxAll", re.I
 )
 
 
