@@ -22,15 +22,15 @@ _SHORTEST_NAME: Final = 5
 def read_names(draft: Draft) -> tuple[str, ...]:
     """The names in the first stretch of text that nobody took."""
     for found in _STRETCH.finditer(draft.text):
-        if names := _names_in(found[0]):
+        if names := _names_in(found[0], fansub=draft.original.startswith("[")):
             return names
     return ()
 
 
-def _names_in(stretch: str) -> tuple[str, ...]:
+def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     parts = segments(stretch)
     if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
-        written = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)))
+        written = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)), fansub=fansub)
     else:
         written = [stretch[part.start : part.end] for part in parts]
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
@@ -64,14 +64,17 @@ def _without_last_dot(text: str) -> str:
     return text if text.endswith(" ") or _ENDS_IN_ACRONYM.search(text) else text.rstrip(".")
 
 
-def _bare_names(text: str) -> list[str]:
-    """The name, and the one in another script that stands in brackets behind it."""
+def _bare_names(text: str, *, fansub: bool) -> list[str]:
+    """The name, and the other one that stands in brackets behind it: in another script, or where no group brackets names."""
     found = _BRACKETED_NAME.search(text)
-    if found is not None and " / " in found[1]:
-        return [text[: found.start()]]
-    if found is None or bool(FOREIGN_LETTER.search(found[1])) == bool(FOREIGN_LETTER.search(text, 0, found.start())):
+    if found is None or not LETTER_OR_DIGIT.search(text, 0, found.start()):
         return [text]
-    return [text[: found.start()], found[1]]
+    before, inside = text[: found.start()], found[1]
+    if " / " in inside:
+        return [before]
+    if fansub and bool(FOREIGN_LETTER.search(inside)) == bool(FOREIGN_LETTER.search(before)):
+        return [text]
+    return [before, inside]
 
 
 def _split(text: str) -> list[str]:

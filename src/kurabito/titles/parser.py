@@ -80,7 +80,8 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
         found = replace(found, title=None, titles=())
     for folder in folders[: -_MOST_FOLDERS - 1 : -1]:
         above = _read_folder(folder)
-        if above.source and (above.episodes or not (found.source or found.episodes)):
+        signed = above.group is not None and found.group is None
+        if above.source and (above.episodes or signed or not (found.source or found.episodes)):
             # The folder is a release of its own, and the file in it has a short or scrambled name.
             found = replace(above, container=found.container)
         elif above.title is None and above.season is not None and not _SELF_NAMED.search(name):

@@ -11,6 +11,7 @@ from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
 
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
 _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
+_YEAR_NEXT: Final = re.compile(r"[\s.(\[-]{1,3}(?:19|20)\d\d(?!\d)")
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(
@@ -218,9 +219,7 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
     word = draft.text[start:end]
     if attribute == "release":
         return True
-    if draft.year is not None and draft.original.startswith(
-        str(draft.year), len(draft.text[:name_end].rstrip("( ")) + 1
-    ):
+    if _YEAR_NEXT.match(draft.original, end):
         return False
     if attribute == "batch":
         return word.lower().startswith(("complete", "batch"))
