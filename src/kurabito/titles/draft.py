@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from kurabito.titles.model import Episode, Finding, Kind
+from kurabito.titles.numbers import Run
 
 TAKEN: Final = "\x00"
 """Stands for every character that a recogniser took; a name ends there."""
@@ -91,6 +92,17 @@ class Draft:
         if self.explain:
             self.findings.append(Finding(recogniser, self.original[start:end].strip(), why, start))
         self.text = f"{self.text[:start]}{mark * (end - start)}{self.text[end:]}"
+
+    def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
+        """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""
+        self.episodes = run.numbers
+        self.version = run.version or self.version
+        self.take(start, end, "episode", why)
+        return True
+
+    def settle_match(self, run: Run, found: re.Match[str], why: str) -> bool:
+        """The same, for a pattern that matched the whole part."""
+        return self.settle_episodes(run, found.start(), found.end(), why)
 
     def note(self, attribute: str, value: str) -> None:
         """Remember what a word said, once."""

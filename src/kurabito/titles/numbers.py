@@ -84,6 +84,13 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
     return Run(tuple(numbers), version, end)
 
 
+def span(first: int, last: int | None = None) -> Run:
+    """The numbers from one to another; only the first if the other is none that could follow."""
+    if last is None or not first < last <= first + LARGEST_RANGE:
+        last = first
+    return Run(tuple(range(first, last + 1)), None, 0)
+
+
 def _version(text: str, at: int) -> tuple[int | None, int]:
     found = _VERSION.match(text, at)
     return (int(found[1]), found.end()) if found else (None, at)

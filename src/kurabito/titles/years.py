@@ -26,8 +26,8 @@ def read_date(draft: Draft) -> None:
             draft.year = int(year)
             draft.take(found.start(), found.end(), "date", "a day")
             return
-    if found := _SHORT_DATE.search(draft.text):
-        draft.take(found.start(), found.end(), "date", "a day, and nobody can tell in which order")
+    if short := _SHORT_DATE.search(draft.text):
+        draft.take(short.start(), short.end(), "date", "a day, and nobody can tell in which order")
 
 
 def read_year(draft: Draft) -> None:
