@@ -95,7 +95,7 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
 def _read_folder(name: str) -> ReleaseTitle:
     """A folder is no episode: a number in its name belongs to the name, if nothing tells of a release."""
     found = _read(name, "", explain=False)
-    if found.episodes and found.title and not (found.source or found.resolution or found.group):
+    if found.episodes and found.title and not (found.seasons or found.source or found.resolution or found.group):
         return replace(found, title=name.strip(), titles=(name.strip(),), episodes=(), is_batch=False)
     return found
 
