@@ -115,7 +115,7 @@ def last_of_name(draft: Draft) -> bool:
 
 
 def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
-    """`Apollo 13 1080p` is no episode; `Naruto 013` is, and so is what was recorded from television."""
+    """`Koji 13 1080p` is no episode; `Koji 013` is, and so is what was recorded from television."""
     if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
     ahead = _YEAR_OR_TAG.match(draft.text, found.end())
@@ -123,7 +123,7 @@ def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
 
 
 def with_leading_zero(draft: Draft) -> bool:
-    """`Koji 01 Role Play`."""
+    """`Koji 01 First Pressing`."""
     found = _LEADING_ZERO.search(draft.text)
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")

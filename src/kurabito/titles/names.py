@@ -103,7 +103,7 @@ def _by_script(text: str, *, alone: bool) -> list[str]:
 
 
 def _two_scripts(text: str) -> list[str]:
-    """`天国大魔境 Tengoku Daimakyou` is one name in two scripts; `16bit 的感动` is one in a mixture."""
+    """`夜之蔵人 Yoru no Kurabito` is one name in two scripts; `16bit 的蔵人` is one in a mixture."""
     words = text.split(" ")
     scripts = [_script(word) for word in words]
     known = [script for script in scripts if script]

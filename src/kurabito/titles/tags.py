@@ -210,7 +210,7 @@ def read_doubtful(draft: Draft, name_end: int) -> None:
 
 
 def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int) -> bool:
-    """Whether a tag hangs on the name: `Fight Club FRENCH 1080p`. Before a year it may be part of it: `Johnny English 2003`."""
+    """Whether a tag hangs on the name: `The Cellar FRENCH 1080p`. Before a year it may be part of it: `Brewer English 2003`."""
     if draft.text[end:name_end].strip(" .-(\x01") or not draft.text[:start].strip(" .-\x00\x01"):
         return False
     if draft.episodes and (draft.original.startswith("[") or not draft.seasons):

@@ -42,7 +42,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "source",
         "HDTV",
         SURE,
-        "hdtv, hdtvrip, hdtv rip, pdtv, sdtv, dsr, dsrip, dthrip, satrip, tvrip, tv rip, dvbrip, dvb, ahdtv, ahdtvmux, hdtvmux, htdv, uhdtv, hdtvx264repacklol",
+        "hdtv, hdtvrip, hdtv rip, pdtv, sdtv, dsr, dsrip, dthrip, satrip, tvrip, tv rip, dvbrip, dvb, ahdtv, ahdtvmux, hdtvmux, htdv, uhdtv",
     ),
     ("source", "HDTV", TAG, "tv, ws"),
     (
