@@ -33,6 +33,7 @@ PROGRAMS: Final = (
     "scan_tree",
     "dedupe",
     "hash_files",
+    "titles",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

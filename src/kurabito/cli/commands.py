@@ -20,6 +20,7 @@ from kurabito.cli.dedupe import dedupe
 from kurabito.cli.demo import demo
 from kurabito.cli.doctor import doctor
 from kurabito.cli.serve import serve
+from kurabito.cli.title import title
 from kurabito.cli.worker import worker
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app.command()(config)
 app.command()(dataplane)
 app.command()(dedupe)
 app.command()(worker)
+app.command()(title)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")

@@ -13,7 +13,7 @@ from kurabito.dataplane.walk import signed
 from kurabito.db import Connection, Dialect, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogAction, LogState
+from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogAction, LogState, TrashExit
 
 _SQL: Final = Queries("kurabito.dataplane", "delete.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
 
@@ -178,7 +178,7 @@ def entry_of(conn: Connection, job_id: str, position: int, entry_id: str) -> Ent
 def restored(conn: Connection, log_id: str, entry: Entry) -> None:
     """Write down that a file is where it was."""
     settle(conn, log_id, LogState.DONE)
-    conn.run(_SQL.entry_left, {"id": entry.id, "left_as": "restored"})
+    conn.run(_SQL.entry_left, {"id": entry.id, "left_as": TrashExit.RESTORED})
     values = {"file_id": entry.file_id, "library_id": entry.library_id, "relative_path": entry.relative_path}
     conn.run(_SQL.file_is_back, {**values, "size_bytes": entry.size_bytes})
 
@@ -186,7 +186,7 @@ def restored(conn: Connection, log_id: str, entry: Entry) -> None:
 def purged(conn: Connection, log_id: str, entry: Entry) -> None:
     """Write down that a file is gone for good."""
     settle(conn, log_id, LogState.DONE)
-    conn.run(_SQL.entry_left, {"id": entry.id, "left_as": "purged"})
+    conn.run(_SQL.entry_left, {"id": entry.id, "left_as": TrashExit.PURGED})
 
 
 def other_copies(conn: Connection, entry: Entry) -> list[tuple[int, str]]:

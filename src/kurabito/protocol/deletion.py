@@ -51,6 +51,13 @@ class LogState(StrEnum):
     """A dry run found that it could be done."""
 
 
+class TrashExit(StrEnum):
+    """How something left the trash."""
+
+    RESTORED = "restored"
+    PURGED = "purged"
+
+
 STEP_IS_STALE: Final = """
 (file.id IS NULL OR file.is_missing = 1 OR file.needs_hash = 1 OR file.library_id <> step.library_id
  OR file.relative_path <> step.relative_path OR file.size_bytes <> step.size_bytes OR file.mtime_ns <> step.mtime_ns

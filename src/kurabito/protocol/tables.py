@@ -151,7 +151,7 @@ TABLES: Final = (
         {
             "id": "the plan's id",
             "mode": "what becomes of the files that are not needed twice",
-            "rules": "JSON list of the rules that chose what is kept",
+            "rules": "JSON object of the rules that chose what is kept",
             "group_count": "how many groups of duplicates it is about",
             "file_count": "how many files it removes",
             "freed_bytes": "how much room that makes",

@@ -1,0 +1,148 @@
+"""Recognises numbers that count episodes though no word says so, from where they stand."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import Draft
+from kurabito.titles.model import Kind
+from kurabito.titles.numbers import Run, read_run, span
+
+_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}\)))\s?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I)
+_CLOSING: Final = re.compile(
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
+    re.I,
+)
+_DASHED: Final = re.compile(
+    r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))"
+)
+_STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
+_GAP: Final = re.compile(r"[\s.,]|$")
+_TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)", re.I)
+_LAST: Final = re.compile(
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))",
+    re.I,
+)
+_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
+_FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
+_LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
+_YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
+_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
+_CLOSING_END: Final = re.compile(r"\s*-\s")
+_SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}[a-d]?(?![\dA-Za-z]))")
+
+
+def behind_dash(draft: Draft) -> bool:
+    """`Koji - 07`: the commonest form, and the last one that stands alone counts."""
+    best: tuple[Run, int] | None = None
+    for found in _DASHED.finditer(draft.text):
+        run = read_run(draft.text, found.end(), spaced=True)
+        if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
+            continue
+        if _STANDS_ALONE.match(draft.text, run.end) and not (best and len(run.numbers) > 1):
+            best = (run, found.start())
+            if not _CLOSING_END.match(draft.text, run.end):
+                break
+        elif best is None and _GAP.match(draft.text, run.end) and _counts(draft, found.end()):
+            best = (run, found.start())
+    return best is not None and draft.settle_episodes(best[0], best[1], best[0].end, "a number behind a dash")
+
+
+def _counts(draft: Draft, at: int) -> bool:
+    """Whether a number with words behind it is still likely to count episodes."""
+    return draft.text[at] == "0" or (draft.original.startswith("[") and draft.text[at : at + 2].isdigit())
+
+
+def alone_in_brackets(draft: Draft) -> bool:
+    """`[07]`, `[01-12 Fin]`; a year alone in brackets is a year."""
+    year: tuple[Run, int, int] | None = None
+    for found in _BRACKETED.finditer(draft.text):
+        run = read_run(draft.text, found.end())
+        closing = _CLOSING.match(draft.text, run.end) if run else None
+        if run is None or closing is None or (_is_year(run) and len(run.numbers) > 1):
+            continue
+        if _is_year(run):
+            year = year or (run, found.start(), closing.end())
+            continue
+        if found.start() == 0 and "[" not in draft.text[closing.end() :] and not _BRACKETED.search(draft.text, 1):
+            continue
+        return draft.settle_episodes(run, found.start(), closing.end(), "a number alone in brackets")
+    if year is not None and draft.year is None:
+        draft.year = int(year[0].numbers[0])
+        draft.take(year[1], year[2], "year", "a year alone in brackets")
+    return False
+
+
+def behind_kind(draft: Draft) -> bool:
+    """`OVA - 02`, `SP03`."""
+    if draft.kind in (None, Kind.MOVIE, Kind.TV):
+        return False
+    found = _SPECIAL_NUMBER.search(draft.text)
+    if found and (run := read_run(draft.text, found.end())):
+        return draft.settle_episodes(run, found.start(), run.end, "a number behind the kind")
+    return False
+
+
+def season_and_episode_in_one(draft: Draft) -> bool:
+    """`show.217.hdtv` is season 2, episode 17, where nobody uses brackets."""
+    if draft.original.startswith("[") or draft.original.count(".") < 2:
+        return False
+    recorded = "HDTV" in draft.values.get("source", ())
+    if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
+        return draft.settle_match(span(int(found[1])), found, "a number before what was recorded")
+    if found := _SCENE_NUMBER.search(draft.text):
+        draft.seasons = (int(found[1]),)
+        return draft.settle_match(span(int(found[2])), found, "a season and an episode in one number")
+    return False
+
+
+def last_of_name(draft: Draft) -> bool:
+    """`Koji 031 [720p]`."""
+    # A checksum is that of one file, so even a single digit before it counts.
+    single = _LAST_DIGIT.search(draft.text) if draft.checksum else None
+    if single and not _NOT_EPISODE.search(draft.text[: single.start()]):
+        return draft.settle_match(span(int(single[0])), single, "the last number of one file's name")
+    for found in _LAST.finditer(draft.text):
+        run = read_run(draft.text, found.start())
+        before = draft.text[: found.start()]
+        if run is None or _is_year(run) or _NOT_EPISODE.search(before) or not before.strip(" .\x00\x01"):
+            continue
+        if not _is_part_of_film(draft, found):
+            return draft.settle_episodes(run, found.start(), run.end, "the last number of the name")
+    return False
+
+
+def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
+    """`Koji 13 1080p` is no episode; `Koji 013` is, and so is what was recorded from television."""
+    if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
+        return False
+    ahead = _YEAR_OR_TAG.match(draft.text, found.end())
+    return ahead is not None and (len(found[1]) < 3 or "(" in ahead[0])
+
+
+def with_leading_zero(draft: Draft) -> bool:
+    """`Koji 01 First Pressing`."""
+    found = _LEADING_ZERO.search(draft.text)
+    if found and (run := read_run(draft.text, found.start())):
+        return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
+    return False
+
+
+def before_name(draft: Draft) -> bool:
+    """`06 Koji [720p]`, `003. Koji - First Pressing`."""
+    found = _FIRST.match(draft.text)
+    if found is None or (found[1] == " " and not draft.original.startswith("[") and draft.text[found.end()] != "0"):
+        return False
+    run = read_run(draft.text, found.end())
+    if run is None:
+        return False
+    dash = draft.text.find(" - ", run.end)
+    if found[1].startswith(".") and dash > 0:
+        draft.take(dash, len(draft.text), "episode", "the episode's own name")
+    return draft.settle_episodes(run, found.end(), run.end, "the number before the name")
+
+
+def _is_year(run: Run) -> bool:
+    return 1900 <= run.numbers[0] <= 2099

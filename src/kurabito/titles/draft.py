@@ -1,0 +1,111 @@
+"""A title while it is being read: what is left of it, and what was found so far."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from kurabito.titles.model import Episode, Finding, Kind
+from kurabito.titles.numbers import Run
+
+TAKEN: Final = "\x00"
+"""Stands for every character that a recogniser took; a name ends there."""
+SKIPPED: Final = "\x01"
+"""The same, for a part inside a name: the name may go on behind it."""
+
+_EDGE: Final = re.compile(r"[\[\]()]")
+_CLOSING: Final = {"[": "]", "(": ")"}
+
+
+class Segment(NamedTuple):
+    """A stretch of text: bare, or what stands inside a pair of brackets."""
+
+    start: int
+    end: int
+    bracket: str
+    """The opening bracket, or nothing."""
+
+    @property
+    def outer(self) -> tuple[int, int]:
+        """Where the segment is, with its brackets."""
+        return (self.start - 1, self.end + 1) if self.bracket else (self.start, self.end)
+
+
+def segments(text: str) -> list[Segment]:
+    """Cut a text at its outermost brackets. One that is never closed reaches to the end; a stray closing one is text."""
+    found: list[Segment] = []
+    opened = ""
+    start = depth = 0
+    for edge in _EDGE.finditer(text):
+        char = edge[0]
+        if not opened:
+            if char in _CLOSING:
+                if edge.start() > start:
+                    found.append(Segment(start, edge.start(), ""))
+                opened, start, depth = char, edge.end(), 1
+        elif char == opened:
+            depth += 1
+        elif char == _CLOSING[opened]:
+            depth -= 1
+            if not depth:
+                found.append(Segment(start, edge.start(), opened))
+                opened, start = "", edge.end()
+    if start < len(text):
+        found.append(Segment(start, len(text), opened))
+    return found
+
+
+@dataclass(slots=True)
+class Draft:
+    """What the recognisers read and write, one after the other."""
+
+    text: str
+    explain: bool = False
+    segments: list[Segment] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    """What the words of the vocabulary said, by attribute."""
+    doubtful: list[tuple[int, int, str, str]] = field(default_factory=list)
+    """Words outside brackets that are tags if they stand behind the name: start, end, attribute, value."""
+    signature: str | None = None
+    """A word inside a bracket of tags that is none: often who released it."""
+    seasons: tuple[int, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+    version: int | None = None
+    checksum: str | None = None
+    year: int | None = None
+    date: str | None = None
+    kind: Kind | None = None
+    is_batch: bool = False
+    group: str | None = None
+    original: str = ""
+
+    def __post_init__(self) -> None:
+        self.original = self.text
+        self.segments = segments(self.text)
+
+    def take(self, start: int, end: int, recogniser: str, why: str, *, mark: str = TAKEN) -> None:
+        """Blank a part out, with the brackets that hold nothing else, so that nobody else reads it."""
+        if self.text[start - 1 : start] + self.text[end : end + 1] in ("[]", "()"):
+            start, end = start - 1, end + 1
+        if self.explain:
+            self.findings.append(Finding(recogniser, self.original[start:end].strip(), why, start))
+        self.text = f"{self.text[:start]}{mark * (end - start)}{self.text[end:]}"
+
+    def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
+        """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""
+        self.episodes = run.numbers
+        self.version = run.version or self.version
+        self.take(start, end, "episode", why)
+        return True
+
+    def settle_match(self, run: Run, found: re.Match[str], why: str) -> bool:
+        """The same, for a pattern that matched the whole part."""
+        return self.settle_episodes(run, found.start(), found.end(), why)
+
+    def note(self, attribute: str, value: str) -> None:
+        """Remember what a word said, once."""
+        noted = self.values.setdefault(attribute, [])
+        if value and value not in noted:
+            noted.append(value)

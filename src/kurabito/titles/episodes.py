@@ -1,0 +1,110 @@
+"""Recognises episodes, from the surest form to the least sure; the first form that fits is the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from kurabito.titles import bare_numbers
+from kurabito.titles.draft import Draft
+from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
+
+_SEASON_EPISODE: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)",
+    re.I,
+)
+_SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
+_BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
+_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|(?:19|20)\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
+_TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
+_TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}(?:-\d{3,4})?\s$")
+_HAN_EPISODE: Final = re.compile(
+    rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?[话話集回夜幕]"
+)
+_HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
+_HAN_COUNTED: Final = re.compile(r"(?<![\d.])(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回](?![\w])")
+_NAMED: Final = re.compile(
+    r"(?<![A-Za-z])(?:Episodes?|Epis[oó]dio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
+)
+_TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
+# Spanish releases write season and episode as one number.
+_SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
+_RUSSIAN: Final = re.compile(
+    r"Сери[ия]:?\s?№?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])",
+    re.I,
+)
+_OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})[\s.]?(?:of|iz|von|de)[\s.]?(\d{1,3})(?![\dA-Za-z])", re.I)
+_VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
+
+
+def read_episodes(draft: Draft) -> None:
+    """Find which episodes the title is about, and take them out of it."""
+    for found in _VOLUME.finditer(draft.text):
+        draft.take(found.start(), found.end(), "volume", "counts discs, not episodes")
+    if draft.episodes:
+        return
+    for recognise in _FORMS:
+        if recognise(draft):
+            break
+
+
+def read_season_and_episode(draft: Draft) -> None:
+    """`S01E02` and `1x02`: so sure that they are read before the tags, which some releases wrap around them."""
+    for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS, _BRACKETED_PAIR):
+        found = pattern.search(draft.text)
+        if found and (run := read_run(draft.text, found.end())):
+            draft.seasons = (int(found[1]),)
+            _take_twin(draft, found.start())
+            draft.settle_episodes(run, found.start(), run.end, "a season and an episode")
+            return
+
+
+def _take_twin(draft: Draft, before: int) -> None:
+    """`Name - 05 - S01E05` says it twice."""
+    if twin := (_TWIN_IN_FANSUB if draft.original.startswith("[") else _TWIN).search(draft.text, 0, before):
+        draft.take(twin.start(), before, "episode", "the same number again")
+
+
+def _chinese(draft: Draft) -> bool:
+    if found := _HAN_EPISODE.search(draft.text):
+        if "." in found[1]:
+            return draft.settle_match(Run((float(found[1]),), None, 0), found, "第…话 counts episodes")
+        last = han_number(found[2]) if found[2] else None
+        return draft.settle_match(span(han_number(found[1]), last), found, "第…话 counts episodes")
+    if found := _HAN_ALL.search(draft.text):
+        draft.is_batch = True
+        return draft.settle_match(span(1, han_number(found[1])), found, "全…话 is the whole season")
+    if found := _HAN_COUNTED.search(draft.text):
+        last = int(found[2]) if found[2] else None
+        return draft.settle_match(span(int(found[1]), last), found, "counted in 话 or 集")
+    return False
+
+
+def _named(draft: Draft) -> bool:
+    if found := _TURKISH.search(draft.text):
+        return draft.settle_match(span(int(found[1])), found, "the word for episode")
+    if found := _SPANISH.search(draft.text):
+        draft.seasons = (int(found[1]),)
+        return draft.settle_match(span(int(found[2]), int(found[3] or 0)), found, "Cap. counts both")
+    if found := _RUSSIAN.search(draft.text):
+        return draft.settle_match(span(int(found[1] or found[3]), int(found[2] or 0)), found, "the word for episode")
+    for found in _NAMED.finditer(draft.text):
+        if run := read_run(draft.text, found.end()):
+            return draft.settle_episodes(run, found.start(), run.end, "the word for episode")
+    if found := _OF.search(draft.text):
+        return draft.settle_match(span(int(found[1])), found, "one of so many")
+    return False
+
+
+_FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
+    _chinese,
+    bare_numbers.behind_dash,
+    bare_numbers.alone_in_brackets,
+    _named,
+    bare_numbers.behind_kind,
+    bare_numbers.season_and_episode_in_one,
+    bare_numbers.last_of_name,
+    bare_numbers.with_leading_zero,
+    bare_numbers.before_name,
+)

@@ -1,0 +1,93 @@
+"""Recognises who released it: the bracket in front, or the word behind the last hyphen."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import SKIPPED, TAKEN, Draft
+from kurabito.titles.text import LETTER_OR_DIGIT
+
+_SITES: Final = frozenset(
+    "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
+)
+_BEHIND_TAGS: Final = re.compile(r"\x00[\s)\].]{0,3}[-–][\s.]?([^\W_][^\x00\[\]()]{0,40})$")
+_BEHIND_HYPHEN: Final = re.compile(r"\S-([A-Za-z0-9@]{2,20})$")
+_LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?((?:[A-Za-z0-9]{1,5}-)?[A-Za-z0-9]{3,20})$")
+_LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
+_DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
+_EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")
+_SUFFIX: Final = re.compile(
+    r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|sample|alternativetorsion)[\w ]*$", re.I
+)
+_BETWEEN: Final = re.compile(r"\s?[&×+/、]\s?|\sx\s")
+
+
+def read_leading_group(draft: Draft) -> None:
+    """The first bracket, if a name can follow it."""
+    for index, segment in enumerate(draft.segments):
+        inner = draft.text[segment.start : segment.end]
+        bare = inner.strip(" \x00\x01.-★☆")
+        if not bare:
+            continue
+        if not segment.bracket:
+            if bare.isdigit() and index + 1 < len(draft.segments):
+                # A player's own counting before the real name.
+                continue
+            return
+        if segment.bracket == "(" or "\x00" in inner or not _name_follows(draft, segment.end + 1):
+            return
+        if index:
+            draft.take(0, segment.start - 1, "number", "counts files")
+        _settle(draft, inner, *segment.outer, "the first bracket")
+        return
+
+
+def _name_follows(draft: Draft, at: int) -> bool:
+    """Whether letters are left before the episode; if none are, the first bracket is the name itself."""
+    episode = _EPISODE_NUMBER.search(draft.text, at)
+    return any(char.isalpha() for char in draft.text[at : episode.start() if episode else None])
+
+
+def read_trailing_group(draft: Draft) -> None:
+    """What stands behind the last hyphen, else the last bracket that nobody took."""
+    if draft.group is not None:
+        return
+    tail = draft.text.rstrip(" ")
+    while (bracket := _LAST_BRACKET.search(tail)) and _is_site(bracket[1]):
+        tail = tail[: bracket.start()].rstrip(" .")
+    tail = _SUFFIX.sub("", tail)
+    for pattern in (_BEHIND_TAGS, _LAST_WORD, _BEHIND_HYPHEN):
+        if TAKEN in tail and (found := pattern.search(tail)):
+            _settle(draft, found[1], found.start(1) - 1, found.end(1), "behind the last tag")
+            return
+
+
+def read_bracketed_group(draft: Draft, name_end: int) -> None:
+    """The last bracket behind the name that nobody took, else the strange word among the tags."""
+    if draft.group is not None:
+        return
+    for segment in reversed(draft.segments):
+        inner = draft.text[segment.start : segment.end]
+        if not segment.bracket:
+            if inner.strip(" .\x00"):
+                break
+        elif TAKEN not in inner and SKIPPED not in inner and not _is_site(inner) and segment.start > name_end:
+            _settle(draft, inner, *segment.outer, "the last bracket")
+            return
+    draft.group = draft.signature
+
+
+def _is_site(name: str) -> bool:
+    return name.lower() in _SITES or ("." in name and _DOMAIN.fullmatch(name.strip()) is not None)
+
+
+def _settle(draft: Draft, name: str, start: int, end: int, why: str) -> None:
+    if LETTER_OR_DIGIT.search(name):
+        draft.group = name.strip(" -.")
+        draft.take(start, end, "group", why)
+
+
+def split_group(group: str) -> tuple[str, ...]:
+    """The groups that worked together, one by one."""
+    return tuple(name for part in _BETWEEN.split(group) if (name := part.strip()))

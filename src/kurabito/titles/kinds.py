@@ -1,0 +1,39 @@
+"""Recognises what sort of thing it is: a film, an OVA, a special, an opening."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import SKIPPED, Draft
+from kurabito.titles.model import Kind
+
+_WORDS: Final = re.compile(
+    # The letters that one of these can begin with, so that every other place is passed over at once.
+    r"(?=[剧劇特番总總修合全MTOSNCEP])(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\]]))"
+    r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
+    r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
+    r"|(?P<batch>(?:修正)?合集|全集)"
+    r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless Opening|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
+    r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
+    r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
+    re.I,
+)
+_MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
+
+
+def read_kind(draft: Draft) -> None:
+    """Take the word that says the kind; the name goes on without it."""
+    for found in _WORDS.finditer(draft.text):
+        if found.lastgroup == "batch":
+            draft.is_batch = True
+            draft.take(*found.span(), "batch", "says that it is whole", mark=SKIPPED)
+            continue
+        kind = Kind(str(found.lastgroup))
+        start, end = found.span()
+        if not draft.text[:start].strip(" \x00\x01-[") and kind is not Kind.MOVIE:
+            continue
+        draft.kind = draft.kind or kind
+        draft.take(start, end, "kind", f"says {kind}", mark=SKIPPED)
+    if draft.kind is None and _MOVIE_NUMBER.search(draft.text):
+        draft.kind = Kind.MOVIE

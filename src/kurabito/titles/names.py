@@ -1,0 +1,146 @@
+"""What is left is the name, or several: told apart by separators, brackets and scripts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
+from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
+
+_STRETCH: Final = re.compile(r"[^\x00]+")
+_SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
+_SEPARATOR: Final = re.compile(r"[/|]")
+_EDGES: Final = " -–—,:/|+&\x01・★☆"
+_ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
+_ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
+_BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
+_MOST_NAMES: Final = 12
+_SHORTEST_NAME: Final = 5
+
+
+def read_names(draft: Draft) -> tuple[str, ...]:
+    """The names in the first stretch of text that nobody took."""
+    for found in _STRETCH.finditer(draft.text):
+        if names := _names_in(found[0], fansub=draft.original.startswith("[")):
+            return names
+    return ()
+
+
+def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
+    parts = segments(stretch)
+    if any(LETTER_OR_DIGIT.search(stretch, part.start, part.end) for part in parts if not part.bracket):
+        written = _bare_names(_without_last_dot(_without_last_brackets(stretch, parts)), fansub=fansub)
+    else:
+        written = [stretch[part.start : part.end] for part in parts]
+    candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
+    names: dict[str, None] = {}
+    for candidate in candidates:
+        for piece in _by_script(candidate, alone=len(candidates) == 1):
+            name = _clean(piece)
+            if LETTER_OR_DIGIT.search(name):
+                names[name] = None
+    return tuple(names)
+
+
+def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
+    """A bracket inside the name belongs to it; square ones behind it do not."""
+    end = len(stretch)
+    for part in reversed(parts):
+        dotted = part.bracket == "(" and stretch[part.start - 2 : part.start - 1] == "."
+        if part.bracket != "[" and not dotted and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
+            break
+        end = part.outer[0]
+    start = 0
+    for part in parts:
+        if part.bracket != "[" and LETTER_OR_DIGIT.search(stretch, part.start, part.end):
+            break
+        start = part.outer[1]
+    return stretch[start:end]
+
+
+def _without_last_dot(text: str) -> str:
+    """A dot that leads over to what was taken goes; one that ends a sentence or an acronym stays."""
+    return text if text.endswith(" ") or _ENDS_IN_ACRONYM.search(text) else text.rstrip(".")
+
+
+def _bare_names(text: str, *, fansub: bool) -> list[str]:
+    """The name, and the other one that stands in brackets behind it: in another script, or where no group brackets names."""
+    found = _BRACKETED_NAME.search(text)
+    if found is None or not LETTER_OR_DIGIT.search(text, 0, found.start()):
+        return [text]
+    before, inside = text[: found.start()], found[1]
+    if " / " in inside:
+        return [before]
+    if fansub and bool(FOREIGN_LETTER.search(inside)) == bool(FOREIGN_LETTER.search(before)):
+        return [text]
+    return [before, inside]
+
+
+def _split(text: str) -> list[str]:
+    """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
+    if _SPACED_SEPARATOR.search(text):
+        return _SPACED_SEPARATOR.split(text)
+    if FOREIGN_LETTER.search(text):
+        if "/" in text or "|" in text:
+            return _SEPARATOR.split(text)
+        before, _, behind = text.partition(" - ")
+        if LATIN_LETTER.search(before) and not FOREIGN_LETTER.search(before) and FOREIGN_LETTER.search(behind):
+            return [before, behind]
+    return [text]
+
+
+def _by_script(text: str, *, alone: bool) -> list[str]:
+    """Cut a name at a season or kind that was taken out of it, and a lone one where it goes on in another script."""
+    before, _, behind = text.partition(SKIPPED)
+    behind = behind.strip(SKIPPED)
+    if not LETTER_OR_DIGIT.search(before):
+        before, behind = behind.partition(SKIPPED)[0], ""
+    pieces = _two_scripts(before) if alone else [before]
+    if behind and bool(FOREIGN_LETTER.search(behind)) != bool(FOREIGN_LETTER.search(before)):
+        pieces.append(behind.partition(SKIPPED)[0])
+    return pieces
+
+
+def _two_scripts(text: str) -> list[str]:
+    """`夜之蔵人 Yoru no Kurabito` is one name in two scripts; `16bit 的蔵人` is one in a mixture."""
+    words = text.split(" ")
+    scripts = [_script(word) for word in words]
+    known = [script for script in scripts if script]
+    if len(set(known)) < 2:
+        return [text]
+    first = next(index for index, script in enumerate(scripts) if script)
+    change = next(index for index in range(first, len(words)) if scripts[index] not in ("", scripts[first]))
+    if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
+        return [text]
+    return [" ".join(words[:change]), " ".join(words[change:]), text]
+
+
+def _script(word: str) -> str:
+    if FOREIGN_LETTER.search(word):
+        return "foreign"
+    return "latin" if LATIN_LETTER.search(word) else ""
+
+
+def _with_blanks(text: str) -> str:
+    """A name without the dots that stood for blanks; those of an acronym stay."""
+    if " " in text.strip(" .-") or "." not in text:
+        return text
+    kept = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
+    return kept.replace(".", " ").replace("\x02", ".")
+
+
+def _clean(text: str) -> str:
+    """A name without what clings to its edges."""
+    name = " ".join(text.replace(SKIPPED, " ").split()).lstrip(_EDGES + ".").rstrip(_EDGES)
+    if name.count("(") != name.count(")"):
+        name = name.strip("()").strip(_EDGES)
+    return name
+
+
+def best_of(names: tuple[str, ...]) -> str | None:
+    """The name in Latin letters, which indexes and file systems agree on; else the first."""
+    for name in names:
+        if LATIN_LETTER.search(name) and not FOREIGN_LETTER.search(name):
+            return name
+    return names[0] if names else None

@@ -1,0 +1,66 @@
+"""Recognises seasons: S2, Season 2, 2nd Season, 第二季, 二期, Temporada 2."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import SKIPPED, Draft
+from kurabito.titles.numbers import HAN, han_number
+
+_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "final": 0}
+
+_SEASONS: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|(?<=- )Series)[ .:№]{0,3}(?=\d)|All Seasons \()"
+    r"(\d{1,4})(?!\d)((?:(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
+    r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
+    re.I,
+)
+_ORDINAL_SEASON: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
+    r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season)(?![A-Za-z])",
+    re.I,
+)
+_HAN_SEASON: Final = re.compile(
+    rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)"
+)
+_PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
+_FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
+_THROUGH: Final = frozenset(["-", "--", "~", "to"])
+_MARKED: Final = re.compile(
+    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp?[ .]|Сезон|sezon|- Series|\dxAll", re.I
+)
+
+
+def read_season(draft: Draft) -> None:
+    """Take every mention of a season out of the name. The first one that counts something is the season."""
+    text = draft.text
+    if "季" in text or "期" in text or "部" in text:
+        for found in _HAN_SEASON.finditer(text):
+            _take(draft, found, (han_number(found[1] or found[2]),))
+        for found in _PART.finditer(draft.text):
+            draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
+    if not _MARKED.search(text):
+        return
+    for found in _ORDINAL_SEASON.finditer(draft.text):
+        _take(draft, found, (int(found[1]) if found[1] else _ORDINALS[found[2].lower()],))
+    for found in _SEASONS.finditer(draft.text):
+        _take(draft, found, _numbers(found))
+
+
+def _numbers(found: re.Match[str]) -> tuple[int, ...]:
+    """The seasons of a list; a hyphen or "to" between two counts from one to the other."""
+    seasons = [int(found[1] or found[3])]
+    for joint, digits in _FOLLOWING.findall(found[2] or ""):
+        number = int(digits)
+        if number <= seasons[-1]:
+            break
+        seasons += range(seasons[-1] + 1, number) if joint in _THROUGH else ()
+        seasons.append(number)
+    return tuple(seasons)
+
+
+def _take(draft: Draft, found: re.Match[str], seasons: tuple[int, ...]) -> None:
+    if not draft.seasons:
+        draft.seasons = seasons
+    draft.take(found.start(), found.end(), "season", "names a season", mark=SKIPPED)

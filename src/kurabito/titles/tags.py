@@ -1,0 +1,240 @@
+"""Recognises what a release says about its picture, sound, languages and origin."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
+from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
+
+_WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
+_CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
+_YEAR_NEXT: Final = re.compile(r"[\s.(\[-]{1,3}(?:19|20)\d\d(?!\d)")
+_JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
+_CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
+_EXTENSION: Final = re.compile(
+    r"(?:\.[a-z]{2,3}(?=\.(?:srt|ass|ssa|sub)$))?\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$",
+    re.I,
+)
+CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+
+_SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
+_SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
+_SAYS_SUBTITLES: Final = re.compile(
+    "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
+)
+_NOTICE: Final = re.compile(
+    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^\\d{0,4}年?[日韩韓美国國]剧$"
+)
+_SEASON_OF_YEAR: Final = re.compile(
+    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
+)
+
+
+class Tag(NamedTuple):
+    """A word or phrase of the vocabulary, found at a place."""
+
+    start: int
+    end: int
+    meaning: Meaning
+    words: int
+
+
+def split_ending(text: str) -> tuple[str, str]:
+    """A file's name and the ending that tells what is in it; the ending is empty if there is none."""
+    found = _EXTENSION.search(text)
+    return (text[: found.start()], found[1].lower()) if found else (text, "")
+
+
+def read_checksum(draft: Draft) -> None:
+    """Eight hexadecimal digits. Outside brackets they count only with both letters and digits: words can look so too."""
+    for found in _CHECKSUM.finditer(draft.text):
+        digits = found[1]
+        bracketed = draft.text[found.start()] in "[("
+        if digits.isdigit() and (not bracketed or digits.startswith(("19", "20"))):
+            continue
+        if digits.isalpha() and not bracketed:
+            continue
+        draft.checksum = digits.upper()
+        end = found.end() + (bracketed and found.end() < len(draft.text))
+        draft.take(found.start(), end, "checksum", "eight hexadecimal digits")
+
+
+def read_notes(draft: Draft) -> None:
+    """What fansub groups add in Chinese: subtitles, the season of the year, who is wanted."""
+    if not CJK_LETTER.search(draft.text):
+        return
+    for segment in draft.segments:
+        if not segment.bracket:
+            continue
+        inner = draft.text[segment.start : segment.end].strip()
+        if _NOTICE.search(inner):
+            draft.take(*segment.outer, "note", "a notice to readers", mark=SKIPPED)
+        elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
+            _note_languages(draft, inner)
+            draft.take(*segment.outer, "languages", "only words about subtitles")
+    for found in _SEASON_OF_YEAR.finditer(draft.text):
+        draft.take(found.start(), found.end(), "note", "the month in which the series began")
+
+
+def _note_languages(draft: Draft, words: str) -> None:
+    for letters, code in (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue")):
+        if any(letter in words for letter in letters):
+            draft.note("languages", code)
+
+
+def read_tags(draft: Draft) -> None:
+    """Every word of the vocabulary, in brackets and out of them."""
+    named = behind = False
+    for segment in draft.segments:
+        tags = _scan(draft.text, segment.start, segment.end)
+        if not segment.bracket:
+            behind = _read_bare(draft, segment, tags, behind=behind)
+            named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
+        elif tags:
+            behind = (_read_bracket(draft, segment, tags) and named) or behind
+
+
+def _scan(text: str, start: int, end: int) -> list[Tag]:
+    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text, start, end)]
+    tags: list[Tag] = []
+    index = 0
+    while index < len(words):
+        tag = _tag_at(text, words, index)
+        if tag is not None:
+            tags.append(tag)
+        index += tag.words if tag is not None else 1
+    return tags
+
+
+def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | None:
+    start, end, word = words[index]
+    best: Tag | None = None
+    phrase, last = word, index
+    for length in range(1, LENGTHS.get(word, 0) + 1):
+        if length > 1:
+            last += 1
+            if last == len(words) or text[end : words[last][0]] not in _JOINTS:
+                break
+            end = words[last][1]
+            phrase = f"{phrase} {words[last][2]}"
+        if meaning := KNOWN.get(phrase):
+            best = Tag(start, end, meaning, length)
+    if best is None and not word.isalpha() and not word.isdigit() and (meaning := numeric(word)):
+        return Tag(start, words[index][1], meaning, 1)
+    return best
+
+
+def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> bool:
+    """Take a bracket that is all tags, or nearly; tells whether it was."""
+    inner = draft.text[segment.start : segment.end]
+    words = len(_WORD.findall(inner))
+    known = sum(tag.words for tag in tags)
+    strange = [word for word in _strange_words(draft, segment, tags) if not word.isdigit()]
+    sure = any(tag.meaning.sure for tag in tags)
+    if CJK_LETTER.search(inner) and not (sure and known >= words):
+        return False
+    if strange and not (sure and len(strange) <= known):
+        return False
+    if known < words and not sure and not strange:
+        # `[01-12 Fin]` is about episodes.
+        return False
+    for tag in tags:
+        _note(draft, tag.meaning)
+    start, end = segment.outer
+    first = _WORD.search(draft.text, segment.start, segment.end)
+    if first is not None and sure and first[0].isdigit() and len(first[0]) in (2, 3) and first.end() < tags[0].start:
+        # An episode that shares its bracket with tags: it stays, as if it stood before the bracket.
+        draft.take(start, segment.start, "tags", "a bracket of tags")
+        start = first.end()
+    if strange:
+        draft.signature = strange[-1]
+    draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
+    return sure
+
+
+def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]:
+    strange: list[str] = []
+    at = segment.start
+    for tag in tags:
+        strange += _WORD.findall(draft.text, at, tag.start)
+        at = tag.end
+    return strange + _WORD.findall(draft.text, at, segment.end)
+
+
+def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:
+    """Take the words that are tags for sure, and all that follow one; tells whether one was there."""
+    tail = _tail_behind_number(draft.text, segment, tags)
+    for tag in tags:
+        start, end, meaning, _ = tag
+        if not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text) and behind:
+            # `H.264-NL`: who released it, not a language.
+            continue
+        behind = behind or start >= tail
+        if meaning.sure or behind:
+            behind = True
+            if meaning.attribute == "audio" and (channels := _CHANNELS.match(draft.text, end)):
+                end = channels.end()
+            _note(draft, meaning)
+            draft.take(start, end, meaning.attribute, f"says {meaning.value or meaning.attribute}")
+        else:
+            draft.doubtful.append((start, end, meaning.attribute, meaning.value))
+    return behind
+
+
+def _tail_behind_number(text: str, segment: Segment, tags: list[Tag]) -> int:
+    """Where the words begin that end a bare segment, are all tags, and follow a number: `12.DVD(…)`."""
+    tail = end = segment.end
+    for tag in reversed(tags):
+        if text[tag.end : end].strip(" .-\x00"):
+            break
+        tail = end = tag.start
+    return tail if text[:tail].rstrip(" .")[-1:].isdigit() else segment.end
+
+
+def read_doubtful(draft: Draft, name_end: int) -> None:
+    """The words that are tags because they stand behind the name, or are the last of it."""
+    for start, end, attribute, value in reversed(draft.doubtful):
+        if TAKEN in draft.text[start:end]:
+            continue
+        if start > name_end:
+            why = "stands behind the name"
+        elif _ends_name(draft, start, end, attribute, name_end):
+            why, name_end = "the last word of the name", start
+        else:
+            continue
+        _note(draft, Meaning(attribute, value, sure=False))
+        draft.take(start, end, attribute, why)
+
+
+def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int) -> bool:
+    """Whether a tag hangs on the name: `The Cellar FRENCH 1080p`. Before a year it may be part of it: `Brewer English 2003`."""
+    if draft.text[end:name_end].strip(" .-(\x01") or not draft.text[:start].strip(" .-\x00\x01"):
+        return False
+    if draft.episodes and (draft.original.startswith("[") or not draft.seasons):
+        # A bare number ended the name, and nobody puts tags before that.
+        return False
+    word = draft.text[start:end]
+    if attribute == "release":
+        return True
+    if _YEAR_NEXT.match(draft.original, end):
+        return False
+    if attribute == "batch":
+        return word.lower().startswith(("complete", "batch"))
+    if attribute in ("languages", "subtitles", "audio"):
+        return word.isupper() or len(word) > 2
+    return word.isupper() and len(word) > 1 and not draft.original.startswith("[")
+
+
+def _note(draft: Draft, meaning: Meaning) -> None:
+    if meaning.attribute == "version":
+        draft.version = int(meaning.value)
+    else:
+        draft.note(meaning.attribute, meaning.value)
+
+
+def _told(tags: list[Tag]) -> str:
+    said = dict.fromkeys(tag.meaning.attribute for tag in tags)
+    return f"a bracket that says {', '.join(said)}"

@@ -1,0 +1,46 @@
+"""A title as the recognisers read it: one width, one kind of bracket, nothing invisible, never too long."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+LONGEST: Final = 1000
+"""Characters that are read. Real titles have fewer than 300; what comes after is not looked at."""
+
+_BRACKETS: Final = str.maketrans("【】〔〕〖〗{}_", "[][][][] ")
+_BLANKS: Final = re.compile(r"\s+")
+# Controls (but blanks, which are folded), marks of direction and width, lone halves of surrogate pairs, private letters.
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]"
+)
+
+# Han, kana, hangul and their punctuation. Not complete: enough to tell the two names of a release apart.
+CJK: Final = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+CJK_LETTER: Final = re.compile(f"[{CJK}]")
+FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
+"""A letter of any script but the Latin one."""
+LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
+LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
+
+# Where an underscore or a dot joins a name to the same name in another script.
+_JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])")
+
+
+def normalise(text: str) -> str:
+    """The title with compatibility forms folded (NFKC), one kind of blank and square brackets only.
+
+    >>> normalise("【喵】　第１２話")
+    '[喵] 第12話'
+    """
+    shown = text[:LONGEST]
+    if not shown.isascii():
+        # Cut again: one character can become eighteen.
+        shown = _JOINTS.sub(" / ", unicodedata.normalize("NFKC", shown)[:LONGEST])[:LONGEST]
+    return _BLANKS.sub(" ", _INVISIBLE.sub("", shown).translate(_BRACKETS)).strip()
+
+
+def fold(text: str) -> str:
+    """The letters and digits alone, without case: two names that differ in nothing else are the same."""
+    return "".join(LETTER_OR_DIGIT.findall(unicodedata.normalize("NFKC", text).casefold()))

@@ -1,0 +1,45 @@
+"""Recognises years and dates."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kurabito.titles.draft import Draft
+
+_DATE: Final = re.compile(
+    r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
+)
+_SHORT_DATE: Final = re.compile(r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.|$)")
+_BRACKETED_YEAR: Final = re.compile(
+    r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
+)
+_BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19|20)\d\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
+
+
+def read_date(draft: Draft) -> None:
+    """A day, as shows that air daily have it."""
+    for found in _DATE.finditer(draft.text):
+        year, month, day = (found[1], found[2], found[3]) if found[1] else (found[6], found[5], found[4])
+        if 1 <= int(month) <= 12 and 1 <= int(day) <= 31:
+            draft.date = f"{year}-{month}-{day}"
+            draft.year = int(year)
+            draft.take(found.start(), found.end(), "date", "a day")
+            return
+    if short := _SHORT_DATE.search(draft.text):
+        draft.take(short.start(), short.end(), "date", "a day, and nobody can tell in which order")
+
+
+def read_year(draft: Draft) -> None:
+    """The year behind the name. A name can begin with one, and of several the last counts."""
+    if found := _BRACKETED_YEAR.search(draft.text):
+        draft.year = int(found[1])
+        draft.take(found.start(), found.end(), "year", "a year in brackets")
+        return
+    last: re.Match[str] | None = None
+    for found in _BARE_YEAR.finditer(draft.text):
+        if draft.text[: found.start()].strip(" .\x00["):
+            last = found
+    if last is not None:
+        draft.year = int(last[1])
+        draft.take(last.start(), last.end(), "year", "a year behind the name")
