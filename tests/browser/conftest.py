@@ -90,7 +90,7 @@ class Stage:
         """Tasks like those of the demo."""
         registry = Registry()
 
-        @registry.task("library.scan")
+        @registry.task("shelf.count")
         async def scan(_: dict[str, Any], ctx: TaskContext) -> dict[str, int]:
             for file in range(1, 201):
                 while file > self.reached:

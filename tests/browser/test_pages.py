@@ -60,7 +60,7 @@ async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> N
     await expect(page.locator("#quiet")).to_be_visible()
     await _stays(page)
     stage.go_on(40)
-    task = await stage.queue.enqueue("library.scan", {})
+    task = await stage.queue.enqueue("shelf.count", {})
     entry = page.locator(f"#running [data-task='{task.id}']")
     await expect(entry.locator(".progress-text")).to_have_text("40 / 200")
     stage.go_on(150)
@@ -74,7 +74,7 @@ async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> N
 
 async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: Stage, picture: Picture) -> None:
     stage.go_on(40)
-    task = await stage.queue.enqueue("library.scan", {})
+    task = await stage.queue.enqueue("shelf.count", {})
     await page.goto(await stage.link())
     entry = page.locator(f"#running [data-task='{task.id}']")
     await _stays(page)
@@ -108,7 +108,7 @@ async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) 
 
 
 async def test_a_task_s_own_page_follows_it_to_its_end(page: Page, stage: Stage) -> None:
-    task = await stage.queue.enqueue("library.scan", {})
+    task = await stage.queue.enqueue("shelf.count", {})
     await page.goto(await stage.link())
     await page.goto(f"{stage.url}/tasks/{task.id}")
     await _stays(page)
@@ -226,9 +226,9 @@ async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, picture:
 async def _furnish(stage: Stage) -> None:
     """One task of each kind."""
     stage.go_on(124)
-    await stage.queue.enqueue("library.scan", {"library": "anime", "path": "/srv/anime"})
+    await stage.queue.enqueue("shelf.count", {"library": "anime", "path": "/srv/anime"})
     poster = await stage.queue.enqueue("poster.fetch", {"series": "蔵の番人", "width": 780})
     await stage.queue.wait(poster.id, timeout=20)
     await stage.queue.enqueue("feed.poll", {"url": "https://feeds.example/rss"})
-    await stage.queue.enqueue("library.scan", {"library": "films"}, delay=200)
+    await stage.queue.enqueue("shelf.count", {"library": "films"}, delay=200)
     await stage.queue.enqueue("subtitle.translate", {"episode": 12})

@@ -14,9 +14,9 @@ from kurabito.api.errors import WITH_BODY, documented
 from kurabito.api.scan_tasks import ScanTaskAnswer
 from kurabito.errors import TaskNotFound
 from kurabito.library.keeping import LONGEST_INTERVAL, SHORTEST_INTERVAL, Kept, Libraries
-from kurabito.library.libraries import Care, HashPolicy, LibraryFile
+from kurabito.library.libraries import Care, LibraryFile
 from kurabito.library.scan_queue import ScanQueueService, TaskPriority
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.values import HashAlgorithm, HashPolicy
 from kurabito.runtime.paging import MAX_PAGE
 
 _LARGEST_ID: Final = 2**63 - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,21 +12,13 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.values import HashAlgorithm, HashPolicy
 
 _LIBRARY: Final = (
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
     "last_scanned_at"
 )
 _SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY)
-
-
-class HashPolicy(StrEnum):
-    """Which files are read."""
-
-    CANDIDATES = "candidates"
-    """Those that may have a duplicate: another file has their size."""
-    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ TABLES: Final = (
             "id": "the library's id",
             "name": "what the keeper calls it",
             "root_path": "its folder, absolute",
-            "scan_interval": "seconds between scans that nobody asked for; NULL for none",
+            "scan_interval": "microseconds between scans that nobody asked for; NULL for none",
             "next_scan_at": "when the next of those is due",
             "watched": "1 when changes of its files are to be noticed as they happen",
             "algorithm": "how its files are hashed",

@@ -55,6 +55,7 @@ class HashPolicy(StrEnum):
     """Which files of a library are hashed."""
 
     CANDIDATES = "candidates"
+    """Those that may have a duplicate: another file has their size."""
     ALL = "all"
 
 

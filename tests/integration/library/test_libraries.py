@@ -11,10 +11,10 @@ from kurabito.app.shelves import Shelves
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput, LibraryConflict, LibraryNotFound
-from kurabito.library.libraries import Care, HashPolicy
+from kurabito.library.libraries import Care
 from kurabito.library.loop import Reconciler
 from kurabito.library.scan_queue import TaskPriority, TaskStatus
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.values import HashAlgorithm, HashPolicy
 from kurabito.runtime.sql.queue import SqlQueue
 
 ADD_FILE = (
