@@ -20,21 +20,28 @@ _CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|(?:19|20)\d\d)[xх](?=\d{1,3}(?!
 _TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
 _TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
-    rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?[话話集回夜幕]"
+    rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?(?:[话話集回]|(?<=\d)[夜幕])"
 )
 _HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
-_HAN_COUNTED: Final = re.compile(r"(?<![\d.])(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回](?![\w])")
+_HAN_COUNTED: Final = re.compile(r"(?<![\d.])(?:제\s?)?(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回화회](?!\w)")
 _NAMED: Final = re.compile(
-    r"(?<![A-Za-z])(?:Episodes?|Epis[oó]dio|Eps?|E|Cap(?:itulo)?|Folge|Afl|#)[ .]{0,2}(?=\d)|(?<=\s)#(?=\d)", re.I
+    r"(?<![^\W\d_])(?:[EÉ]pisodes?|Epis[oó]dio|Eps?|E|Cap(?:[ií]tulo)?|Folge|Puntata|Afl|Odc|T[aậ]p|ตอนที่|(?:ال)?حلقة|#)[ .]{0,2}(?=\d)"
+    r"|(?<=\s)#(?=\d)",
+    re.I,
 )
 _TURKISH: Final = re.compile(r"(?<![\d.])(\d{1,4})\s?\.\s?(?:B[oö]l[uü]m|Blm)(?![a-z])", re.I)
 # Spanish releases write season and episode as one number.
 _SPANISH: Final = re.compile(r"Cap\.\s?(\d{1,2})(\d\d)(?:[ \-]\d{1,2}(\d\d))?(?!\d)", re.I)
 _RUSSIAN: Final = re.compile(
-    r"Сери[ия]:?\s?№?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)|(?<!\d)(\d{1,4})(?:-?я)?[ .](?:сер(?:ия|\.|ии)|seri[ay])",
+    r"Сер(?:и[ия]|і[яї]):?\s?(?:No)?(\d{1,4})(?:\s?-\s?(\d{1,4}))?(?!\d)"
+    r"|(?<!\d)(\d{1,4})(?:-(\d{1,4}))?(?:-?я)?[ .](?:сер(?:и[ия]|і[яї]|\.)|seri[ay])",
     re.I,
 )
-_OF: Final = re.compile(r"(?<!\d)(?<!Season[ .])(\d{1,3})[\s.]?(?:of|iz|von|de)[\s.]?(\d{1,3})(?![\dA-Za-z])", re.I)
+_OF: Final = re.compile(
+    r"(?<![\d-])(?<!Season[ .])(\d{1,3})(?:-(\d{1,3}))?[\s.]?(?:of|iz|из|von|de)[\s.]?\d{1,3}(?![\dA-Za-z])", re.I
+)
+# A season and an episode with a dot between them, where nothing else can be meant: `[2.07]`, ` - 2.07 - `.
+_DOTTED_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)(\d{1,2})\.(\d{2,3})(?=\]|\s-\s)", re.I)
 _VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
 
 
@@ -81,6 +88,13 @@ def _chinese(draft: Draft) -> bool:
     return False
 
 
+def _dotted_pair(draft: Draft) -> bool:
+    if found := _DOTTED_PAIR.search(draft.text):
+        draft.seasons = draft.seasons or (int(found[1]),)
+        return draft.settle_match(span(int(found[2])), found, "a season and an episode with a dot between")
+    return False
+
+
 def _named(draft: Draft) -> bool:
     if found := _TURKISH.search(draft.text):
         return draft.settle_match(span(int(found[1])), found, "the word for episode")
@@ -88,17 +102,18 @@ def _named(draft: Draft) -> bool:
         draft.seasons = (int(found[1]),)
         return draft.settle_match(span(int(found[2]), int(found[3] or 0)), found, "Cap. counts both")
     if found := _RUSSIAN.search(draft.text):
-        return draft.settle_match(span(int(found[1] or found[3]), int(found[2] or 0)), found, "the word for episode")
+        return draft.settle_match(span(int(found[1] or found[3]), int(found[2] or found[4] or 0)), found, "the word for episode")
     for found in _NAMED.finditer(draft.text):
         if run := read_run(draft.text, found.end()):
             return draft.settle_episodes(run, found.start(), run.end, "the word for episode")
     if found := _OF.search(draft.text):
-        return draft.settle_match(span(int(found[1])), found, "one of so many")
+        return draft.settle_match(span(int(found[1]), int(found[2] or 0)), found, "so many of all")
     return False
 
 
 _FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
     _chinese,
+    _dotted_pair,
     bare_numbers.behind_dash,
     bare_numbers.alone_in_brackets,
     _named,

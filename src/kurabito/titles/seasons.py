@@ -8,17 +8,24 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, Draft
 from kurabito.titles.numbers import HAN, han_number
 
-_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "final": 0}
+_WORDS: Final = {
+    word: value
+    for value, words in enumerate(
+        ("first one", "second two", "third three", "fourth four", "fifth five", "sixth six", "seventh seven"), start=1
+    )
+    for word in words.split()
+}
 
 _SEASONS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|(?<=- )Series)[ .:№]{0,3}(?=\d)|All Seasons \()"
-    r"(\d{1,4})(?!\d)((?:(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
+    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)[ .:]{0,3}(?:No)?(?=\d)"
+    r"|All Seasons \(|(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00)))"
+    r"(\d{1,4})(?!\d)((?:(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d|\d[ .]\d(?!\d)|\d\s(?:and|to|&)\s)|(?<=\d[ .]\d)[ .](?=\d(?!\d)))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
     r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
     re.I,
 )
 _ORDINAL_SEASON: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
-    r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season)(?![A-Za-z])",
+    r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season|Season[ .](One|Two|Three|Four|Five|Six|Seven))(?![A-Za-z])",
     re.I,
 )
 _HAN_SEASON: Final = re.compile(
@@ -28,7 +35,8 @@ _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HA
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _MARKED: Final = re.compile(
-    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp?[ .]|Сезон|sezon|- Series|\dxAll", re.I
+    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp?[ .]|Сезон|시즌|موسم|ТВ|TV-\d|sezon|Series[ .]\d|\dxAll",
+    re.I,
 )
 
 
@@ -43,7 +51,7 @@ def read_season(draft: Draft) -> None:
     if not _MARKED.search(text):
         return
     for found in _ORDINAL_SEASON.finditer(draft.text):
-        _take(draft, found, (int(found[1]) if found[1] else _ORDINALS[found[2].lower()],))
+        _take(draft, found, (int(found[1]) if found[1] else _WORDS[(found[2] or found[3]).lower()],))
     for found in _SEASONS.finditer(draft.text):
         _take(draft, found, _numbers(found))
 

@@ -19,6 +19,7 @@ _EXTENSION: Final = re.compile(
     re.I,
 )
 CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+_WRAPPINGS: Final = frozenset("torrent nzb rar zip strm".split())
 
 _SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
 _SUBTITLES: Final = re.compile(rf"[{_SCRIPTS}A-Za-z0-9+&/、·. x\-]+")
@@ -45,7 +46,12 @@ class Tag(NamedTuple):
 def split_ending(text: str) -> tuple[str, str]:
     """A file's name and the ending that tells what is in it; the ending is empty if there is none."""
     found = _EXTENSION.search(text)
-    return (text[: found.start()], found[1].lower()) if found else (text, "")
+    if found is None:
+        return text, ""
+    name, ending = text[: found.start()], found[1].lower()
+    if ending in _WRAPPINGS and (inner := _EXTENSION.search(name)):
+        return name[: inner.start()], inner[1].lower()
+    return name, ending
 
 
 def read_checksum(draft: Draft) -> None:

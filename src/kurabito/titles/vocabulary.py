@@ -120,7 +120,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
     ("languages", "zh-Hant", TAG, "cht, big5, big 5, tc jp, cht jp, zh tw, zh hant, hant"),
     ("languages", "zh", TAG, "chi, chinese, mandarin, cantonese, zh, zho"),
     ("languages", "ja", TAG, "jp, jpn, jap, japanese, ja"),
-    ("languages", "en", TAG, "eng, english, en, truefrench english"),
+    ("languages", "en", TAG, "eng, english, en, en sub"),
     (
         "languages",
         "fr",

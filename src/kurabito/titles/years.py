@@ -10,7 +10,8 @@ from kurabito.titles.draft import Draft
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
 )
-_SHORT_DATE: Final = re.compile(r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.|$)")
+# At the very front, and with nothing behind it but what was taken, it is the name.
+_SHORT_DATE: Final = re.compile(r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)")
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
