@@ -9,14 +9,15 @@ from kurabito.titles.draft import Draft
 from kurabito.titles.model import Kind
 from kurabito.titles.numbers import Run, read_run, span
 
-_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}\)))\s?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I)
+_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))\s?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I)
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇]{1,5}|\([^()\]]{1,12}\)|[&+][^\]]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)|[&+][^\])]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
     re.I,
 )
 _DASHED: Final = re.compile(
     r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))"
 )
+_FROM_THE_FIRST: Final = re.compile(r"(?<=\s)0{1,2}1\s$")
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
 _GAP: Final = re.compile(r"[\s.,]|$")
 _TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)", re.I)
@@ -25,6 +26,7 @@ _LAST: Final = re.compile(
     re.I,
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
+_HYPHENED: Final = re.compile(r"(?<=[A-Za-z!?])-(\d{2,3})-(?=[A-Za-z])")
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
 _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
@@ -41,6 +43,9 @@ def behind_dash(draft: Draft) -> bool:
         run = read_run(draft.text, found.end(), spaced=True)
         if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
             continue
+        if (first := _FROM_THE_FIRST.search(draft.text, 0, found.start())) and _STANDS_ALONE.match(draft.text, run.end):
+            whole = span(1, int(run.numbers[-1]))
+            return draft.settle_episodes(whole, first.start(), run.end, "from the first to the last")
         if _STANDS_ALONE.match(draft.text, run.end) and not (best and len(run.numbers) > 1):
             best = (run, found.start())
             if not _CLOSING_END.match(draft.text, run.end):
@@ -128,6 +133,12 @@ def with_leading_zero(draft: Draft) -> bool:
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False
+
+
+def between_hyphens(draft: Draft) -> bool:
+    """`koji-07-first-pressing`."""
+    found = _HYPHENED.search(draft.text)
+    return found is not None and draft.settle_match(span(int(found[1])), found, "a number between hyphens")
 
 
 def before_name(draft: Draft) -> bool:

@@ -79,6 +79,8 @@ class Draft:
     kind: Kind | None = None
     is_batch: bool = False
     group: str | None = None
+    number_end: int = 0
+    """Where a season and episode in one end, if the title has them."""
     original: str = ""
 
     def __post_init__(self) -> None:

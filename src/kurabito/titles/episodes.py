@@ -63,6 +63,7 @@ def read_season_and_episode(draft: Draft) -> None:
         if found and (run := read_run(draft.text, found.end())):
             draft.seasons = (int(found[1]),)
             _take_twin(draft, found.start())
+            draft.number_end = run.end
             draft.settle_episodes(run, found.start(), run.end, "a season and an episode")
             return
 
@@ -121,5 +122,6 @@ _FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
     bare_numbers.season_and_episode_in_one,
     bare_numbers.last_of_name,
     bare_numbers.with_leading_zero,
+    bare_numbers.between_hyphens,
     bare_numbers.before_name,
 )

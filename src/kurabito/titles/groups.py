@@ -14,9 +14,12 @@ _SITES: Final = frozenset(
 _BEHIND_TAGS: Final = re.compile(r"\x00[\s)\].]{0,3}[-–][\s.]?([^\W_][^\x00\[\]()]{0,40})$")
 _BEHIND_HYPHEN: Final = re.compile(r"\S-([A-Za-z0-9@]{2,20})$")
 _LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?((?:[A-Za-z0-9]{1,5}-)?[A-Za-z0-9]{3,20})$")
+# `-KURA (The Cellar, Multi-Subs)`, `-KURA[site]`: what stands in the bracket is a note.
+_BEFORE_NOTE: Final = re.compile(r"\x00-([A-Za-z0-9@]{2,24})\s?[\[(][^\[\]()\x00]{1,120}[\])][\s\x00.]*$")
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
 _EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")
+_NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d")
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
     re.I,
@@ -36,7 +39,9 @@ def read_leading_group(draft: Draft) -> None:
                 # A player's own counting before the real name.
                 continue
             return
-        if segment.bracket == "(" or "\x00" in inner or not _name_follows(draft, segment.end + 1):
+        if "\x00" in inner or not _name_follows(draft, segment.end + 1):
+            return
+        if segment.bracket == "(" and (not bare.isalpha() or draft.segments[-1] is segment or index):
             return
         if index:
             draft.take(0, segment.start - 1, "number", "counts files")
@@ -45,9 +50,10 @@ def read_leading_group(draft: Draft) -> None:
 
 
 def _name_follows(draft: Draft, at: int) -> bool:
-    """Whether letters are left before the episode; if none are, the first bracket is the name itself."""
+    """Whether a name is left before the episode; if none is, the first bracket is the name itself."""
     episode = _EPISODE_NUMBER.search(draft.text, at)
-    return any(char.isalpha() for char in draft.text[at : episode.start() if episode else None])
+    left = draft.text[at : episode.start() if episode else None]
+    return any(char.isalpha() for char in left) or _NUMBER_AS_NAME.match(left) is not None
 
 
 def read_trailing_group(draft: Draft) -> None:
@@ -58,10 +64,16 @@ def read_trailing_group(draft: Draft) -> None:
     while (bracket := _LAST_BRACKET.search(tail)) and _is_site(bracket[1]):
         tail = tail[: bracket.start()].rstrip(" .")
     tail = _SUFFIX.sub("", tail)
-    for pattern in (_BEHIND_TAGS, _LAST_WORD, _BEHIND_HYPHEN):
-        if TAKEN in tail and (found := pattern.search(tail)):
+    for pattern in (_BEHIND_TAGS, _BEFORE_NOTE, _LAST_WORD, _BEHIND_HYPHEN):
+        if TAKEN in tail and (found := pattern.search(tail)) and not _names_episode(draft, found):
             _settle(draft, found[1], found.start(1) - 1, found.end(1), "behind the last tag")
             return
+
+
+def _names_episode(draft: Draft, found: re.Match[str]) -> bool:
+    """Whether it follows the number of an episode behind a spaced hyphen: `The Cellar - 1x05 - First Pressing`."""
+    behind_number = draft.number_end and draft.number_end - 1 <= found.start() <= draft.number_end
+    return bool(behind_number) and found[0][1:].lstrip(")]").startswith(" - ")
 
 
 def read_bracketed_group(draft: Draft, name_end: int) -> None:
@@ -73,7 +85,9 @@ def read_bracketed_group(draft: Draft, name_end: int) -> None:
         if not segment.bracket:
             if inner.strip(" .\x00"):
                 break
-        elif TAKEN not in inner and SKIPPED not in inner and not _is_site(inner) and segment.start > name_end:
+        elif TAKEN in inner or SKIPPED in inner or _is_site(inner):
+            continue
+        elif segment.start > name_end or (segment.bracket == "[" and segment.start > 1):
             _settle(draft, inner, *segment.outer, "the last bracket")
             return
     draft.group = draft.signature

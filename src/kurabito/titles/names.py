@@ -8,6 +8,8 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
 from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
 
+# `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
+_GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Z][A-Za-z]{2}")
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
@@ -20,11 +22,15 @@ _SHORTEST_NAME: Final = 5
 
 
 def read_names(draft: Draft) -> tuple[str, ...]:
-    """The names in the first stretch of text that nobody took."""
+    """The names in the first stretch of text that nobody took, and in the one that a separator joins to it."""
+    names: tuple[str, ...] = ()
+    fansub = draft.original.startswith("[")
     for found in _STRETCH.finditer(draft.text):
-        if names := _names_in(found[0], fansub=draft.original.startswith("[")):
-            return names
-    return ()
+        if not names:
+            names = _names_in(found[0], fansub=fansub)
+        elif _GOES_ON.match(found[0]) and FOREIGN_LETTER.search(names[0]):
+            return (*names, *_names_in(found[0], fansub=fansub))
+    return names
 
 
 def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:

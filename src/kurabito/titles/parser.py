@@ -13,7 +13,7 @@ from kurabito.titles.model import Kind, ReleaseTitle
 from kurabito.titles.rules import TitleRule, follow
 from kurabito.titles.text import normalise
 
-_SITE: Final = re.compile(r"^\[?\s?(?:www[.,][\w.-]{3,40})\s?\]?\s*-?\s*", re.I)
+_SITE: Final = re.compile(r"^\[?[\s.]?(?:www[.,][\w.-]{3,40})\s?\]?[\s.]{0,3}-?[\s.]{0,3}", re.I)
 _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
 _MOST_FOLDERS: Final = 3
 _SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")

@@ -27,8 +27,9 @@ _SAYS_SUBTITLES: Final = re.compile(
     "[简簡繁]|字幕|双语|雙語|内封|內封|内嵌|內嵌|外挂|外掛|中字|[国國粤粵英日][语語]|生肉|^生$|[无無]修正?|配音|翻[译譯]"
 )
 _NOTICE: Final = re.compile(
-    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^\\d{0,4}年?[日韩韓美国國]剧$"
+    "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
+_BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|1080|2160)(?=[\])])")
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
 )
@@ -92,7 +93,14 @@ def _note_languages(draft: Draft, words: str) -> None:
 
 
 def read_tags(draft: Draft) -> None:
-    """Every word of the vocabulary, in brackets and out of them."""
+    """Every word of the vocabulary, in brackets and out of them, and a height without its `p` where no other is."""
+    _read_tags(draft)
+    if "resolution" not in draft.values and (found := _BARE_HEIGHT.search(draft.text)):
+        draft.note("resolution", found[1])
+        draft.take(found.start(), found.end(), "resolution", "a height without its p")
+
+
+def _read_tags(draft: Draft) -> None:
     named = behind = False
     for segment in draft.segments:
         tags = _scan(draft.text, segment.start, segment.end)

@@ -32,7 +32,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "source",
         "Blu-ray",
         SURE,
-        "blu ray, bluray, bdrip, bd rip, brrip, br rip, brmux, bdremux, bd remux, bdmv, bd25, bd50, uhdremux, bdmux, uhd bluray, bluray rip, blurayrip",
+        "blu ray, bluray, bdrip, bd rip, brrip, br rip, brmux, bdremux, bd remux, bdmv, bd25, bd50, uhdremux, bdmux, uhd bluray, bluray rip, blurayrip, bd box, bdbox",
     ),
     ("source", "Blu-ray", TAG, "bd, bdr, brd"),
     ("source", "WEB-DL", SURE, "web dl, webdl, web dlrip, webdlrip, web dlmux, webdlmux, web hd, webhd"),
@@ -49,7 +49,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "source",
         "DVD",
         SURE,
-        "dvdrip, dvd rip, dvdr, dvd9, dvd5, dvdscr, dvdmux, hddvd, hd dvd, dvdiso, dvd r, dvdremux",
+        "dvdrip, dvd rip, dvdr, dvd9, dvd5, dvdscr, dvdmux, hddvd, hd dvd, dvdiso, dvd r, dvdremux, dvd box, dvdbox",
     ),
     ("source", "DVD", TAG, "dvd, r2, r2j, ntsc, pal, r5"),
     (

@@ -36,6 +36,13 @@ def read_year(draft: Draft) -> None:
     if found := _BRACKETED_YEAR.search(draft.text):
         draft.year = int(found[1])
         draft.take(found.start(), found.end(), "year", "a year in brackets")
+        # Each name of a release can carry it.
+        for again in _BRACKETED_YEAR.finditer(draft.text):
+            if again[0][1:-1] == found[1]:
+                draft.take(again.start(), again.end(), "year", "the same year again")
+        return
+    if draft.original.startswith("[") and draft.episodes:
+        # Fansubs bracket the year; one that stands bare before an episode tells two series apart.
         return
     last: re.Match[str] | None = None
     for found in _BARE_YEAR.finditer(draft.text):

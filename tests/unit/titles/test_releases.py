@@ -38,7 +38,7 @@ def told(name: str, found: ReleaseTitle, wanted: str) -> str:
         case "episodes":
             return run(found.episodes)
         case "group":
-            return wanted if wanted in found.groups else found.group or "-"
+            return wanted if fold_title(wanted) in map(fold_title, found.groups) else found.group or "-"
         case _:
             return str(getattr(found, name))
 
