@@ -7,25 +7,31 @@ from typing import Final
 
 from kurabito.titles.draft import Draft
 from kurabito.titles.model import Kind
-from kurabito.titles.numbers import Run, read_run, span
+from kurabito.titles.numbers import Run, read_run, span, word_number
 
-_BRACKETED: Final = re.compile(r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))\s?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I)
+_BRACKETED: Final = re.compile(
+    r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))[\s.]?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I
+)
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)|[&+][^\])]{1,12}|\x01{1,6})){0,4}\s?[\]』)]",
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)|[&+][^\])]{1,12}|\x01{1,6})){0,4}[\s.]?[\]』)]",
     re.I,
 )
 _DASHED: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|EX\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?(?:[\[\x00(]|$))"
+    r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$))"
 )
 _FROM_THE_FIRST: Final = re.compile(r"(?<=\s)0{1,2}1\s$")
-_STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–]\s|END\b|FIN\b|完|\.[\[(\x00])", re.I)
+_STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–][\s\[\x00]|END\b|FIN\b|完|\.[\[(\x00])", re.I)
 _GAP: Final = re.compile(r"[\s.,]|$")
-_TELEVISION_NUMBER: Final = re.compile(r"(?<=[A-Za-z][.\s])(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)", re.I)
+_TELEVISION_NUMBER: Final = re.compile(
+    r"(?<=[A-Za-z][.\s])(?:(?:Part[.\s])?(\d{1,2})(?=[.\s]\x00)|Part[.\s](\d{1,2}|One|Two|Three|Four|Five|Six)(?=[.\s]))",
+    re.I,
+)
 _LAST: Final = re.compile(
     r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))",
     re.I,
 )
-_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))", re.I)
+_LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))|(?<=\x01\s)\d{2,3}(?=\s)", re.I)
+_IN_FILE: Final = re.compile(r"(?<=[A-Za-z!?]\s)\d{2,3}(?=\s[A-Z])")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z!?])-(\d{2,3})-(?=[A-Za-z])")
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
 _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
@@ -96,7 +102,7 @@ def season_and_episode_in_one(draft: Draft) -> bool:
         return False
     recorded = "HDTV" in draft.values.get("source", ())
     if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
-        return draft.settle_match(span(int(found[1])), found, "a number before what was recorded")
+        return draft.settle_match(span(word_number(found[1] or found[2])), found, "a part of what was recorded")
     if found := _SCENE_NUMBER.search(draft.text):
         draft.seasons = (int(found[1]),)
         return draft.settle_match(span(int(found[2])), found, "a season and an episode in one number")
@@ -133,6 +139,16 @@ def with_leading_zero(draft: Draft) -> bool:
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False
+
+
+def within_file_name(draft: Draft) -> bool:
+    """`[Kura] Koji 14 First Pressing [A1B2C3D4].mkv`: the name of one file, not of a series."""
+    if not draft.original.startswith("[") or not (draft.checksum or draft.values.get("container")):
+        return False
+    found = _IN_FILE.search(draft.text)
+    if found is None or _NOT_EPISODE.search(draft.text[: found.start()]):
+        return False
+    return draft.settle_match(span(int(found[0])), found, "a number in the name of a file")
 
 
 def between_hyphens(draft: Draft) -> bool:

@@ -18,14 +18,14 @@ _SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
 _CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|(?:19|20)\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
 _TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
-_TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}(?:-\d{3,4})?\s$")
+_TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?(?:[话話集回]|(?<=\d)[夜幕])"
 )
 _HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
 _HAN_COUNTED: Final = re.compile(r"(?<![\d.])(?:제\s?)?(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回화회](?!\w)")
 _NAMED: Final = re.compile(
-    r"(?<![^\W\d_])(?:[EÉ]pisodes?|Epis[oó]dio|Eps?|E|Cap(?:[ií]tulo)?|Folge|Puntata|Afl|Odc|T[aậ]p|ตอนที่|(?:ال)?حلقة|#)[ .]{0,2}(?=\d)"
+    r"(?<![^\W\d_])(?:[EÉ]pisodes?|Epis[oó]dio|Eps?|E|Cap(?:[ií]tulo)?|Folge|Puntata|Afl|Odc|T[aậ]p|ตอนที่|(?:ال)?حلقة|Эпизод|Выпуск|#)[ .]{0,2}(?=\d)"
     r"|(?<=\s)#(?=\d)",
     re.I,
 )
@@ -42,6 +42,7 @@ _OF: Final = re.compile(
 )
 # A season and an episode with a dot between them, where nothing else can be meant: `[2.07]`, ` - 2.07 - `.
 _DOTTED_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)(\d{1,2})\.(\d{2,3})(?=\]|\s-\s)", re.I)
+_OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
 _VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
 
 
@@ -103,10 +104,14 @@ def _named(draft: Draft) -> bool:
         draft.seasons = (int(found[1]),)
         return draft.settle_match(span(int(found[2]), int(found[3] or 0)), found, "Cap. counts both")
     if found := _RUSSIAN.search(draft.text):
-        return draft.settle_match(span(int(found[1] or found[3]), int(found[2] or found[4] or 0)), found, "the word for episode")
+        return draft.settle_match(
+            span(int(found[1] or found[3]), int(found[2] or found[4] or 0)), found, "the word for episode"
+        )
     for found in _NAMED.finditer(draft.text):
         if run := read_run(draft.text, found.end()):
             return draft.settle_episodes(run, found.start(), run.end, "the word for episode")
+    if found := _OF_SLASHED.search(draft.text):
+        return draft.settle_match(span(int(found[1])), found, "one of so many")
     if found := _OF.search(draft.text):
         return draft.settle_match(span(int(found[1]), int(found[2] or 0)), found, "so many of all")
     return False
@@ -122,6 +127,7 @@ _FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
     bare_numbers.season_and_episode_in_one,
     bare_numbers.last_of_name,
     bare_numbers.with_leading_zero,
+    bare_numbers.within_file_name,
     bare_numbers.between_hyphens,
     bare_numbers.before_name,
 )

@@ -11,11 +11,14 @@ from kurabito.titles.text import LETTER_OR_DIGIT
 _SITES: Final = frozenset(
     "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
 )
+_TEAM: Final = "(?:-(?:Raws?|(?:Fan)?subs?|Team|Studio))?"
 _BEHIND_TAGS: Final = re.compile(r"\x00[\s)\].]{0,3}[-–][\s.]?([^\W_][^\x00\[\]()]{0,40})$")
-_BEHIND_HYPHEN: Final = re.compile(r"\S-([A-Za-z0-9@]{2,20})$")
+_BEHIND_HYPHEN: Final = re.compile(rf"\S-([A-Za-z0-9@]{{2,20}}{_TEAM})$", re.I)
 _LAST_WORD: Final = re.compile(r"\x00[\s.](?:by[ .])?((?:[A-Za-z0-9]{1,5}-)?[A-Za-z0-9]{3,20})$")
 # `-KURA (The Cellar, Multi-Subs)`, `-KURA[site]`: what stands in the bracket is a note.
-_BEFORE_NOTE: Final = re.compile(r"\x00-([A-Za-z0-9@]{2,24})\s?[\[(][^\[\]()\x00]{1,120}[\])][\s\x00.]*$")
+_BEFORE_NOTE: Final = re.compile(
+    rf"\x00-([A-Za-z0-9@]{{2,24}}{_TEAM})\s?[\[(][^\[\]()\x00]{{1,120}}[\])][\s\x00.]*$", re.I
+)
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
 _EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")

@@ -14,8 +14,8 @@ _WORDS: Final = re.compile(
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
     r"|(?P<batch>(?:修正)?合集|全集)"
-    r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless Opening|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
-    r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
+    r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless OP(?:ening)?|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
+    r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless ED|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
     re.I,
 )

@@ -9,7 +9,7 @@ from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
 from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
-_GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Z][A-Za-z]{2}")
+_GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")

@@ -16,8 +16,17 @@ _DIGITS: Final = {
     for value, chars in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
     for char in chars
 }
+_WORDS: Final = {
+    word: value
+    for value, words in enumerate(
+        ("first one", "second two", "third three", "fourth four", "fifth five", "sixth six", "seventh seven"), start=1
+    )
+    for word in words.split()
+}
 
-_NUMBER: Final = re.compile(r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|$))?)(?!\d)(?:[a-dA-D](?![A-Za-z0-9]))?")
+_NUMBER: Final = re.compile(
+    r"(\d{1,5}(?:\.\d(?=[\s\[\]()\x00v话話集回]|\.[\s(\[\x00]|$))?)(?!\d)(?:[a-dA-D](?![A-Za-z0-9]))?"
+)
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
 _NEXT: Final = re.compile(
     r"(?:(\s?[-~–至到]\s?|\s?[&+,]\s?|[\s.](?:to|and|en|et|und)[\s.]|[ .]?(?=EP?\d|S\d{1,2}E\d))"
@@ -51,6 +60,11 @@ def han_number(text: str) -> int:
         else:
             current = current * 10 + _DIGITS[char]
     return total + current
+
+
+def word_number(text: str) -> int:
+    """The value of a number in digits, or in an English word up to seventh."""
+    return int(text) if text.isdecimal() else _WORDS[text.lower()]
 
 
 def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:

@@ -15,6 +15,10 @@ from kurabito.titles.text import normalise
 
 _SITE: Final = re.compile(r"^\[?[\s.]?(?:www[.,][\w.-]{3,40})\s?\]?[\s.]{0,3}-?[\s.]{0,3}", re.I)
 _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
+_SHELVES: Final = re.compile(
+    r"^(?:tv|tv shows|shows|series|movies|films|anime|videos|downloads)/|/(?:Season|Saison|Staffel|Temporada)[ .]\d{1,2}/",
+    re.I,
+)
 _MOST_FOLDERS: Final = 3
 _SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")
 # What follows is then the episode's name, not the series'.
@@ -34,7 +38,7 @@ def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = F
     """
     shown = normalise(text)
     written, ending = tags.split_ending(shown)
-    if "/" in written and (ending or written.startswith("/")) and _FOLDERS.match(written):
+    if "/" in written and (_FOLDERS.match(written) if ending or written.startswith("/") else _SHELVES.search(written)):
         found = _read_path(written, ending, explain=explain)
     else:
         found = _read(written, ending, explain=explain)

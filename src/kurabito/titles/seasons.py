@@ -6,15 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Draft
-from kurabito.titles.numbers import HAN, han_number
-
-_WORDS: Final = {
-    word: value
-    for value, words in enumerate(
-        ("first one", "second two", "third three", "fourth four", "fifth five", "sixth six", "seventh seven"), start=1
-    )
-    for word in words.split()
-}
+from kurabito.titles.numbers import HAN, han_number, word_number
 
 _SEASONS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)[ .:]{0,3}(?:No)?(?=\d)"
@@ -51,7 +43,7 @@ def read_season(draft: Draft) -> None:
     if not _MARKED.search(text):
         return
     for found in _ORDINAL_SEASON.finditer(draft.text):
-        _take(draft, found, (int(found[1]) if found[1] else _WORDS[(found[2] or found[3]).lower()],))
+        _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
     for found in _SEASONS.finditer(draft.text):
         _take(draft, found, _numbers(found))
 

@@ -29,6 +29,7 @@ _SAYS_SUBTITLES: Final = re.compile(
 _NOTICE: Final = re.compile(
     "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
+_SIGNED: Final = re.compile(r"[ -]([A-Za-z0-9]{2,20}-(?:Raws?|(?:Fan)?subs?|Team|Studio))\s*$", re.I)
 _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|1080|2160)(?=[\])])")
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
@@ -164,7 +165,8 @@ def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> bool:
         draft.take(start, segment.start, "tags", "a bracket of tags")
         start = first.end()
     if strange:
-        draft.signature = strange[-1]
+        signed = _SIGNED.search(inner)
+        draft.signature = signed[1] if signed else strange[-1]
     draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
     return sure
 
@@ -236,7 +238,7 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
     if _YEAR_NEXT.match(draft.original, end):
         return False
     if attribute == "batch":
-        return word.lower().startswith(("complete", "batch"))
+        return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
         return word.isupper() or len(word) > 2
     return word.isupper() and len(word) > 1 and not draft.original.startswith("[")

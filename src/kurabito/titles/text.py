@@ -25,6 +25,8 @@ LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
 LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 
 # Where an underscore or a dot joins a name to the same name in another script.
+_MOST_JOINTS: Final = 2
+"""With more underscores, and not one blank, they are the blanks."""
 _JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])")
 
 
@@ -37,7 +39,9 @@ def normalise(text: str) -> str:
     shown = text[:LONGEST]
     if not shown.isascii():
         # Cut again: one character can become eighteen.
-        shown = _JOINTS.sub(" / ", unicodedata.normalize("NFKC", shown)[:LONGEST])[:LONGEST]
+        shown = unicodedata.normalize("NFKC", shown)[:LONGEST]
+        if " " in shown or shown.count("_") <= _MOST_JOINTS:
+            shown = _JOINTS.sub(" / ", shown)[:LONGEST]
     return _BLANKS.sub(" ", _INVISIBLE.sub("", shown).translate(_BRACKETS)).strip()
 
 

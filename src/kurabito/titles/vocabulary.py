@@ -159,7 +159,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "platform",
         "",
         TAG,
-        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, stv, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp",
+        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp",
     ),
     (
         "release",
@@ -183,7 +183,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "batch",
         "batch",
         TAG,
-        "batch, fin, complete, end, final, collection, complete season, the complete series, boxset, box set, pack, season pack, complete batch, full",
+        "batch, fin, complete, the complete, end, final, collection, complete season, the complete series, boxset, box set, pack, season pack, complete batch, full",
     ),
 )
 

@@ -10,8 +10,14 @@ from kurabito.titles.draft import Draft
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
 )
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WRITTEN_DATE: Final = re.compile(
+    rf"(?<![\dA-Za-z])(\d{{1,2}})[. \-]({'|'.join(_MONTHS)})[a-z]{{0,6}}[. \-]((?:19|20)\d\d)(?!\d)", re.I
+)
 # At the very front, and with nothing behind it but what was taken, it is the name.
-_SHORT_DATE: Final = re.compile(r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)")
+_SHORT_DATE: Final = re.compile(
+    r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)"
+)
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
 )
@@ -27,6 +33,12 @@ def read_date(draft: Draft) -> None:
             draft.year = int(year)
             draft.take(found.start(), found.end(), "date", "a day")
             return
+    if written := _WRITTEN_DATE.search(draft.text):
+        month = _MONTHS.index(written[2].lower()) + 1
+        draft.date = f"{written[3]}-{month:02}-{int(written[1]):02}"
+        draft.year = int(written[3])
+        draft.take(written.start(), written.end(), "date", "a day")
+        return
     if short := _SHORT_DATE.search(draft.text):
         draft.take(short.start(), short.end(), "date", "a day, and nobody can tell in which order")
 

@@ -7,6 +7,7 @@ A row is `release => title ; season ; episodes ; group`, then whatever else it s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -44,13 +45,9 @@ def told(name: str, found: ReleaseTitle, wanted: str) -> str:
 
 
 def run(numbers: tuple[int | float, ...]) -> str:
-    if len(numbers) > 1 and wanted_range(numbers):
+    if len(numbers) > 2 and all(after - before == 1 for before, after in pairwise(numbers)):
         return f"{numbers[0]}-{numbers[-1]}"
     return ",".join(map(str, numbers)) or "-"
-
-
-def wanted_range(numbers: tuple[int | float, ...]) -> bool:
-    return len(numbers) > 2 and all(after - before == 1 for before, after in zip(numbers, numbers[1:], strict=False))
 
 
 RELEASES = list(releases())
