@@ -11,12 +11,12 @@ from kurabito.titles.draft import Draft
 from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
 
 _SEASON_EPISODE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:S|Season|Se\.|T)[ .]?(\d{1,4})[ .,\-x/]{0,3}\(?(?:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)",
-    re.I,
+    r"[SsTt](?<![A-Za-z0-9].)(?:(?<=[Ss])(?i:eason|e\.))?[ .]?(\d{1,4})[ .,\-xX/]{0,3}\(?"
+    r"(?i:E|EP|Ep\.|Episode|Afl\.)[ .]{0,2}(?=\d)"
 )
-_SEASON_SPACE_EPISODE: Final = re.compile(r"(?<![A-Za-z0-9])S(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))", re.I)
+_SEASON_SPACE_EPISODE: Final = re.compile(r"[Ss](?<![A-Za-z0-9].)(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))")
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
-_CROSS: Final = re.compile(r"(?<![0-9])(\d{1,2}|(?:19|20)\d\d)[xх](?=\d{1,3}(?!\d))", re.I)
+_CROSS: Final = re.compile(r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d)?)[xXхХ](?=\d{1,3}(?!\d))")
 _TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
 _TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
@@ -41,7 +41,8 @@ _OF: Final = re.compile(
     r"(?<![\d-])(?<!Season[ .])(\d{1,3})(?:-(\d{1,3}))?[\s.]?(?:of|iz|из|von|de)[\s.]?\d{1,3}(?![\dA-Za-z])", re.I
 )
 # A season and an episode with a dot between them, where nothing else can be meant: `[2.07]`, ` - 2.07 - `.
-_DOTTED_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)(\d{1,2})\.(\d{2,3})(?=\]|\s-\s)", re.I)
+_DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
+_BEFORE_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)$", re.I)
 _OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
 _VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
 
@@ -76,6 +77,8 @@ def _take_twin(draft: Draft, before: int) -> None:
 
 
 def _chinese(draft: Draft) -> bool:
+    if draft.text.isascii():
+        return False
     if found := _HAN_EPISODE.search(draft.text):
         if "." in found[1]:
             return draft.settle_match(Run((float(found[1]),), None, 0), found, "第…话 counts episodes")
@@ -91,9 +94,11 @@ def _chinese(draft: Draft) -> bool:
 
 
 def _dotted_pair(draft: Draft) -> bool:
-    if found := _DOTTED_PAIR.search(draft.text):
+    found = _DOTTED_PAIR.search(draft.text)
+    if found and (before := _BEFORE_PAIR.search(draft.text, 0, found.start())):
         draft.seasons = draft.seasons or (int(found[1]),)
-        return draft.settle_match(span(int(found[2])), found, "a season and an episode with a dot between")
+        run = span(int(found[2]))
+        return draft.settle_episodes(run, before.start(), found.end(), "a season and an episode with a dot between")
     return False
 
 

@@ -85,7 +85,7 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
-    if _SPACED_SEPARATOR.search(text):
+    if ("/" in text or "|" in text or " -  " in text) and _SPACED_SEPARATOR.search(text):
         return _SPACED_SEPARATOR.split(text)
     if FOREIGN_LETTER.search(text):
         if "/" in text or "|" in text:

@@ -26,9 +26,10 @@ _HAN_SEASON: Final = re.compile(
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
-_MARKED: Final = re.compile(
-    r"(?<![A-Za-z0-9])S\d|Season|Saison|Temporada|Staffel|Stagione|Seizoen|Temp?[ .]|Сезон|시즌|موسم|ТВ|TV-\d|sezon|Series[ .]\d|\dxAll",
-    re.I,
+_SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
+_MARKS: Final = (
+    *("season", "saison", "tem", "staffel", "stagione", "seizoen", "series", "сезон", "sezon", "시즌", "موسم"),
+    *("тв", "tv-", "xall"),
 )
 
 
@@ -40,12 +41,18 @@ def read_season(draft: Draft) -> None:
             _take(draft, found, (han_number(found[1] or found[2]),))
         for found in _PART.finditer(draft.text):
             draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
-    if not _MARKED.search(text):
+    if not _is_marked(text):
         return
     for found in _ORDINAL_SEASON.finditer(draft.text):
         _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
     for found in _SEASONS.finditer(draft.text):
         _take(draft, found, _numbers(found))
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a season can be named at all; asked first, because the patterns for it are slow."""
+    lowered = text.lower()
+    return _SHORT_MARK.search(lowered) is not None or any(mark in lowered for mark in _MARKS)
 
 
 def _numbers(found: re.Match[str]) -> tuple[int, ...]:

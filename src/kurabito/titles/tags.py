@@ -19,6 +19,7 @@ _EXTENSION: Final = re.compile(
     re.I,
 )
 CONTAINERS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+_LONGEST_ENDING: Final = len(".torrent") + len(".xxx")
 _WRAPPINGS: Final = frozenset("torrent nzb rar zip strm".split())
 
 _SCRIPTS: Final = "简簡繁正日中英粤粵国國官方多双雙語语体體文内內外封嵌挂掛字幕无無修版生肉翻译譯音轨軌配港澳台臺單单"
@@ -47,7 +48,7 @@ class Tag(NamedTuple):
 
 def split_ending(text: str) -> tuple[str, str]:
     """A file's name and the ending that tells what is in it; the ending is empty if there is none."""
-    found = _EXTENSION.search(text)
+    found = _EXTENSION.search(text, max(0, len(text) - _LONGEST_ENDING))
     if found is None:
         return text, ""
     name, ending = text[: found.start()], found[1].lower()
@@ -72,12 +73,14 @@ def read_checksum(draft: Draft) -> None:
 
 def read_notes(draft: Draft) -> None:
     """What fansub groups add in Chinese: subtitles, the season of the year, who is wanted."""
-    if not CJK_LETTER.search(draft.text):
+    if draft.text.isascii() or not CJK_LETTER.search(draft.text):
         return
     for segment in draft.segments:
         if not segment.bracket:
             continue
         inner = draft.text[segment.start : segment.end].strip()
+        if inner.isascii() and "www" not in inner:
+            continue
         if _NOTICE.search(inner):
             draft.take(*segment.outer, "note", "a notice to readers", mark=SKIPPED)
         elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):

@@ -14,6 +14,8 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _WRITTEN_DATE: Final = re.compile(
     rf"(?<![\dA-Za-z])(\d{{1,2}})[. \-]({'|'.join(_MONTHS)})[a-z]{{0,6}}[. \-]((?:19|20)\d\d)(?!\d)", re.I
 )
+# What every day has: asked first, because few titles have one.
+_DATE_LIKE: Final = re.compile(r"\d[. \-/](?:\d\d[. \-/]\d\d|[A-Za-z]{3,9}[. \-]\d{4})")
 # At the very front, and with nothing behind it but what was taken, it is the name.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)"
@@ -26,6 +28,8 @@ _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19|20)\d\d)(?:-(?:19|20)\d\d
 
 def read_date(draft: Draft) -> None:
     """A day, as shows that air daily have it."""
+    if not _DATE_LIKE.search(draft.text):
+        return
     for found in _DATE.finditer(draft.text):
         year, month, day = (found[1], found[2], found[3]) if found[1] else (found[6], found[5], found[4])
         if 1 <= int(month) <= 12 and 1 <= int(day) <= 31:
