@@ -10,14 +10,15 @@ from kurabito.titles.model import Kind
 from kurabito.titles.numbers import Run, read_run, span, word_number
 
 _BRACKETED: Final = re.compile(
-    r"(?:[\[『]|-\s?\(|\((?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))[\s.]?(?:EP?\.?\s?|EX\s?|TV\s)?(?=\d)", re.I
+    r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
     r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)|[&+][^\])]{1,12}|\x01{1,6})){0,4}[\s.]?[\]』)]",
     re.I,
 )
 _DASHED: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01!?~])[-–—~:]\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})|(?<=[^\W\d]|\])-(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$))"
+    r"[-–—~:](?:(?<=[\s.\])\x00\x01!?~].)\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})"
+    r"|(?<=[^\W\d]-|\]-)(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$)))"
 )
 _FROM_THE_FIRST: Final = re.compile(r"(?<=\s)0{1,2}1\s$")
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–][\s\[\x00]|END\b|FIN\b|完|\.[\[(\x00])", re.I)

@@ -34,6 +34,8 @@ class Segment(NamedTuple):
 
 def segments(text: str) -> list[Segment]:
     """Cut a text at its outermost brackets. One that is never closed reaches to the end; a stray closing one is text."""
+    if not _EDGE.search(text):
+        return [Segment(0, len(text), "")] if text else []
     found: list[Segment] = []
     opened = ""
     start = depth = 0

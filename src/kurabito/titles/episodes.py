@@ -44,7 +44,9 @@ _OF: Final = re.compile(
 _DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
 _BEFORE_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)$", re.I)
 _OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
-_VOLUME: Final = re.compile(r"(?<![A-Za-z])Vol(?:ume)?s?[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])", re.I)
+_VOLUME: Final = re.compile(
+    r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])"
+)
 
 
 def read_episodes(draft: Draft) -> None:
@@ -87,7 +89,7 @@ def _chinese(draft: Draft) -> bool:
     if found := _HAN_ALL.search(draft.text):
         draft.is_batch = True
         return draft.settle_match(span(1, han_number(found[1])), found, "全…话 is the whole season")
-    if found := _HAN_COUNTED.search(draft.text):
+    if any(counter in draft.text for counter in "话話集回화회") and (found := _HAN_COUNTED.search(draft.text)):
         last = int(found[2]) if found[2] else None
         return draft.settle_match(span(int(found[1]), last), found, "counted in 话 or 集")
     return False

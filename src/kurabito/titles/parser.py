@@ -130,7 +130,7 @@ def _name_end(text: str) -> int:
 def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
     said = draft.values
     several = draft.is_batch or len(draft.episodes) > 1
-    heights = [int(value) for value in said.get("resolution", ())]
+    heights = said.get("resolution")
     return ReleaseTitle(
         title=names.best_of(found),
         titles=found,
@@ -140,7 +140,7 @@ def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
         version=draft.version,
         group=draft.group,
         groups=groups.split_group(draft.group) if draft.group else (),
-        resolution=heights[0] if heights else None,
+        resolution=int(heights[0]) if heights else None,
         source=next(iter(said.get("source", ())), None),
         platform=next(iter(said.get("platform", ())), None),
         video=tuple(said.get("video", ())),

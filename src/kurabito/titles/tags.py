@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
 from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
-from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
+from kurabito.titles.vocabulary import Meaning
+from kurabito.titles.words import Tag, Word, find_tags, read_words
 
-_WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
 _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
 _YEAR_NEXT: Final = re.compile(r"[\s.(\[-]{1,3}(?:19|20)\d\d(?!\d)")
-_JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(
     r"(?:\.[a-z]{2,3}(?=\.(?:srt|ass|ssa|sub)$))?\.(mkv|mp4|avi|wmv|m4v|mov|mpe?g|webm|flv|rmvb|ogm|m2ts|ts|ass|srt|ssa|sub|nfo|torrent|nzb|patch|rar|zip|iso|strm)$",
@@ -35,15 +35,6 @@ _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|108
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
 )
-
-
-class Tag(NamedTuple):
-    """A word or phrase of the vocabulary, found at a place."""
-
-    start: int
-    end: int
-    meaning: Meaning
-    words: int
 
 
 def split_ending(text: str) -> tuple[str, str]:
@@ -86,7 +77,7 @@ def read_notes(draft: Draft) -> None:
         elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
             _note_languages(draft, inner)
             draft.take(*segment.outer, "languages", "only words about subtitles")
-    for found in _SEASON_OF_YEAR.finditer(draft.text):
+    for found in _SEASON_OF_YEAR.finditer(draft.text) if "月" in draft.text else ():
         draft.take(found.start(), found.end(), "note", "the month in which the series began")
 
 
@@ -107,80 +98,51 @@ def read_tags(draft: Draft) -> None:
 def _read_tags(draft: Draft) -> None:
     named = behind = False
     for segment in draft.segments:
-        tags = _scan(draft.text, segment.start, segment.end)
+        words = read_words(draft.text, segment.start, segment.end)
+        tags = find_tags(draft.text, words)
         if not segment.bracket:
             behind = _read_bare(draft, segment, tags, behind=behind)
             named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
         elif tags:
-            behind = (_read_bracket(draft, segment, tags) and named) or behind
+            behind = (_read_bracket(draft, segment, words, tags) and named) or behind
 
 
-def _scan(text: str, start: int, end: int) -> list[Tag]:
-    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text, start, end)]
-    tags: list[Tag] = []
-    index = 0
-    while index < len(words):
-        tag = _tag_at(text, words, index)
-        if tag is not None:
-            tags.append(tag)
-        index += tag.words if tag is not None else 1
-    return tags
-
-
-def _tag_at(text: str, words: list[tuple[int, int, str]], index: int) -> Tag | None:
-    start, end, word = words[index]
-    best: Tag | None = None
-    phrase, last = word, index
-    for length in range(1, LENGTHS.get(word, 0) + 1):
-        if length > 1:
-            last += 1
-            if last == len(words) or text[end : words[last][0]] not in _JOINTS:
-                break
-            end = words[last][1]
-            phrase = f"{phrase} {words[last][2]}"
-        if meaning := KNOWN.get(phrase):
-            best = Tag(start, end, meaning, length)
-    if best is None and not word.isalpha() and not word.isdigit() and (meaning := numeric(word)):
-        return Tag(start, words[index][1], meaning, 1)
-    return best
-
-
-def _read_bracket(draft: Draft, segment: Segment, tags: list[Tag]) -> bool:
+def _read_bracket(draft: Draft, segment: Segment, words: list[Word], tags: list[Tag]) -> bool:
     """Take a bracket that is all tags, or nearly; tells whether it was."""
     inner = draft.text[segment.start : segment.end]
-    words = len(_WORD.findall(inner))
     known = sum(tag.words for tag in tags)
-    strange = [word for word in _strange_words(draft, segment, tags) if not word.isdigit()]
+    strange = [word for word in _strange_words(words, tags) if not word.text.isdigit()] if known < len(words) else []
     sure = any(tag.meaning.sure for tag in tags)
-    if CJK_LETTER.search(inner) and not (sure and known >= words):
+    if CJK_LETTER.search(inner) and not (sure and known >= len(words)):
         return False
     if strange and not (sure and len(strange) <= known):
         return False
-    if known < words and not sure and not strange:
+    if known < len(words) and not sure and not strange:
         # `[01-12 Fin]` is about episodes.
         return False
     for tag in tags:
         _note(draft, tag.meaning)
     start, end = segment.outer
-    first = _WORD.search(draft.text, segment.start, segment.end)
-    if first is not None and sure and first[0].isdigit() and len(first[0]) in (2, 3) and first.end() < tags[0].start:
+    first = words[0]
+    if sure and first.text.isdigit() and len(first.text) in (2, 3) and first.end < tags[0].start:
         # An episode that shares its bracket with tags: it stays, as if it stood before the bracket.
         draft.take(start, segment.start, "tags", "a bracket of tags")
-        start = first.end()
+        start = first.end
     if strange:
         signed = _SIGNED.search(inner)
-        draft.signature = signed[1] if signed else strange[-1]
+        draft.signature = signed[1] if signed else draft.text[strange[-1].start : strange[-1].end]
     draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
     return sure
 
 
-def _strange_words(draft: Draft, segment: Segment, tags: list[Tag]) -> list[str]:
-    strange: list[str] = []
-    at = segment.start
-    for tag in tags:
-        strange += _WORD.findall(draft.text, at, tag.start)
-        at = tag.end
-    return strange + _WORD.findall(draft.text, at, segment.end)
+def _strange_words(words: list[Word], tags: list[Tag]) -> Iterator[Word]:
+    """The words that belong to no tag."""
+    at = 0
+    for word in words:
+        while at < len(tags) and tags[at].end <= word.start:
+            at += 1
+        if at == len(tags) or word.start < tags[at].start:
+            yield word
 
 
 def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:

@@ -10,7 +10,6 @@ LONGEST: Final = 1000
 """Characters that are read. Real titles have fewer than 300; what comes after is not looked at."""
 
 _BRACKETS: Final = str.maketrans("【】〔〕〖〗{}_", "[][][][] ")
-_BLANKS: Final = re.compile(r"\s+")
 # Controls (but blanks, which are folded), marks of direction and width, lone halves of surrogate pairs, private letters.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff]"
@@ -42,7 +41,9 @@ def normalise(text: str) -> str:
         shown = unicodedata.normalize("NFKC", shown)[:LONGEST]
         if " " in shown or shown.count("_") <= _MOST_JOINTS:
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
-    return _BLANKS.sub(" ", _INVISIBLE.sub("", shown).translate(_BRACKETS)).strip()
+    if not shown.isprintable():
+        shown = _INVISIBLE.sub("", shown)
+    return " ".join(shown.translate(_BRACKETS).split())
 
 
 def fold(text: str) -> str:

@@ -8,6 +8,7 @@ nothing can stand for each.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -213,6 +214,7 @@ for _phrase in KNOWN:
     LENGTHS[_first] = max(LENGTHS.get(_first, 0), 1 + len(_rest))
 
 
+@lru_cache(maxsize=4096)
 def numeric(word: str) -> Meaning | None:
     """The meaning of a word that is made of a number and a unit, such as `1920x1080`."""
     for pattern, attribute, sure in _PATTERNS:
