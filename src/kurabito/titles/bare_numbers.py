@@ -18,7 +18,7 @@ _CLOSING: Final = re.compile(
 )
 _DASHED: Final = re.compile(
     r"[-–—~:](?:(?<=[\s.\])\x00\x01!?~].)\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})"
-    r"|(?<=[^\W\d]-|\]-)(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$)))"
+    r"|(?<=[^\W\d]-|\]-)(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$))|(?i:Ep|Episode)-(?=\d))"
 )
 _FROM_THE_FIRST: Final = re.compile(r"(?<=\s)0{1,2}1\s$")
 _STANDS_ALONE: Final = re.compile(r"\s*(?:[\[(\x00\x01]|$|[-–][\s\[\x00]|END\b|FIN\b|完|\.[\[(\x00])", re.I)

@@ -16,7 +16,7 @@ _SEASON_EPISODE: Final = re.compile(
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"[Ss](?<![A-Za-z0-9].)(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))")
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
-_CROSS: Final = re.compile(r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d)?)[xXхХ](?=\d{1,3}(?!\d))")
+_CROSS: Final = re.compile(r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d)?)[xXхХ](?=\d{1,3}(?!\d))(?!(?<=\d\.\d.)\d(?!\d))")
 _TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
 _TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(

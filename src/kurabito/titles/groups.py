@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft
-from kurabito.titles.text import LETTER_OR_DIGIT
+from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
 
 _SITES: Final = frozenset(
     "eztv eztv.re rartv ettv tgx rarbg vtv etrg prt ethd glodls eztvx.to publichd usabit.com 1337x fgt".split()
@@ -21,7 +21,10 @@ _BEFORE_NOTE: Final = re.compile(
 )
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
-_EPISODE_NUMBER: Final = re.compile(r"\[(?:\d{1,4}(?:v\d|-\d{1,4})?|第)[^\]]{0,8}\]")
+_EPISODE_NUMBER: Final = re.compile(
+    r"\[(?:第[^\]]{1,8}|\s?\d{1,4}(?:\.\d)?(?:v\d|[-~]\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]"
+)
+_BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
 _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d")
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
@@ -44,6 +47,9 @@ def read_leading_group(draft: Draft) -> None:
             return
         if "\x00" in inner or not _name_follows(draft, segment.end + 1):
             return
+        if draft.text[segment.end + 1 : segment.end + 2] == "." and CJK_LETTER.search(inner):
+            # `[夜之蔵人].Night.Brewer.2023`: the name in two scripts.
+            return
         if segment.bracket == "(" and (not bare.isalpha() or draft.segments[-1] is segment or index):
             return
         if index:
@@ -55,6 +61,8 @@ def read_leading_group(draft: Draft) -> None:
 def _name_follows(draft: Draft, at: int) -> bool:
     """Whether a name is left before the episode; if none is, the first bracket is the name itself."""
     episode = _EPISODE_NUMBER.search(draft.text, at)
+    if episode and episode.start() == at and _BARE_WORD.match(draft.text, episode.end()):
+        return True
     left = draft.text[at : episode.start() if episode else None]
     return any(char.isalpha() for char in left) or _NUMBER_AS_NAME.match(left) is not None
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Draft
-from kurabito.titles.numbers import HAN, han_number, word_number
+from kurabito.titles.numbers import HAN, han_number, span, word_number
 
 _SEASONS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)[ .:]{0,3}(?:No)?(?=\d)"
@@ -21,7 +21,7 @@ _ORDINAL_SEASON: Final = re.compile(
     re.I,
 )
 _HAN_SEASON: Final = re.compile(
-    rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)"
+    rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})(?:\s?[-~至到]\s?第?(\d{{1,2}}|[{HAN}]{{1,4}}))?\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)"
 )
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
@@ -38,7 +38,8 @@ def read_season(draft: Draft) -> None:
     text = draft.text
     if "季" in text or "期" in text or "部" in text:
         for found in _HAN_SEASON.finditer(text):
-            _take(draft, found, (han_number(found[1] or found[2]),))
+            last = han_number(found[2]) if found[2] else None
+            _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))
         for found in _PART.finditer(draft.text):
             draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
     if not _is_marked(text):
