@@ -39,6 +39,8 @@ _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
 _NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
+_DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
+_ANY_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\dpx])")
 _CLOSING_END: Final = re.compile(r"\s*-\s")
 _SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}[a-d]?(?![\dA-Za-z]))")
 
@@ -104,10 +106,17 @@ def season_and_episode_in_one(draft: Draft) -> bool:
     recorded = "HDTV" in draft.values.get("source", ())
     if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
         return draft.settle_match(span(word_number(found[1] or found[2])), found, "a part of what was recorded")
-    if found := _SCENE_NUMBER.search(draft.text):
+    if found := _SCENE_NUMBER.search(draft.text) or _dotted_number(draft):
         draft.seasons = (int(found[1]),)
         return draft.settle_match(span(int(found[2])), found, "a season and an episode in one number")
     return False
+
+
+def _dotted_number(draft: Draft) -> re.Match[str] | None:
+    """`The.Cellar.217.First.Pressing`: a film would have a year."""
+    if " " in draft.original.strip() or _ANY_YEAR.search(draft.original):
+        return None
+    return _DOTTED_NUMBER.search(draft.text)
 
 
 def last_of_name(draft: Draft) -> bool:

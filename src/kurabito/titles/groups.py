@@ -71,12 +71,15 @@ def read_trailing_group(draft: Draft) -> None:
     """What stands behind the last hyphen, else the last bracket that nobody took."""
     if draft.group is not None:
         return
-    tail = draft.text.rstrip(" ")
+    tail = draft.text.rstrip(" \x00")
     while (bracket := _LAST_BRACKET.search(tail)) and _is_site(bracket[1]):
         tail = tail[: bracket.start()].rstrip(" .")
     tail = _SUFFIX.sub("", tail)
     for pattern in (_BEHIND_TAGS, _BEFORE_NOTE, _LAST_WORD, _BEHIND_HYPHEN):
         if TAKEN in tail and (found := pattern.search(tail)) and not _names_episode(draft, found):
+            if not LETTER_OR_DIGIT.search(tail, 0, found.start()):
+                # Nothing would be left for the name.
+                return
             _settle(draft, found[1], found.start(1) - 1, found.end(1), "behind the last tag")
             return
 

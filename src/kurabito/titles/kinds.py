@@ -19,6 +19,8 @@ _WORDS: Final = re.compile(
     r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
     re.I,
 )
+_WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
+_ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
 
 
@@ -34,6 +36,9 @@ def read_kind(draft: Draft) -> None:
         if not draft.text[:start].strip(" \x00\x01-[") and kind is not Kind.MOVIE:
             continue
         draft.kind = draft.kind or kind
+        if kind is Kind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):
+            # `Koji OVA [720p]`: without a number it is a work of its own, and this is its name.
+            continue
         draft.take(start, end, "kind", f"says {kind}", mark=SKIPPED)
     if draft.kind is None and _MOVIE_NUMBER.search(draft.text):
         draft.kind = Kind.MOVIE

@@ -112,6 +112,7 @@ def _filled(found: ReleaseTitle, above: ReleaseTitle) -> ReleaseTitle:
         titles=named.titles,
         season=found.season if found.season is not None else above.season,
         seasons=found.seasons or above.seasons,
+        episodes=found.episodes or above.episodes,
         year=found.year or above.year,
         group=found.group or above.group,
         groups=found.groups or above.groups,

@@ -150,7 +150,7 @@ def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool)
     tail = _tail_behind_number(draft.text, segment, tags)
     for tag in tags:
         start, end, meaning, _ = tag
-        if not meaning.sure and start and draft.text[start - 1] == "-" and end == len(draft.text) and behind:
+        if not meaning.sure and behind and draft.text[start - 1] == "-" and draft.text[end : end + 1] in ("", "["):
             # `H.264-NL`: who released it, not a language.
             continue
         behind = behind or start >= tail

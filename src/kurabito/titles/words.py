@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from kurabito.titles.vocabulary import KNOWN, LENGTHS, Meaning, numeric
 
-WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f×]+\+?")
+WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u03ff×]+\+?")
 _JOINTS: Final = frozenset(["", " ", ".", "-", ". ", " - "])
 
 

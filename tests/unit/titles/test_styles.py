@@ -187,7 +187,7 @@ SCENE: list[tuple[str, dict[str, Any]]] = [
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("[Kura] Koji OVA - 02 [720p]", {"title": "Koji", "kind": "ova", "episodes": (2,)}),
-    ("[Kura] Koji OAD [720p]", {"title": "Koji", "kind": "ova", "episodes": ()}),
+    ("[Kura] Koji OAD [720p]", {"title": "Koji OAD", "kind": "ova", "episodes": ()}),
     ("[Kura] Koji SP03 [720p]", {"title": "Koji", "kind": "special", "episodes": (3,)}),
     ("[酒组] 夜之蔵人番外篇 [1080p]", {"title": "夜之蔵人", "kind": "special"}),
     ("[Kura] Koji NCOP [BDRip 1080p]", {"title": "Koji", "kind": "opening", "episodes": ()}),
