@@ -206,7 +206,9 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
         return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
         return word.isupper() or len(word) > 2
-    return word.isupper() and len(word) > 1 and not draft.original.startswith("[")
+    # Platforms are called Max, Red and It: capitals tell nothing where all the name is written in them.
+    telling = attribute != "platform" or not draft.text[:start].isupper()
+    return telling and word.isupper() and len(word) > 1 and not draft.original.startswith("[")
 
 
 def _note(draft: Draft, meaning: Meaning) -> None:

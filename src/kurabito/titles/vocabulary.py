@@ -76,7 +76,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         SURE,
         "10bit, 10bits, 10 bit, 8bit, 8 bit, 8bits, 12bit, 12 bit, ma10p, main10, 10 bits, yuv420p10, yuv444p10",
     ),
-    ("video", "HDR", SURE, "hdr, hdr10, hdr10+, dovi, dolby vision, hlg, bt709, bt2020, hdr10plus"),
+    ("video", "HDR", SURE, "hdr, hdr10, hdr10+, dovi, dolby vision, hlg, bt709, bt2020, hdr10plus, hdr10p"),
     ("video", "HDR", TAG, "dv, sdr, hybrid, p8, p5"),
     (
         "video",
@@ -137,7 +137,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
     ("languages", "ko", TAG, "kor, korean, ko"),
     ("languages", "hi", TAG, "hindi, hin, tamil, telugu, marathi, tam, tel, malayalam, kannada, punjabi, bengali"),
     ("languages", "nl", TAG, "dutch, nl, flemish, nld"),
-    ("languages", "pl", TAG, "polish, pl, plk, pol, lektor, plwtf"),
+    ("languages", "pl", TAG, "polish, pl, plk, pol, lektor"),
     ("languages", "sv", TAG, "swedish, swe, norwegian, danish, finnish, nordic, icelandic, dan, nor, fin sub"),
     ("languages", "uk", TAG, "ukr, ukrainian, ua"),
     ("languages", "tr", TAG, "turkish, tr, tur"),
@@ -160,7 +160,7 @@ _WORDS: Final[tuple[tuple[str, str, bool, str], ...]] = (
         "platform",
         "",
         TAG,
-        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp",
+        "hulu, hmax, max, atvp, atv, itunes, it, ip, red, pcok, pmtp, stan, sentai, hidive, funi, funimation, adn, viu, iqiyi, wetv, tver, ttfc, friday, muse, ytv, at x, atx, mx, tbs, tvn, kktv, linetv, vrv, syfy, hbo, hoichoi, all4, 4od, mubi, cbs, pluz, nrk, ard, cc, ccgc, etv, food, id, rte, thecw, cw, dcu, yt, yk, youku, ambc, crkl, ina, fp, unext, u next, hamivideo, catchplay, viutv, mytvsuper, zee5, sonyliv, itvx, crav, dscp, vix, bs11, wowow",
     ),
     (
         "release",
