@@ -25,7 +25,7 @@ _HAN_EPISODE: Final = re.compile(
 _HAN_ALL: Final = re.compile(rf"[全共]\s?(\d{{1,4}}|[{HAN}]{{1,7}})\s?[话話集回]")
 _HAN_COUNTED: Final = re.compile(r"(?<![\d.])(?:제\s?)?(\d{1,4})(?:\s?[-~]\s?(\d{1,4}))?\s?[话話集回화회](?!\w)")
 _NAMED: Final = re.compile(
-    r"(?<![^\W\d_])(?:[EÉ]pisodes?|Epis[oó]dio|Eps?|E|Cap(?:[ií]tulo)?|Folge|Puntata|Afl|Odc|T[aậ]p|ตอนที่|(?:ال)?حلقة|Эпизод|Выпуск|#)[ .]{0,2}(?=\d)"
+    r"(?<![^\W\d_])(?:[EÉ]pisodes?|Epis[oó]dio|Eps?|E|Cap(?:[ií]tulo)?|Folge|Puntata|Afl|Odc|T[aậ]p|ตอนที่|(?:ال)?حلقة|Эпизод|Выпуск|פרק|#)[ .]{0,2}(?=\d)"
     r"|(?<=\s)#(?=\d)",
     re.I,
 )

@@ -22,7 +22,7 @@ _BEFORE_NOTE: Final = re.compile(
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
 _EPISODE_NUMBER: Final = re.compile(
-    r"\[(?:第[^\]]{1,8}|\s?\d{1,4}(?:\.\d)?(?:v\d|[-~]\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]"
+    r"\[(?:第[^\]]{1,8}|\s?\d{1,4}(?:\.\d)?(?:v\d|[-~]\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]|第\s?\d{1,4}\s?[话話集回]"
 )
 _BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
 _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d")

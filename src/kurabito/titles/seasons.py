@@ -8,27 +8,40 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, Draft
 from kurabito.titles.numbers import HAN, han_number, span, word_number
 
+_WORD: Final = (
+    r"(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
+    r"[ .:]{0,3}(?:No)?(?=\d)"
+)
+# British series count as seasons do, but many a name ends with the word: what follows has to tell.
+_BRITISH: Final = r"(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00))"
+# Between the seasons of a list. A blank is enough only if the list goes on.
+_JOINT: Final = (
+    r"(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?"
+    r"|[ .](?=S\d|\d[ .]\d(?!\d)|\d\s(?:and|to|&)\s)|(?<=\d[ .]\d)[ .](?=\d(?!\d)))"
+)
 _SEASONS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)[ .:]{0,3}(?:No)?(?=\d)"
-    r"|All Seasons \(|(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00)))"
-    r"(\d{1,4})(?!\d)((?:(?:-{1,2}|~|\s?-\s?(?=S|\d Complete)|\s?(?:,\s?&?|&|\+|/|to|and)\s?|[ .](?=S\d|\d[ .]\d(?!\d)|\d\s(?:and|to|&)\s)|(?<=\d[ .]\d)[ .](?=\d(?!\d)))(?:S|Season )?\d{1,2}(?![\dA-Za-z])){0,20})"
-    r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
+    rf"(?<![A-Za-z0-9])(?:{_WORD}|All Seasons \(|{_BRITISH})"
+    rf"(\d{{1,4}})(?!\d)((?:{_JOINT}(?:S|Season )?\d{{1,2}}(?![\dA-Za-z])){{0,20}})"
+    r"(?:of\d{1,2}|D\d{1,2}(?:[-&]\d{1,2}){0,3}|Extras)?(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9])(\d{1,2})xAll(?![A-Za-z])",
     re.I,
 )
 _ORDINAL_SEASON: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
+    r"(?<![A-Za-z0-9])(?:(\d{1,2})(?:\s?(?:st|nd|rd|th)[ .]Season|(?:[aoªº]?\.?|-?[йя])?[ .](?:Temporada|Stagione|Saison|sezon|сезон))"
     r"|(First|Second|Third|Fourth|Fifth|Sixth|Seventh)[ .]Season|Season[ .](One|Two|Three|Four|Five|Six|Seven))(?![A-Za-z])",
     re.I,
 )
+_HAN_COUNT: Final = rf"(\d{{1,2}}|[{HAN}]{{1,4}})"
 _HAN_SEASON: Final = re.compile(
-    rf"第\s?(\d{{1,2}}|[{HAN}]{{1,4}})(?:\s?[-~至到]\s?第?(\d{{1,2}}|[{HAN}]{{1,4}}))?\s?[季期](?!间|間|待)|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?期(?!间|間|待)"
+    rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?[季期](?!间|間|待)"
+    rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
 _MARKS: Final = (
-    *("season", "saison", "tem", "staffel", "stagione", "seizoen", "series", "сезон", "sezon", "시즌", "موسم"),
+    *("season", "saison", "tem", "staffel", "stagione", "seizoen", "series", "сезон", "sezon", "시즌", "موسم", "עונה"),
     *("тв", "tv-", "xall"),
 )
 
@@ -36,7 +49,7 @@ _MARKS: Final = (
 def read_season(draft: Draft) -> None:
     """Take every mention of a season out of the name. The first one that counts something is the season."""
     text = draft.text
-    if "季" in text or "期" in text or "部" in text:
+    if not text.isascii() and any(counter in text for counter in "季期部기"):
         for found in _HAN_SEASON.finditer(text):
             last = han_number(found[2]) if found[2] else None
             _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))

@@ -12,6 +12,7 @@ from kurabito.titles.vocabulary import Meaning
 from kurabito.titles.words import Tag, Word, find_tags, read_words
 
 _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _YEAR_NEXT: Final = re.compile(r"[\s.(\[-]{1,3}(?:19|20)\d\d(?!\d)")
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(
@@ -122,6 +123,7 @@ def _read_bracket(draft: Draft, segment: Segment, words: list[Word], tags: list[
         return False
     for tag in tags:
         _note(draft, tag.meaning)
+    draft.year = draft.year or next((int(word.text) for word in words if _YEAR.fullmatch(word.text)), None)
     start, end = segment.outer
     first = words[0]
     if sure and first.text.isdigit() and len(first.text) in (2, 3) and first.end < tags[0].start:

@@ -37,9 +37,9 @@ def read_date(draft: Draft) -> None:
             draft.year = int(year)
             draft.take(found.start(), found.end(), "date", "a day")
             return
-    if written := _WRITTEN_DATE.search(draft.text):
-        month = _MONTHS.index(written[2].lower()) + 1
-        draft.date = f"{written[3]}-{month:02}-{int(written[1]):02}"
+    written = _WRITTEN_DATE.search(draft.text)
+    if written and 1 <= int(written[1]) <= 31:
+        draft.date = f"{written[3]}-{_MONTHS.index(written[2].lower()) + 1:02}-{int(written[1]):02}"
         draft.year = int(written[3])
         draft.take(written.start(), written.end(), "date", "a day")
         return
