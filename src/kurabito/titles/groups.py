@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft
@@ -117,6 +118,7 @@ def _settle(draft: Draft, name: str, start: int, end: int, why: str) -> None:
         draft.take(start, end, "group", why)
 
 
+@lru_cache(maxsize=1024)
 def split_group(group: str) -> tuple[str, ...]:
     """The groups that worked together, one by one."""
     return tuple(name for part in _BETWEEN.split(group) if (name := part.strip()))

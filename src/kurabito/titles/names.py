@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
-from kurabito.titles.text import FOREIGN_LETTER, LATIN_LETTER, LETTER_OR_DIGIT
+from kurabito.titles.text import LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
@@ -28,7 +28,7 @@ def read_names(draft: Draft) -> tuple[str, ...]:
     for found in _STRETCH.finditer(draft.text):
         if not names:
             names = _names_in(found[0], fansub=fansub)
-        elif _GOES_ON.match(found[0]) and FOREIGN_LETTER.search(names[0]):
+        elif _GOES_ON.match(found[0]) and is_foreign(names[0]):
             return (*names, *_names_in(found[0], fansub=fansub))
     return names
 
@@ -78,7 +78,7 @@ def _bare_names(text: str, *, fansub: bool) -> list[str]:
     before, inside = text[: found.start()], found[1]
     if " / " in inside:
         return [before]
-    if fansub and bool(FOREIGN_LETTER.search(inside)) == bool(FOREIGN_LETTER.search(before)):
+    if fansub and is_foreign(inside) == is_foreign(before):
         return [text]
     return [before, inside]
 
@@ -87,11 +87,11 @@ def _split(text: str) -> list[str]:
     """The names in a text with separators. A slash without blanks is one only beside letters that are not Latin."""
     if ("/" in text or "|" in text or " -  " in text) and _SPACED_SEPARATOR.search(text):
         return _SPACED_SEPARATOR.split(text)
-    if FOREIGN_LETTER.search(text):
+    if is_foreign(text):
         if "/" in text or "|" in text:
             return _SEPARATOR.split(text)
         before, _, behind = text.partition(" - ")
-        if LATIN_LETTER.search(before) and not FOREIGN_LETTER.search(before) and FOREIGN_LETTER.search(behind):
+        if LATIN_LETTER.search(before) and not is_foreign(before) and is_foreign(behind):
             return [before, behind]
     return [text]
 
@@ -103,7 +103,7 @@ def _by_script(text: str, *, alone: bool) -> list[str]:
     if not LETTER_OR_DIGIT.search(before):
         before, behind = behind.partition(SKIPPED)[0], ""
     pieces = _two_scripts(before) if alone else [before]
-    if behind and bool(FOREIGN_LETTER.search(behind)) != bool(FOREIGN_LETTER.search(before)):
+    if behind and is_foreign(behind) != is_foreign(before):
         pieces.append(behind.partition(SKIPPED)[0])
     return pieces
 
@@ -123,7 +123,7 @@ def _two_scripts(text: str) -> list[str]:
 
 
 def _script(word: str) -> str:
-    if FOREIGN_LETTER.search(word):
+    if is_foreign(word):
         return "foreign"
     return "latin" if LATIN_LETTER.search(word) else ""
 
@@ -147,6 +147,6 @@ def _clean(text: str) -> str:
 def best_of(names: tuple[str, ...]) -> str | None:
     """The name in Latin letters, which indexes and file systems agree on; else the first."""
     for name in names:
-        if LATIN_LETTER.search(name) and not FOREIGN_LETTER.search(name):
+        if LATIN_LETTER.search(name) and not is_foreign(name):
             return name
     return names[0] if names else None

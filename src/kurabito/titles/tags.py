@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
+from kurabito.titles.brackets import read_bracket
 from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
 from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
 from kurabito.titles.vocabulary import Meaning
-from kurabito.titles.words import Tag, Word, find_tags, read_words
+from kurabito.titles.words import Tag, find_tags, read_words
 
 _CHANNELS: Final = re.compile(r"[. ]?\d?[. ]\d(?:ch)?(?![\dA-Za-z])", re.I)
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _YEAR_NEXT: Final = re.compile(r"[\s.(\[-]{1,3}(?:19|20)\d\d(?!\d)")
 _CHECKSUM: Final = re.compile(r"[\[( ]([0-9A-Fa-f]{8})(?=[\]) ]|$)")
 _EXTENSION: Final = re.compile(
@@ -31,7 +30,6 @@ _SAYS_SUBTITLES: Final = re.compile(
 _NOTICE: Final = re.compile(
     "招募|招人|急招|招新|[检檢]索|[僅仅]限|[内內][详詳]|校对|校對|先行|修正版|附[^\\]]{0,6}字幕|重要通[报報]|www[.,]|^[国國日]漫$|^アニメ$|^\\d{0,4}年?[日韩韓美国國]剧$"
 )
-_SIGNED: Final = re.compile(r"[ -]([A-Za-z0-9]{2,20}-(?:Raws?|(?:Fan)?subs?|Team|Studio))\s*$", re.I)
 _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|1080|2160)(?=[\])])")
 _SEASON_OF_YEAR: Final = re.compile(
     r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
@@ -99,52 +97,30 @@ def read_tags(draft: Draft) -> None:
 def _read_tags(draft: Draft) -> None:
     named = behind = False
     for segment in draft.segments:
-        words = read_words(draft.text, segment.start, segment.end)
-        tags = find_tags(draft.text, words)
-        if not segment.bracket:
+        if segment.bracket:
+            behind = (_read_bracket(draft, segment) and named) or behind
+        else:
+            tags = find_tags(draft.text, read_words(draft.text, segment.start, segment.end))
             behind = _read_bare(draft, segment, tags, behind=behind)
             named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
-        elif tags:
-            behind = (_read_bracket(draft, segment, words, tags) and named) or behind
 
 
-def _read_bracket(draft: Draft, segment: Segment, words: list[Word], tags: list[Tag]) -> bool:
-    """Take a bracket that is all tags, or nearly; tells whether it was."""
-    inner = draft.text[segment.start : segment.end]
-    known = sum(tag.words for tag in tags)
-    strange = [word for word in _strange_words(words, tags) if not word.text.isdigit()] if known < len(words) else []
-    sure = any(tag.meaning.sure for tag in tags)
-    if CJK_LETTER.search(inner) and not (sure and known >= len(words)):
+def _read_bracket(draft: Draft, segment: Segment) -> bool:
+    """Take a bracket of tags; tells whether it surely was one."""
+    found = read_bracket(draft.text[segment.start : segment.end])
+    if found is None:
         return False
-    if strange and not (sure and len(strange) <= known):
-        return False
-    if known < len(words) and not sure and not strange:
-        # `[01-12 Fin]` is about episodes.
-        return False
-    for tag in tags:
-        _note(draft, tag.meaning)
-    draft.year = draft.year or next((int(word.text) for word in words if _YEAR.fullmatch(word.text)), None)
+    for meaning in found.meanings:
+        _note(draft, meaning)
+    draft.year = draft.year or found.year
+    draft.signature = found.signature or draft.signature
     start, end = segment.outer
-    first = words[0]
-    if sure and first.text.isdigit() and len(first.text) in (2, 3) and first.end < tags[0].start:
-        # An episode that shares its bracket with tags: it stays, as if it stood before the bracket.
+    if found.number_end:
+        # The episode stays, as if it stood before the bracket.
         draft.take(start, segment.start, "tags", "a bracket of tags")
-        start = first.end
-    if strange:
-        signed = _SIGNED.search(inner)
-        draft.signature = signed[1] if signed else draft.text[strange[-1].start : strange[-1].end]
-    draft.take(start, min(end, len(draft.text)), "tags", _told(tags) if draft.explain else "")
-    return sure
-
-
-def _strange_words(words: list[Word], tags: list[Tag]) -> Iterator[Word]:
-    """The words that belong to no tag."""
-    at = 0
-    for word in words:
-        while at < len(tags) and tags[at].end <= word.start:
-            at += 1
-        if at == len(tags) or word.start < tags[at].start:
-            yield word
+        start = segment.start + found.number_end
+    draft.take(start, min(end, len(draft.text)), "tags", _told(found.meanings) if draft.explain else "")
+    return found.sure
 
 
 def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:
@@ -220,6 +196,6 @@ def _note(draft: Draft, meaning: Meaning) -> None:
         draft.note(meaning.attribute, meaning.value)
 
 
-def _told(tags: list[Tag]) -> str:
-    said = dict.fromkeys(tag.meaning.attribute for tag in tags)
+def _told(meanings: tuple[Meaning, ...]) -> str:
+    said = dict.fromkeys(meaning.attribute for meaning in meanings)
     return f"a bracket that says {', '.join(said)}"

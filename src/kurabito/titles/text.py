@@ -18,8 +18,7 @@ _INVISIBLE: Final = re.compile(
 # Han, kana, hangul and their punctuation. Not complete: enough to tell the two names of a release apart.
 CJK: Final = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 CJK_LETTER: Final = re.compile(f"[{CJK}]")
-FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
-"""A letter of any script but the Latin one."""
+_FOREIGN_LETTER: Final = re.compile(r"[^\W\d_\x00-\u024f]")
 LATIN_LETTER: Final = re.compile("[A-Za-z\u00c0-\u024f]")
 LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 
@@ -44,6 +43,11 @@ def normalise(text: str) -> str:
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
     return " ".join(shown.translate(_BRACKETS).split())
+
+
+def is_foreign(text: str) -> bool:
+    """Whether there is a letter of any script but the Latin one."""
+    return not text.isascii() and _FOREIGN_LETTER.search(text) is not None
 
 
 def fold(text: str) -> str:
