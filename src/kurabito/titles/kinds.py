@@ -9,8 +9,7 @@ from kurabito.titles.draft import SKIPPED, Draft
 from kurabito.titles.model import Kind
 
 _WORDS: Final = re.compile(
-    # The letters that one of these can begin with, so that every other place is passed over at once.
-    r"(?=[剧劇特番总總修合全MTOSNCEP])(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\]]))"
+    r"(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\]]))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
     r"|(?P<batch>(?:修正)?合集|全集)"
@@ -19,6 +18,8 @@ _WORDS: Final = re.compile(
     r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
     re.I,
 )
+# What each of them begins with, where no Latin word is going on: every other place is passed over at once.
+_FIRST_LETTER: Final = re.compile(r"[剧劇特番总總修合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
@@ -26,7 +27,12 @@ _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
 
 def read_kind(draft: Draft) -> None:
     """Take the word that says the kind; the name goes on without it."""
-    for found in _WORDS.finditer(draft.text):
+    passed = 0
+    for letter in _FIRST_LETTER.finditer(draft.text):
+        found = _WORDS.match(draft.text, letter.start())
+        if found is None or found.start() < passed:
+            continue
+        passed = found.end()
         if found.lastgroup == "batch":
             draft.is_batch = True
             draft.take(*found.span(), "batch", "says that it is whole", mark=SKIPPED)

@@ -67,12 +67,12 @@ def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
 
 def _without_last_dot(text: str) -> str:
     """A dot that leads over to what was taken goes; one that ends a sentence or an acronym stays."""
-    return text if text.endswith(" ") or _ENDS_IN_ACRONYM.search(text) else text.rstrip(".")
+    return text if not text.endswith(".") or _ENDS_IN_ACRONYM.search(text) else text.rstrip(".")
 
 
 def _bare_names(text: str, *, fansub: bool) -> list[str]:
     """The name, and the other one that stands in brackets behind it: in another script, or where no group brackets names."""
-    found = _BRACKETED_NAME.search(text)
+    found = _BRACKETED_NAME.search(text) if "(" in text else None
     if found is None or not LETTER_OR_DIGIT.search(text, 0, found.start()):
         return [text]
     before, inside = text[: found.start()], found[1]

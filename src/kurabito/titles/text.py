@@ -38,7 +38,7 @@ def normalise(text: str) -> str:
     if not shown.isascii():
         # Cut again: one character can become eighteen.
         shown = unicodedata.normalize("NFKC", shown)[:LONGEST]
-        if " " in shown or shown.count("_") <= _MOST_JOINTS:
+        if ("_" in shown or "·" in shown) and (" " in shown or shown.count("_") <= _MOST_JOINTS):
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
