@@ -68,7 +68,11 @@ def read_season_and_episode(draft: Draft) -> None:
             draft.seasons = (int(found[1]),)
             _take_twin(draft, found.start())
             draft.number_end = run.end
+            written = draft.text[found.start() : run.end]
             draft.settle_episodes(run, found.start(), run.end, "a season and an episode")
+            # Each name of a release can carry it.
+            if (again := draft.text.find(f"({written})")) >= 0:
+                draft.take(again, again + len(written) + 2, "episode", "the same numbers again")
             return
 
 
