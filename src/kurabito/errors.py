@@ -36,6 +36,13 @@
     │   ├── DeletionNotAllowed  the setting allow_delete is off
     │   ├── TrashNotFound       no entry of the trash has that id           (also LookupError)
     │   └── TrashConflict       the entry left the trash, or is about to
+    ├── FeedError
+    │   └── SubscriptionNotFound no subscription has that id                (also LookupError)
+    ├── CatalogError
+    │   ├── SeriesNotFound      no series has that id                       (also LookupError)
+    │   ├── SeriesConflict      another series has that name and season
+    │   ├── TitleRuleNotFound   no title rule has that id                   (also LookupError)
+    │   └── TitleRuleConflict   another title rule has that name
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
@@ -207,6 +214,53 @@ class ForeignOrigin(AccessError):
 
     code = "foreign_origin"
     status = 403
+
+
+class FeedError(KurabitoError):
+    """Something about a feed that is followed could not be done."""
+
+    code = "feed"
+
+
+class SubscriptionNotFound(FeedError, LookupError):
+    """No subscription has that id."""
+
+    code = "subscription_not_found"
+    status = 404
+
+
+class CatalogError(KurabitoError):
+    """Something about series, or about how titles are read, could not be done."""
+
+    code = "catalog"
+
+
+class SeriesNotFound(CatalogError, LookupError):
+    """No series has that id."""
+
+    code = "series_not_found"
+    status = 404
+
+
+class SeriesConflict(CatalogError):
+    """Another series has that name in that season."""
+
+    code = "series_conflict"
+    status = 409
+
+
+class TitleRuleNotFound(CatalogError, LookupError):
+    """No title rule has that id."""
+
+    code = "title_rule_not_found"
+    status = 404
+
+
+class TitleRuleConflict(CatalogError):
+    """Another title rule has that name."""
+
+    code = "title_rule_conflict"
+    status = 409
 
 
 class OutboundError(KurabitoError):

@@ -319,3 +319,171 @@ CREATE TABLE trash_entries (
 );
 
 CREATE INDEX ix_trash_entries_held ON trash_entries (trashed_at, id) WHERE left_at IS NULL;
+
+-- Services that registered themselves, and what each downloader can take.
+CREATE TABLE service_modules (
+    module_id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    service_type      TEXT    NOT NULL CHECK (service_type IN ('fetcher', 'downloader', 'viewer')),
+    service_name      TEXT    NOT NULL,
+    host              TEXT    NOT NULL,
+    port              INTEGER NOT NULL,
+    instance_id       TEXT    NOT NULL,
+    token             TEXT    NOT NULL,
+    fetch_endpoint    TEXT,
+    download_endpoint TEXT,
+    sync_endpoint     TEXT,
+    priority          INTEGER NOT NULL DEFAULT 50,
+    priority_is_set   INTEGER NOT NULL DEFAULT 0 CHECK (priority_is_set IN (0, 1)),
+    is_enabled        INTEGER NOT NULL DEFAULT 1 CHECK (is_enabled IN (0, 1)),
+    registered_at     INTEGER NOT NULL,
+    last_seen_at      INTEGER NOT NULL,
+    UNIQUE (service_type, service_name)
+);
+
+CREATE TABLE downloader_capabilities (
+    module_id     INTEGER NOT NULL REFERENCES service_modules (module_id) ON DELETE CASCADE,
+    download_type TEXT    NOT NULL CHECK (download_type IN ('magnet', 'torrent', 'http')),
+    PRIMARY KEY (module_id, download_type)
+);
+
+-- What releases are about. A series is one season of one show, or a film.
+CREATE TABLE series (
+    id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    title          TEXT    NOT NULL,
+    season         INTEGER NOT NULL DEFAULT 1,
+    kind           TEXT    NOT NULL DEFAULT 'tv' CHECK (kind IN ('tv', 'movie')),
+    year           INTEGER,
+    episode_offset INTEGER NOT NULL DEFAULT 0,
+    state          TEXT    NOT NULL DEFAULT 'followed' CHECK (state IN ('followed', 'asked', 'ignored')),
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+);
+
+CREATE INDEX ix_series_state ON series (state, id);
+
+-- The names of series, folded to letters and digits. Season and kind are those of the series, so that two seasons share a name.
+CREATE TABLE series_aliases (
+    folded    TEXT    NOT NULL,
+    kind      TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
+    season    INTEGER NOT NULL,
+    name      TEXT    NOT NULL,
+    series_id INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    PRIMARY KEY (folded, kind, season)
+);
+
+CREATE INDEX ix_series_aliases_series ON series_aliases (series_id);
+
+CREATE TABLE episodes (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    series_id  INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    kind       TEXT    NOT NULL
+        CHECK (kind IN ('tv', 'movie', 'ova', 'special', 'opening', 'ending', 'trailer')),
+    number     REAL    NOT NULL,
+    state      TEXT    NOT NULL DEFAULT 'wanted' CHECK (state IN ('have', 'downloading', 'wanted')),
+    aired_at   INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (series_id, kind, number)
+);
+
+-- Who releases.
+CREATE TABLE groups (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name       TEXT    NOT NULL,
+    folded     TEXT    NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL
+);
+
+-- What a user says of titles that are read wrongly.
+CREATE TABLE title_rules (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name       TEXT    NOT NULL UNIQUE,
+    condition  TEXT    NOT NULL,
+    parse      TEXT    NOT NULL,
+    fields     TEXT    NOT NULL DEFAULT '{}',
+    priority   INTEGER NOT NULL DEFAULT 50,
+    is_enabled INTEGER NOT NULL DEFAULT 1 CHECK (is_enabled IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+
+-- Feeds that are followed. Without a module the built-in fetcher reads them; without a series they are about many.
+CREATE TABLE subscriptions (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name            TEXT    NOT NULL,
+    url             TEXT    NOT NULL UNIQUE,
+    module_id       INTEGER REFERENCES service_modules (module_id) ON DELETE SET NULL,
+    series_id       INTEGER REFERENCES series (id) ON DELETE SET NULL,
+    new_series      TEXT    NOT NULL DEFAULT 'ask' CHECK (new_series IN ('add', 'ask')),
+    start_with      TEXT    NOT NULL DEFAULT 'now' CHECK (start_with IN ('now', 'missing', 'chosen')),
+    fetch_interval  INTEGER NOT NULL,
+    is_enabled      INTEGER NOT NULL DEFAULT 1 CHECK (is_enabled IN (0, 1)),
+    allows_private  INTEGER NOT NULL DEFAULT 0 CHECK (allows_private IN (0, 1)),
+    etag            TEXT,
+    last_modified   TEXT,
+    next_fetch_at   INTEGER,
+    last_fetched_at INTEGER,
+    last_success_at INTEGER,
+    failures        INTEGER NOT NULL DEFAULT 0,
+    error_code      TEXT,
+    error_message   TEXT,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+);
+
+CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;
+
+-- What feeds gave, as it came. An item's release_key is that of the links that are about it.
+CREATE TABLE raw_anime_items (
+    id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    subscription_id INTEGER NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    identity        TEXT    NOT NULL,
+    title           TEXT    NOT NULL,
+    description     TEXT,
+    download_url    TEXT,
+    pub_date        INTEGER,
+    size_bytes      INTEGER,
+    info_hash       TEXT,
+    fetcher_source  TEXT,
+    status          TEXT    NOT NULL CHECK (status IN ('parsed', 'failed', 'skipped')),
+    reason          TEXT,
+    release_key     TEXT,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    UNIQUE (subscription_id, identity)
+);
+
+CREATE INDEX ix_raw_anime_items_status ON raw_anime_items (status, id);
+CREATE INDEX ix_raw_anime_items_subscription ON raw_anime_items (subscription_id, id);
+
+-- One downloadable release of one episode; a batch has a link for each. Links of one release share its release_key: the hash, or
+-- the URL's own while the hash is not known.
+CREATE TABLE anime_links (
+    id            INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    release_key   TEXT    NOT NULL,
+    raw_item_id   INTEGER REFERENCES raw_anime_items (id) ON DELETE SET NULL,
+    series_id     INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    episode_id    INTEGER REFERENCES episodes (id) ON DELETE CASCADE,
+    group_id      INTEGER REFERENCES groups (id),
+    title         TEXT    NOT NULL,
+    url           TEXT    NOT NULL,
+    hash          TEXT,
+    download_type TEXT CHECK (download_type IN ('magnet', 'torrent', 'http')),
+    resolution    INTEGER,
+    source        TEXT,
+    languages     TEXT    NOT NULL DEFAULT '[]',
+    version       INTEGER,
+    size_bytes    INTEGER,
+    is_batch      INTEGER NOT NULL DEFAULT 0 CHECK (is_batch IN (0, 1)),
+    held_reason   TEXT CHECK (held_reason IN ('no_episode', 'series_asked', 'series_ignored')),
+    is_filtered   INTEGER NOT NULL DEFAULT 0 CHECK (is_filtered IN (0, 1)),
+    filter_reason TEXT,
+    created_at    INTEGER NOT NULL
+);
+
+CREATE UNIQUE INDEX ix_anime_links_release_episode ON anime_links (release_key, episode_id);
+CREATE UNIQUE INDEX ix_anime_links_release_whole ON anime_links (release_key) WHERE episode_id IS NULL;
+CREATE INDEX ix_anime_links_series ON anime_links (series_id, id);
+CREATE INDEX ix_anime_links_episode ON anime_links (episode_id);
+CREATE INDEX ix_anime_links_raw_item ON anime_links (raw_item_id);
+CREATE INDEX ix_anime_links_held ON anime_links (id) WHERE held_reason IS NOT NULL;

@@ -1,0 +1,1 @@
+"""Feeds: what is followed, and what came of it."""
