@@ -1,0 +1,1 @@
+"""Modules: services that registered themselves, and what each can do."""
