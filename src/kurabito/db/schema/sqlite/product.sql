@@ -361,7 +361,8 @@ CREATE TABLE series (
 
 CREATE INDEX ix_series_state ON series (state, id);
 
--- The names of series, folded to letters and digits. Season and kind are those of the series, so that two seasons share a name.
+-- The names of series, folded to letters and digits. The season is the one that titles say beside the name, 1 if they say none:
+-- it leads two seasons of one name apart, and stays when the shelf counts them otherwise.
 CREATE TABLE series_aliases (
     folded    TEXT    NOT NULL,
     kind      TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
