@@ -35,21 +35,19 @@ class Identity(NamedTuple):
 def identify(url: str, download_type: DownloadType | None, info_hash: str | None) -> Identity:
     """What a link is known by; `info_hash` is what the feed says of it."""
     told = _info_hash(info_hash) if info_hash else None
-    own = _own_hash(url, download_type, told)
-    # A torrent behind a plain URL is downloaded as that URL, and is the same release as its magnet link all the same.
-    return Identity(own, told or own or f"url:{_sha1(url)}")
-
-
-def _own_hash(url: str, download_type: DownloadType | None, told: str | None) -> str | None:
+    by_url = f"url:{_sha1(url)}"
     match download_type:
         case DownloadType.MAGNET:
-            return hash_of_magnet(url) or told
+            own = hash_of_magnet(url) or told
+            return Identity(own, own or by_url)
         case DownloadType.TORRENT:
-            return told or hash_in_url(url)
+            own = told or hash_in_url(url)
+            return Identity(own, own or by_url)
         case DownloadType.HTTP:
-            return _sha1(url)
+            # A torrent behind a plain URL is downloaded as that URL, and is one release with its magnet link all the same.
+            return Identity(_sha1(url), told or by_url)
         case None:
-            return None
+            return Identity(None, told or by_url)
 
 
 def hash_of_magnet(url: str) -> str | None:

@@ -1,0 +1,126 @@
+"""What there is to ask of the catalog, and to change in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from kurabito.catalog import links, series
+from kurabito.catalog.dispatch import Dispatch
+from kurabito.catalog.linking import HELD_BY_SERIES, lock_catalog
+from kurabito.catalog.links import Link
+from kurabito.catalog.series import Series, SeriesEpisode
+from kurabito.catalog.states import SeriesState
+from kurabito.db import Connection, Database
+from kurabito.errors import InvalidInput
+from kurabito.feeds import raw_items
+from kurabito.feeds.raw_items import LARGEST, RawItem, RawStatus
+from kurabito.titles import Kind
+
+T = TypeVar("T")
+
+_EPISODE_CURSOR: Final = re.compile(r"([a-z]{1,20})-(\d{1,6}(?:\.\d{1,6})?)")
+# The list goes backwards through the alphabet, so that "tv" comes first.
+_BEFORE_ALL: Final = ("zz", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of a list, and where the next page begins."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+class Catalog:
+    """Series, episodes, links and the items that they came from."""
+
+    def __init__(self, database: Database, dispatch: Dispatch | None = None) -> None:
+        self._database = database
+        self._dispatch = dispatch
+
+    async def series(
+        self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
+    ) -> Page[Series]:
+        """Series, the newest first."""
+        before = _before(cursor)
+        found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit, state=state))
+        return Page(found, _next(found[-1].id if len(found) == limit else None))
+
+    async def get(self, series_id: int) -> Series:
+        """One series; raises SeriesNotFound."""
+        return await self._database.read(lambda conn: series.find(conn, series_id))
+
+    async def change(self, series_id: int, changes: dict[str, Any]) -> Series:
+        """Change a series. Its links follow what is wanted of it: they are held back, or go on to be downloaded."""
+
+        def store(conn: Connection) -> Series:
+            lock_catalog(conn)
+            changed = series.change(conn, series_id, changes)
+            held = HELD_BY_SERIES[changed.state]
+            if held is not None:
+                series.hold_links(conn, series_id, held)
+            elif (freed := series.free_links(conn, series_id)) and self._dispatch is not None:
+                self._dispatch.take(conn, freed)
+            return changed
+
+        return await self._database.write(store)
+
+    async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
+        """The episodes of a series; raises SeriesNotFound."""
+        after = _BEFORE_ALL if cursor is None else _episode_after(cursor)
+
+        def look(conn: Connection) -> list[SeriesEpisode]:
+            series.find(conn, series_id)
+            return series.episodes(conn, series_id, after=after, limit=limit)
+
+        found = await self._database.read(look)
+        last = found[-1] if len(found) == limit else None
+        return Page(found, None if last is None else f"{last.kind}-{last.number:g}")
+
+    async def links(
+        self, *, limit: int = 50, cursor: str | None = None, series_id: int | None = None, held: bool = False
+    ) -> Page[Link]:
+        """Links, the newest first."""
+        before = _before(cursor)
+        found = await self._database.read(
+            lambda conn: links.page(conn, before=before, limit=limit, series_id=series_id, held=held)
+        )
+        return Page(found, _next(found[-1].id if len(found) == limit else None))
+
+    async def raw_items(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        status: RawStatus | None = None,
+        subscription_id: int | None = None,
+    ) -> Page[RawItem]:
+        """Items of feeds, the newest first."""
+        before = _before(cursor)
+        found = await self._database.read(
+            lambda conn: raw_items.page(
+                conn, before=before, limit=limit, status=status, subscription_id=subscription_id
+            )
+        )
+        return Page(found, _next(found[-1].id if len(found) == limit else None))
+
+
+def _before(cursor: str | None) -> int:
+    if cursor is None:
+        return LARGEST
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", cursor):
+        raise InvalidInput("cursor", "is not one that a page gave; begin again without it")
+    return int(cursor)
+
+
+def _next(last: int | None) -> str | None:
+    return None if last is None else str(last)
+
+
+def _episode_after(cursor: str) -> tuple[str, float]:
+    found = _EPISODE_CURSOR.fullmatch(cursor)
+    if found is None or found[1] not in set(Kind):
+        raise InvalidInput("cursor", "is not one that a page gave; begin again without it")
+    return found[1], float(found[2])

@@ -1,0 +1,117 @@
+"""What an item of a feed says it is: its title read, its URL understood. Pure, so that it is done off the writer's thread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog.download_types import DownloadType, detect_download_type
+from kurabito.catalog.identity import Identity, identify
+from kurabito.feeds.raw_items import RawReason
+from kurabito.titles import Episode, Kind, ReleaseTitle, TitleRule, fold_title, parse_title
+
+MOST_EPISODES: Final = 200
+"""Links that one batch makes."""
+_LARGEST: Final = 100_000
+_LONGEST_NAME: Final = 300
+_LONGEST_FOLDED: Final = 200
+_SPECIALS: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of a series or group, and what it is compared by."""
+
+    shown: str
+    folded: str
+
+    @classmethod
+    def of(cls, text: str) -> Name:
+        shown = text.strip()[:_LONGEST_NAME]
+        # A name of nothing but signs is compared as it is; an index holds no long texts.
+        return cls(shown, (fold_title(shown) or shown.casefold())[:_LONGEST_FOLDED])
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """An item that was understood."""
+
+    title: str
+    """As it was released."""
+    url: str
+    download_type: DownloadType | None
+    identity: Identity
+    size_bytes: int | None
+    names: tuple[Name, ...]
+    """The names of its series, the one to show first."""
+    season: int | None
+    kind: Kind
+    episodes: tuple[Episode, ...]
+    is_batch: bool
+    group: Name | None
+    year: int | None
+    resolution: int | None
+    source: str | None
+    languages: tuple[str, ...]
+    version: int | None
+
+    @property
+    def is_movie(self) -> bool:
+        return self.kind is Kind.MOVIE
+
+
+def read_release(
+    title: str, url: str, *, info_hash: str | None, size_bytes: int | None, rules: Sequence[TitleRule]
+) -> Release | RawReason:
+    """What an item says; the reason when it cannot be told which series it is about."""
+    found = parse_title(title, rules=rules)
+    names = _names(found)
+    if not names:
+        return RawReason.NO_TITLE
+    season = _within(found.season)
+    kind = Kind.TV if found.kind is Kind.UNKNOWN else found.kind
+    if season == _SPECIALS:
+        # S00E03 is the third special of the show, whichever of its seasons was on.
+        season, kind = None, Kind.SPECIAL if kind is Kind.TV else kind
+    download_type = detect_download_type(url)
+    return Release(
+        title=title,
+        url=url,
+        download_type=download_type,
+        identity=identify(url, download_type, info_hash),
+        size_bytes=size_bytes,
+        names=names,
+        season=season,
+        kind=kind,
+        episodes=_episodes(found, kind),
+        is_batch=found.is_batch,
+        group=Name.of(found.group) if found.group and found.group.strip() else None,
+        year=_within(found.year),
+        resolution=_within(found.resolution),
+        source=found.source[:_LONGEST_NAME] if found.source else None,
+        languages=found.languages,
+        version=_within(found.version),
+    )
+
+
+def _names(found: ReleaseTitle) -> tuple[Name, ...]:
+    names: dict[str, Name] = {}
+    for title in (found.title, *found.titles):
+        if title and title.strip():
+            name = Name.of(title)
+            names.setdefault(name.folded, name)
+    return tuple(names.values())
+
+
+def _episodes(found: ReleaseTitle, kind: Kind) -> tuple[Episode, ...]:
+    if kind is Kind.MOVIE and not found.episodes:
+        return (1,)
+    numbers = (number for number in found.episodes if math.isfinite(number) and 0 <= number <= _LARGEST)
+    return tuple(dict.fromkeys(numbers))[:MOST_EPISODES]
+
+
+def _within(number: int | None) -> int | None:
+    """The number, unless it is one that only a slip of a rule could mean."""
+    return number if number is not None and 0 <= number <= _LARGEST else None

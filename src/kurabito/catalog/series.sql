@@ -1,0 +1,43 @@
+-- name: page
+SELECT {series} FROM series WHERE id < :before {filter} ORDER BY id DESC LIMIT :limit;
+
+-- name: get
+SELECT {series} FROM series WHERE id = :id;
+
+-- name: aliases
+SELECT alias.series_id, alias.name, alias.season
+FROM {given} JOIN series_aliases AS alias ON alias.series_id = CAST(given.value ->> 'id' AS bigint)
+ORDER BY alias.series_id, alias.season, alias.name;
+
+-- name: change
+UPDATE series
+SET title = :title, season = :season, episode_offset = :episode_offset, state = :state, updated_at = :now
+WHERE id = :id;
+
+-- name: alias_of_another
+SELECT alias.name, alias.season, series.id, series.title
+FROM {given} JOIN series_aliases AS alias
+    ON alias.folded = given.value ->> 'folded' AND alias.kind = :kind
+    AND alias.season = CAST(given.value ->> 'season' AS integer)
+JOIN series ON series.id = alias.series_id
+WHERE alias.series_id <> :id
+LIMIT 1;
+
+-- name: forget_aliases
+DELETE FROM series_aliases WHERE series_id = :id;
+
+-- name: hold
+UPDATE anime_links SET held_reason = :held_reason
+WHERE series_id = :id AND (held_reason IS NULL OR held_reason IN ('series_asked', 'series_ignored'));
+
+-- name: release
+UPDATE anime_links SET held_reason = NULL
+WHERE series_id = :id AND held_reason IN ('series_asked', 'series_ignored')
+RETURNING id;
+
+-- name: episodes
+SELECT id, kind, number, state, aired_at,
+       (SELECT count(*) FROM anime_links AS link WHERE link.episode_id = episodes.id) AS links
+FROM episodes
+WHERE series_id = :id AND (kind < :kind OR (kind = :kind AND number > CAST(:number AS double precision)))
+ORDER BY kind DESC, number LIMIT :limit;

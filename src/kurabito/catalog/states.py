@@ -1,0 +1,46 @@
+"""The words for series, episodes and links."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from kurabito.titles import Kind
+
+
+class SeriesKind(StrEnum):
+    """What stands on the shelf."""
+
+    TV = "tv"
+    """One season of a show, with its specials."""
+    MOVIE = "movie"
+
+    @classmethod
+    def of(cls, kind: Kind) -> SeriesKind:
+        return cls.MOVIE if kind is Kind.MOVIE else cls.TV
+
+
+class SeriesState(StrEnum):
+    """What the keeper wants of a series."""
+
+    FOLLOWED = "followed"
+    ASKED = "asked"
+    """It turned up in a feed, and nobody said yet whether it is wanted."""
+    IGNORED = "ignored"
+
+
+class EpisodeState(StrEnum):
+    """How far an episode is."""
+
+    HAVE = "have"
+    DOWNLOADING = "downloading"
+    WANTED = "wanted"
+    UNAIRED = "unaired"
+
+
+class HeldReason(StrEnum):
+    """Why a link is not downloaded by itself."""
+
+    NO_EPISODE = "no_episode"
+    """Its title names no episode, and it is neither a film nor a batch."""
+    SERIES_ASKED = "series_asked"
+    SERIES_IGNORED = "series_ignored"
