@@ -9,9 +9,25 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
-from kurabito.api import Live, TaskMeter, create_api, duplicates, jobs, keys, libraries, scan_tasks, trash
-from kurabito.api.doors import Doors
+from kurabito.api import (
+    Live,
+    TaskMeter,
+    catalog,
+    create_api,
+    duplicates,
+    fetcher_results,
+    jobs,
+    keys,
+    libraries,
+    scan_tasks,
+    title_rules,
+    trash,
+)
+from kurabito.api.doors import BodyLimit, Doors
 from kurabito.app.shelves import Shelves, open_shelves
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
@@ -65,6 +81,7 @@ def build_site(
         return explain(settings)
 
     planes = DataPlanes(queue.database)
+    intake = CatalogIntake(queue.database)
     api = create_api(
         queue=queue,
         planes=planes,
@@ -81,6 +98,9 @@ def build_site(
             keys.router(access.keys),
             duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
             trash.router(open_trash(settings, queue.database)),
+            fetcher_results.router(intake),
+            catalog.router(Catalog(queue.database)),
+            title_rules.router(TitleRules(queue.database, intake)),
         ],
     )
     pages = create_web(
@@ -103,4 +123,5 @@ def build_site(
         allowed_hosts=settings.allowed_hosts,
         trusted_proxies=settings.trusted_proxies,
         base_path=settings.base_path,
+        bodies=dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
     )
