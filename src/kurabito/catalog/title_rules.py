@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -58,10 +59,12 @@ class TitleRules:
         failed, others = await self._database.read(lambda conn: (_failed_titles(conn), rules.followed(conn)))
         others = [other for other in others if other.name != rule.name]
         shown = failed if titles is None else titles
-        return [
-            Previewed(title, parse_title(title, rules=others), parse_title(title, rules=[*others, rule]))
-            for title in shown
-        ]
+        return await asyncio.to_thread(
+            lambda: [
+                Previewed(title, parse_title(title, rules=others), parse_title(title, rules=[*others, rule]))
+                for title in shown
+            ]
+        )
 
 
 def _failed_titles(conn: Connection) -> list[str]:

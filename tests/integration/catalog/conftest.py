@@ -1,0 +1,84 @@
+"""A catalog in a real database of each kind, and a feed that is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.catalog.title_rules import TitleRules
+from kurabito.clock import ManualClock
+from kurabito.db import Connection, Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.feeds.results import FetchedItem, FetcherResults, Receipt
+
+SUBSCRIBE = (
+    "INSERT INTO subscriptions (name, url, series_id, new_series, start_with, fetch_interval, created_at, updated_at) "
+    "VALUES (:url, :url, :series_id, :new_series, :start_with, 1000000, :now, :now) RETURNING id"
+)
+
+
+class Taken:
+    """Stands where dispatch will stand, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+
+    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+        # In the transaction that made them: they can be read here already.
+        assert conn.one("SELECT count(*) FROM anime_links WHERE id >= :first", {"first": min(link_ids)}) != (0,)
+        self.ids += link_ids
+
+
+@dataclass
+class Desk:
+    """The catalog and everything around it."""
+
+    database: Database
+    clock: ManualClock
+    taken: Taken = field(default_factory=Taken)
+
+    def __post_init__(self) -> None:
+        self.intake = CatalogIntake(self.database, self.taken)
+        self.catalog = Catalog(self.database, self.taken)
+        self.rules = TitleRules(self.database, self.intake)
+
+    def subscribe(self, url: str = "https://feeds.example/rss", *, series_id: int | None = None, **options: str) -> int:
+        values = {"url": url, "series_id": series_id, "new_series": "add", "start_with": "missing", **options}
+        row = self.database.write_blocking(lambda conn: conn.one(SUBSCRIBE, values))
+        assert row is not None
+        return int(row[0])
+
+    async def bring(self, subscription_id: int, *items: FetchedItem, **how: Any) -> Receipt:
+        return await self.intake.receive(FetcherResults(subscription_id=subscription_id, items=items, **how))
+
+    def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        return self.database.read_blocking(lambda conn: conn.all(sql, values))
+
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Everything that a batch can write, but the subscription."""
+        tables = ("raw_anime_items", "series", "series_aliases", "episodes", "groups", "anime_links")
+        return {table: self.all(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'catalog.db'}"
+    dsn: str = request.getfixturevalue("fresh_postgres")
+    return dsn
+
+
+@pytest.fixture
+def desk(catalog_url: str) -> Iterator[Desk]:
+    clock = ManualClock()
+    database = open_database(catalog_url, clock=clock)
+    database.open()
+    migrate(database, PRODUCT)
+    yield Desk(database, clock)
+    database.close()
