@@ -1,6 +1,8 @@
+-- What is given is joined by CROSS JOIN: SQLite reads it first then, and finds the rest by an index.
+
 -- name: known_releases
 SELECT DISTINCT link.release_key
-FROM {given} JOIN anime_links AS link ON link.release_key = given.value ->> 'release_key';
+FROM {given} CROSS JOIN anime_links AS link WHERE link.release_key = given.value ->> 'release_key';
 
 -- name: add_groups
 INSERT INTO groups (name, folded, created_at)
@@ -9,7 +11,7 @@ FROM {given} WHERE true
 ON CONFLICT (folded) DO NOTHING;
 
 -- name: groups
-SELECT groups.folded, groups.id FROM {given} JOIN groups ON groups.folded = given.value ->> 'folded';
+SELECT groups.folded, groups.id FROM {given} CROSS JOIN groups WHERE groups.folded = given.value ->> 'folded';
 
 -- name: add_episodes
 INSERT INTO episodes (series_id, kind, number, created_at, updated_at)
@@ -20,8 +22,8 @@ ON CONFLICT (series_id, kind, number) DO NOTHING;
 
 -- name: episodes
 SELECT episode.series_id, episode.kind, episode.number, episode.id
-FROM {given} JOIN episodes AS episode
-    ON episode.series_id = CAST(given.value ->> 'series_id' AS bigint) AND episode.kind = given.value ->> 'kind'
+FROM {given} CROSS JOIN episodes AS episode
+WHERE episode.series_id = CAST(given.value ->> 'series_id' AS bigint) AND episode.kind = given.value ->> 'kind'
     AND episode.number = CAST(given.value ->> 'number' AS double precision);
 
 -- name: add_links

@@ -1,7 +1,8 @@
 -- name: known
+-- CROSS JOIN keeps SQLite from reading the whole subscription first.
 SELECT item.identity, item.status
-FROM {given} JOIN raw_anime_items AS item
-    ON item.subscription_id = :subscription_id AND item.identity = given.value ->> 'identity';
+FROM {given} CROSS JOIN raw_anime_items AS item
+WHERE item.subscription_id = :subscription_id AND item.identity = given.value ->> 'identity';
 
 -- name: add
 INSERT INTO raw_anime_items (subscription_id, identity, title, description, download_url, pub_date, size_bytes, info_hash,

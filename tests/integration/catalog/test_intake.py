@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -18,7 +20,7 @@ HASH = "0123456789abcdef0123456789abcdef01234567"
 
 
 def item(title: str, url: str | None = None, **more: object) -> FetchedItem:
-    given = {"title": title, "download_url": url or f"https://feeds.example/{abs(hash(title))}.torrent", **more}
+    given = {"title": title, "download_url": url or f"https://feeds.example/{quote(title)}.torrent", **more}
     return FetchedItem(**given)  # type: ignore[arg-type]
 
 
@@ -64,6 +66,16 @@ async def test_the_same_results_twice_change_nothing(desk: Desk) -> None:
     assert desk.taken.ids == taken
     assert first == Receipt(7, 6, 1, 0, 6, 5)
     assert again == Receipt(7, 6, 1, 0, 0, 0)
+
+
+async def test_batches_that_come_at_once_make_no_doubles(desk: Desk) -> None:
+    feeds = [desk.subscribe(f"https://feeds.example/{number}") for number in range(3)]
+    items = [item(f"[Kura] Show {number % 7} - {number:02}") for number in range(60)]
+    await asyncio.gather(*(desk.bring(feed, *items[start:]) for feed in feeds for start in (0, 20, 0)))
+    assert desk.all("SELECT count(*), count(DISTINCT release_key) FROM anime_links") == [(60, 60)]
+    assert desk.all("SELECT count(*) FROM series") == [(7,)]
+    assert desk.all("SELECT count(*) FROM raw_anime_items") == [(180,)]
+    assert sorted(desk.taken.ids) == [row[0] for row in desk.all("SELECT id FROM anime_links ORDER BY id")]
 
 
 async def test_the_same_hash_from_two_sites_is_one_release(desk: Desk) -> None:

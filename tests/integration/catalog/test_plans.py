@@ -1,0 +1,106 @@
+"""Lists and lookups go by an index, however much there is, with statistics and without."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kurabito.catalog import linking, links, resolving, series
+from kurabito.db import Connection, Dialect
+from kurabito.feeds import raw_items
+
+if TYPE_CHECKING:
+    from tests.integration.catalog.conftest import Desk
+
+MANY = 5_000
+NUMBERS = f"WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {MANY}) "
+FILL = {
+    "groups (id, name, folded, created_at)": "n, 'g' || n, 'g' || n, 1",
+    "series (id, title, state, created_at, updated_at)": (
+        "n, 's' || n, CASE WHEN n % 100 = 0 THEN 'asked' ELSE 'followed' END, 1, 1"
+    ),
+    "series_aliases (folded, kind, season, name, series_id)": "'s' || n, 'tv', 1, 's' || n, n",
+    "episodes (id, series_id, kind, number, created_at, updated_at)": "n, n % 1000 + 1, 'tv', n / 1000, 1, 1",
+    "raw_anime_items (id, subscription_id, identity, title, status, created_at, updated_at)": (
+        "n, n % 20 + 1, 'i' || n, 't', CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'parsed' END, 1, 1"
+    ),
+    "anime_links (id, release_key, series_id, episode_id, title, url, held_reason, created_at)": (
+        "n, 'r' || n, n % 1000 + 1, n, 't', 'u', CASE WHEN n % 100 = 0 THEN 'no_episode' END, 1"
+    ),
+}
+VALUES = {
+    "before": 4_000,
+    "limit": 50,
+    "status": "failed",
+    "subscription_id": 3,
+    "series_id": 5,
+    "state": "asked",
+    "id": 7,
+}
+
+
+def statements(dialect: Dialect) -> list[tuple[str, str]]:
+    """What is asked, and the index that SQLite has to answer it by."""
+    item, link = raw_items._SQL, links._SQL
+    return [
+        (item[dialect, (False, False)].page, "PRIMARY KEY"),
+        (item[dialect, (True, False)].page, "ix_raw_anime_items_status"),
+        (item[dialect, (False, True)].page, "ix_raw_anime_items_subscription"),
+        (item[dialect, (True, True)].page, "ix_raw_anime_items_"),
+        (item[dialect, (False, False)].known, "(subscription_id=? AND identity=?)"),
+        (link[False, False].page, "PRIMARY KEY"),
+        (link[True, False].page, "ix_anime_links_series"),
+        (link[False, True].page, "ix_anime_links_held"),
+        (link[True, True].page, "ix_anime_links_"),
+        (series._SQL[dialect, False].page, "PRIMARY KEY"),
+        (series._SQL[dialect, True].page, "ix_series_state"),
+        (series._SQL[dialect, False].aliases, "ix_series_aliases_series"),
+        (resolving._SQL[dialect].named, "(folded=?)"),
+        (linking._SQL[dialect].known_releases, "ix_anime_links_release_episode"),
+        (linking._SQL[dialect].groups, "(folded=?)"),
+        (linking._SQL[dialect].episodes, "(series_id=? AND kind=? AND number=?)"),
+    ]
+
+
+@pytest.mark.parametrize("with_statistics", [False, True])
+def test_every_list_and_lookup_has_its_index(desk: Desk, with_statistics: bool) -> None:
+    for number in range(20):
+        desk.subscribe(f"https://feeds.example/{number}")
+
+    def fill(conn: Connection) -> None:
+        for into, values in FILL.items():
+            assert conn.run(f"INSERT INTO {into} {NUMBERS} SELECT {values} FROM numbers") == MANY
+        if with_statistics:
+            conn.run("ANALYZE")
+
+    desk.database.write_blocking(fill)
+    keys = ("identity", "folded", "release_key", "id", "series_id", "kind", "number")
+    values = {**VALUES, "rows": json.dumps([dict.fromkeys(keys, 5)])}
+    for sql, index in statements(desk.database.dialect):
+        if desk.database.dialect is Dialect.SQLITE:
+            first, *others = [
+                row[3] for row in desk.all(f"EXPLAIN QUERY PLAN {sql}", **values) if "given" not in row[3]
+            ]
+            assert index in first, sql
+            assert not [step for step in (first, *others) if step.startswith("SCAN")], sql
+            assert ":before" not in sql or not [step for step in others if "ORDER BY" in step], sql
+        else:
+            assert whole_reads(desk, sql, values) == [], sql
+
+
+def whole_reads(desk: Desk, sql: str, values: dict[str, Any]) -> list[str]:
+    """The tables that PostgreSQL has to read from one end to the other."""
+
+    def explain(conn: Connection) -> Any:
+        # Of small tables it rightly reads all; the question is whether it has to.
+        conn.run("SET LOCAL enable_seqscan = off")
+        return conn.all(f"EXPLAIN (FORMAT JSON) {sql}", values)[0][0][0]["Plan"]
+
+    return _seq_scans(desk.database.write_blocking(explain))
+
+
+def _seq_scans(node: dict[str, Any]) -> list[str]:
+    own = [node["Relation Name"]] if node["Node Type"] == "Seq Scan" else []
+    return own + [name for below in node.get("Plans", []) for name in _seq_scans(below)]
