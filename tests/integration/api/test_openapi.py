@@ -20,8 +20,16 @@ if TYPE_CHECKING:
 
 KEY = "a key for the tests"
 EXAMPLES = 10
-# A value may be well written and refused all the same: it depends on folders and rows, or is JSON in a cursor.
-BEYOND_SCHEMAS = {"create_library", "list_groups", "list_jobs", "make_plan"}
+# A value may be well written and refused all the same: it depends on folders and rows, is JSON in a cursor, or a pattern.
+BEYOND_SCHEMAS = {
+    "create_library",
+    "create_title_rule",
+    "list_groups",
+    "list_jobs",
+    "make_plan",
+    "preview_title_rule",
+    "replace_title_rule",
+}
 
 
 # Hypothesis sees that somebody used `random`: it is the server, in the other thread.
@@ -67,6 +75,19 @@ async def test_every_error_is_documented_in_the_one_shape(site: Site) -> None:
         ("get", "/api/v1/jobs/{job_id}"),
         ("post", "/api/v1/jobs/{job_id}/cancel"),
         ("post", "/api/v1/jobs/{job_id}/reset"),
+        ("post", "/fetcher-results"),
+        ("post", "/raw-fetcher-results"),
+        ("get", "/api/v1/raw-items"),
+        ("get", "/api/v1/links"),
+        ("get", "/api/v1/series"),
+        ("get", "/api/v1/series/{series_id}"),
+        ("patch", "/api/v1/series/{series_id}"),
+        ("get", "/api/v1/series/{series_id}/episodes"),
+        ("get", "/api/v1/title-rules"),
+        ("post", "/api/v1/title-rules"),
+        ("put", "/api/v1/title-rules/{rule_id}"),
+        ("delete", "/api/v1/title-rules/{rule_id}"),
+        ("post", "/api/v1/title-rules/preview"),
         ("post", "/api/v1/worker/claim"),
         ("post", "/api/v1/worker/tasks/{task_id}/heartbeat"),
         ("post", "/api/v1/worker/tasks/{task_id}/complete"),
