@@ -34,6 +34,7 @@ PROGRAMS: Final = (
     "dedupe",
     "hash_files",
     "titles",
+    "fetcher_results",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 
