@@ -53,9 +53,12 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Datab
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)
-    for number in (1, 2):
-        values = {"id": number, "url": f"https://feeds.example/{number}"}
-        database.write_blocking(lambda conn, values=values: conn.run(SUBSCRIBE, values))
+
+    def subscribe(conn: Connection) -> None:
+        for number in (1, 2):
+            conn.run(SUBSCRIBE, {"id": number, "url": f"https://feeds.example/{number}"})
+
+    database.write_blocking(subscribe)
     yield database, url
     database.close()
 

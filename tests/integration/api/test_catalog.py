@@ -117,7 +117,8 @@ async def test_a_series_is_followed_renamed_and_looked_through(site: Site) -> No
     links = (await site.http.get("/api/v1/links", params={"series_id": show["id"], "held": True})).json()
     assert links["items"] == []
 
-    pages, cursor = [], None
+    pages: list[list[tuple[Any, ...]]] = []
+    cursor = None
     while cursor or not pages:
         params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
         page = (await site.http.get(f"{path}/episodes", params=params)).json()

@@ -34,6 +34,8 @@ BEYOND_SCHEMAS = {
 
 # Hypothesis sees that somebody used `random`: it is the server, in the other thread.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+# It walks through every operation; on a busy machine that takes its time.
+@pytest.mark.timeout(300)
 async def test_no_request_meets_an_answer_that_is_not_documented(site: Site) -> None:
     # Streams and waiting claims answer at once then, and are looked at like the others.
     site.live.end()

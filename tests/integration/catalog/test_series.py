@@ -1,0 +1,55 @@
+"""What is known of a series and its episodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.clock import SECOND
+from kurabito.errors import InvalidInput, SeriesNotFound
+from kurabito.feeds.results import FetchedItem
+
+if TYPE_CHECKING:
+    from tests.integration.catalog.conftest import Desk
+
+
+async def test_an_episode_is_unaired_until_its_moment_comes(desk: Desk) -> None:
+    titles = [f"[Kura] Show - {number:02}" for number in (1, 2, 3)]
+    items = [FetchedItem(title=title, download_url=f"https://feeds.example/{title[-2:]}.torrent") for title in titles]
+    await desk.bring(desk.subscribe(), *items)
+    ((series_id,),) = desk.all("SELECT id FROM series")
+    airs = desk.clock.now() + 60 * SECOND
+    set_state = "UPDATE episodes SET aired_at = :airs, state = CASE number WHEN 1 THEN 'have' ELSE 'wanted' END"
+    desk.database.write_blocking(lambda conn: conn.run(f"{set_state} WHERE number < 3", {"airs": airs}))
+
+    async def states() -> list[str]:
+        return [episode.state for episode in (await desk.catalog.episodes(series_id)).items]
+
+    assert await states() == ["have", "unaired", "wanted"]
+    desk.clock.advance(60)
+    assert await states() == ["have", "wanted", "wanted"]
+
+
+async def test_pages_of_a_list_give_everything_once(desk: Desk) -> None:
+    items = [
+        FetchedItem(title=f"[Kura] Show {number} - 01", download_url=f"https://feeds.example/{number}.torrent")
+        for number in range(7)
+    ]
+    await desk.bring(desk.subscribe(), *items)
+    for listed in (desk.catalog.series, desk.catalog.links, desk.catalog.raw_items):
+        seen: list[int] = []
+        cursor = None
+        while cursor or not seen:
+            page = await listed(limit=3, cursor=cursor)
+            seen += [one.id for one in page.items]
+            cursor = page.next_cursor
+        assert len(seen) == 7
+        assert seen == sorted(set(seen), reverse=True)
+        with pytest.raises(InvalidInput, match="cursor"):
+            await listed(cursor="-1")
+    for cursor in ("tv", "radio-1", "tv-1e9"):
+        with pytest.raises(InvalidInput, match="cursor"):
+            await desk.catalog.episodes(1, cursor=cursor)
+    with pytest.raises(SeriesNotFound):
+        await desk.catalog.episodes(4711)
