@@ -37,7 +37,13 @@
     │   ├── TrashNotFound       no entry of the trash has that id           (also LookupError)
     │   └── TrashConflict       the entry left the trash, or is about to
     ├── FeedError
-    │   └── SubscriptionNotFound no subscription has that id                (also LookupError)
+    │   ├── FeedUnreadable      what came is not a feed
+    │   ├── FetcherRefused      the service that should read a feed did not take it
+    │   ├── SubscriptionNotFound no subscription has that id                (also LookupError)
+    │   └── SubscriptionConflict another subscription follows that URL
+    ├── ModuleError
+    │   ├── ModuleNotFound      no service has that id                      (also LookupError)
+    │   └── ModuleConflict      another instance has the name, and it answers
     ├── CatalogError
     │   ├── SeriesNotFound      no series has that id                       (also LookupError)
     │   ├── SeriesConflict      another series has that name and season
@@ -222,11 +228,52 @@ class FeedError(KurabitoError):
     code = "feed"
 
 
+class FeedUnreadable(FeedError):
+    """What came is not a feed."""
+
+    code = "feed_unreadable"
+    status = 502
+
+
+class FetcherRefused(FeedError):
+    """The service that should read a feed did not take it."""
+
+    code = "fetcher_refused"
+    status = 502
+
+
 class SubscriptionNotFound(FeedError, LookupError):
     """No subscription has that id."""
 
     code = "subscription_not_found"
     status = 404
+
+
+class SubscriptionConflict(FeedError):
+    """Another subscription follows that URL."""
+
+    code = "subscription_conflict"
+    status = 409
+
+
+class ModuleError(KurabitoError):
+    """Something about registered services could not be done."""
+
+    code = "module"
+
+
+class ModuleNotFound(ModuleError, LookupError):
+    """No service has that id."""
+
+    code = "module_not_found"
+    status = 404
+
+
+class ModuleConflict(ModuleError):
+    """Another instance has that name, and it answers."""
+
+    code = "module_conflict"
+    status = 409
 
 
 class CatalogError(KurabitoError):
