@@ -1,0 +1,103 @@
+"""Services come, are switched on and off, and go."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from functools import partial
+from typing import Final
+
+from kurabito.db import Database
+from kurabito.errors import InvalidInput, ModuleConflict
+from kurabito.modules import services
+from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.download_types import DownloadType
+from kurabito.modules.services import Registration, Service
+
+PRIORITIES: Final = (-1000, 1000)
+_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*", re.IGNORECASE)
+_PATH: Final = re.compile(r"/(?!/)[!-~]{0,500}")
+_NOT_IN_PATH: Final = re.compile(r"[?#@\\]")
+
+
+class Services:
+    """The services of one database."""
+
+    def __init__(self, database: Database, calls: ServiceCalls) -> None:
+        self._database = database
+        self._calls = calls
+
+    async def register(self, registration: Registration) -> Service:
+        """Take a service in, or take in what is new about it; raises InvalidInput or ModuleConflict."""
+        _check(registration)
+        while True:
+            known = await self._database.read(
+                lambda conn: services.named(conn, registration.service_type, registration.service_name)
+            )
+            # Asked before the transaction: a host that is slow must not keep others from writing.
+            if known is not None and _is_another(known, registration) and await self._calls.answers(known):
+                raise ModuleConflict(
+                    f"another {registration.service_type} is called {registration.service_name!r} and answers at "
+                    f"{known.url('')}; stop that one, or give this one another name"
+                )
+            seen = None if known is None else known.registration.instance_id
+            stored = await self._database.write(partial(services.register, registration=registration, seen=seen))
+            if stored is not None:
+                return stored
+
+    async def get(self, module_id: int) -> Service:
+        """The service; raises ModuleNotFound."""
+        return await self._database.read(lambda conn: services.find(conn, module_id))
+
+    async def page(self, *, after: int = 0, limit: int = 50) -> list[Service]:
+        """Services in the order in which they first came."""
+        return await self._database.read(lambda conn: services.page(conn, after, limit))
+
+    async def able_to(self, download_type: DownloadType) -> list[Service]:
+        """The downloaders that can take this and are switched on, the one to ask first at the front."""
+        return await self._database.read(lambda conn: services.able(conn, download_type))
+
+    async def change(self, module_id: int, *, priority: int | None = None, is_enabled: bool | None = None) -> Service:
+        """What the user decides stays, also when the service registers again."""
+        if priority is not None and not PRIORITIES[0] <= priority <= PRIORITIES[1]:
+            raise InvalidInput("priority", f"must be from {PRIORITIES[0]} to {PRIORITIES[1]}, got {priority}")
+        return await self._database.write(
+            lambda conn: services.change(conn, module_id, priority=priority, is_enabled=is_enabled)
+        )
+
+    async def remove(self, module_id: int) -> None:
+        """Forget a service. One that lives comes back when it registers again."""
+        await self._database.write(lambda conn: services.remove(conn, module_id))
+
+
+def _is_another(known: Service, registration: Registration) -> bool:
+    """Whether this is a second process, and not the first one that was started anew."""
+    old = known.registration
+    # What answers at the same address is whoever registers now.
+    same_address = (old.host, old.port) == (registration.host, registration.port)
+    return old.instance_id != registration.instance_id and not same_address
+
+
+def _check(registration: Registration) -> None:
+    _check_host(registration.host)
+    if not 1 <= registration.port <= 65_535:
+        raise InvalidInput("port", f"must be from 1 to 65535, got {registration.port}")
+    for field in ("service_name", "instance_id", "token"):
+        text = getattr(registration, field)
+        if not text.strip() or len(text) > 200 or not text.isprintable():
+            raise InvalidInput(field, "must be a text of 1 to 200 characters that can be seen")
+    if not registration.token.isascii():
+        # It is sent as a header.
+        raise InvalidInput("token", "must be of ASCII characters")
+    for field in ("fetch_endpoint", "download_endpoint", "sync_endpoint"):
+        path = getattr(registration.capabilities, field)
+        if path is not None and (not _PATH.fullmatch(path) or _NOT_IN_PATH.search(path)):
+            raise InvalidInput(field, f"must be a path on the service itself, like /fetch, got {path!r}")
+
+
+def _check_host(host: str) -> None:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        if not _NAME.fullmatch(host) or len(host) > 253:
+            raise InvalidInput("host", f"must be a host name or an address, got {host!r}") from None

@@ -1,0 +1,157 @@
+"""What is known of the services that registered themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.errors import ModuleNotFound
+from kurabito.modules.download_types import DownloadType
+
+_SERVICE: Final = (
+    "module_id, service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint, "
+    "sync_endpoint, priority, is_enabled, registered_at, last_seen_at"
+)
+_SQL: Final = Queries("kurabito.modules", "services.sql", service=_SERVICE)
+
+
+class ServiceType(StrEnum):
+    """What a service does for us."""
+
+    FETCHER = "fetcher"
+    DOWNLOADER = "downloader"
+    VIEWER = "viewer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a service can do, and below which path."""
+
+    fetch_endpoint: str | None = None
+    download_endpoint: str | None = None
+    sync_endpoint: str | None = None
+    supported_download_types: tuple[DownloadType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a service says of itself."""
+
+    service_type: ServiceType
+    service_name: str
+    host: str
+    port: int
+    instance_id: str
+    """Another one means another process with the same name."""
+    token: str = field(repr=False)
+    """What we have to show when we call it."""
+    capabilities: Capabilities = Capabilities()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that registered itself, and what its user decided about it."""
+
+    id: int
+    registration: Registration
+    priority: int
+    """The larger is asked first."""
+    is_enabled: bool
+    registered_at: datetime
+    last_seen_at: datetime
+
+    def url(self, path: str) -> str:
+        """Where a path of this service is."""
+        host = self.registration.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.registration.port}{path}"
+
+
+def register(conn: Connection, registration: Registration, seen: str | None) -> Service | None:
+    """Store what a service says, in place of the instance that was seen; None when there is another by now."""
+    capabilities = registration.capabilities
+    values = {
+        "service_type": registration.service_type.value,
+        "service_name": registration.service_name,
+        "host": registration.host,
+        "port": registration.port,
+        "instance_id": registration.instance_id,
+        "token": registration.token,
+        "fetch_endpoint": capabilities.fetch_endpoint,
+        "download_endpoint": capabilities.download_endpoint,
+        "sync_endpoint": capabilities.sync_endpoint,
+        "seen": seen,
+    }
+    row = conn.one(_SQL.register, values)
+    if row is None:
+        return None
+    module_id = row[0]
+    conn.run(_SQL.drop_capabilities, {"module_id": module_id})
+    for download_type in dict.fromkeys(capabilities.supported_download_types):
+        conn.run(_SQL.add_capability, {"module_id": module_id, "download_type": download_type.value})
+    return find(conn, module_id)
+
+
+def find(conn: Connection, module_id: int) -> Service:
+    """The service; raises ModuleNotFound."""
+    row = conn.one(_SQL.get, {"module_id": module_id})
+    if row is None:
+        raise ModuleNotFound(f"no service has the id {module_id}")
+    return _service(conn, row)
+
+
+def named(conn: Connection, service_type: ServiceType, service_name: str) -> Service | None:
+    """The service of that name, if there is one."""
+    row = conn.one(_SQL.named, {"service_type": service_type.value, "service_name": service_name})
+    return None if row is None else _service(conn, row)
+
+
+def page(conn: Connection, after: int, limit: int) -> list[Service]:
+    """Services in the order in which they first came."""
+    return [_service(conn, row) for row in conn.all(_SQL.page, {"after": after, "limit": limit})]
+
+
+def able(conn: Connection, download_type: DownloadType) -> list[Service]:
+    """The downloaders that can take this and are switched on, the one to ask first at the front."""
+    return [_service(conn, row) for row in conn.all(_SQL.able, {"download_type": download_type.value})]
+
+
+def change(conn: Connection, module_id: int, *, priority: int | None, is_enabled: bool | None) -> Service:
+    """Store what the user decides; what is None stays."""
+    if priority is not None:
+        conn.run(_SQL.set_priority, {"module_id": module_id, "priority": priority})
+    if is_enabled is not None:
+        conn.run(_SQL.set_enabled, {"module_id": module_id, "is_enabled": int(is_enabled)})
+    return find(conn, module_id)
+
+
+def remove(conn: Connection, module_id: int) -> None:
+    """Forget a service; raises ModuleNotFound. One that lives comes back when it registers again."""
+    find(conn, module_id)
+    conn.run(_SQL.remove, {"module_id": module_id})
+
+
+def _service(conn: Connection, row: Row) -> Service:
+    (
+        module_id, kind, name, host, port, instance_id, token, fetch, download, sync, priority, enabled, registered, seen,
+    ) = row  # fmt: skip
+    types = tuple(DownloadType(one) for (one,) in conn.all(_SQL.capabilities, {"module_id": module_id}))
+    registration = Registration(
+        service_type=ServiceType(kind),
+        service_name=name,
+        host=host,
+        port=port,
+        instance_id=instance_id,
+        token=token,
+        capabilities=Capabilities(
+            fetch_endpoint=fetch,
+            download_endpoint=download,
+            sync_endpoint=sync,
+            supported_download_types=types,
+        ),
+    )
+    return Service(module_id, registration, priority, bool(enabled), to_datetime(registered), to_datetime(seen))
