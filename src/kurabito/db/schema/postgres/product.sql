@@ -435,7 +435,9 @@ CREATE TABLE subscriptions (
     error_code      text,
     error_message   text,
     created_at      bigint  NOT NULL,
-    updated_at      bigint  NOT NULL
+    updated_at      bigint  NOT NULL,
+    -- Of the items that were in the feed before, those that are wanted: guids or URLs, a JSON list.
+    chosen          text    NOT NULL DEFAULT '[]'
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;

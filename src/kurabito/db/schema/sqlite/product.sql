@@ -429,7 +429,9 @@ CREATE TABLE subscriptions (
     error_code      TEXT,
     error_message   TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    -- Of the items that were in the feed before, those that are wanted: guids or URLs, a JSON list.
+    chosen          TEXT    NOT NULL DEFAULT '[]'
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;

@@ -1,0 +1,55 @@
+-- name: insert
+INSERT INTO subscriptions (name, url, module_id, series_id, new_series, start_with, chosen, fetch_interval, is_enabled,
+                           allows_private, next_fetch_at, created_at, updated_at)
+VALUES (:name, :url, :module_id, :series_id, :new_series, :start_with, :chosen, :fetch_interval, :is_enabled,
+        :allows_private, :now + CAST(:fetch_interval AS bigint), :now, :now)
+RETURNING id;
+
+-- name: get
+SELECT {subscription} FROM subscriptions WHERE id = :id;
+
+-- name: page
+SELECT {subscription} FROM subscriptions WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: following
+SELECT id FROM subscriptions WHERE url = :url;
+
+-- name: series
+SELECT id FROM series WHERE id = :id;
+
+-- name: fetcher
+SELECT module_id FROM service_modules WHERE module_id = :id AND service_type = 'fetcher';
+
+-- name: update
+UPDATE subscriptions
+SET name = :name, url = :url, module_id = :module_id, series_id = :series_id, new_series = :new_series,
+    fetch_interval = :fetch_interval, is_enabled = :is_enabled, allows_private = :allows_private, updated_at = :now
+WHERE id = :id;
+
+-- name: begin_anew
+-- Another place, another interval, or allowed at last: what was known of the old one says nothing any more.
+UPDATE subscriptions
+SET etag = NULL, last_modified = NULL, failures = 0, error_code = NULL, error_message = NULL, next_fetch_at = :now
+WHERE id = :id;
+
+-- name: delete
+DELETE FROM subscriptions WHERE id = :id;
+
+-- name: due
+SELECT id FROM subscriptions WHERE is_enabled = 1 AND next_fetch_at <= :now ORDER BY next_fetch_at LIMIT 1;
+
+-- name: take_due
+UPDATE subscriptions SET next_fetch_at = :now + {wait} WHERE is_enabled = 1 AND next_fetch_at <= :now RETURNING id;
+
+-- name: plan
+UPDATE subscriptions
+SET next_fetch_at = CASE WHEN :now + {wait} < :now + CAST(:at_least AS bigint) THEN :now + CAST(:at_least AS bigint)
+                         ELSE :now + {wait} END
+WHERE id = :id;
+
+-- name: note_reading
+-- What was read from another URL meanwhile says nothing about this one.
+UPDATE subscriptions
+SET etag = :etag, last_modified = :last_modified, last_fetched_at = :now, last_success_at = :now, failures = 0,
+    error_code = :error_code, error_message = :error_message
+WHERE id = :id AND url = :url;
