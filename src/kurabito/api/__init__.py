@@ -33,7 +33,11 @@ _TAGS: Final = [
     {"name": "external workers", "description": "Do the work, in any language."},
     {"name": "libraries", "description": "The folders that are kept, their files, and their scans."},
     {"name": "jobs", "description": "What is done on the disks."},
-    {"name": "following", "description": "What feeds brought, the series and links it became, and rules for titles."},
+    {
+        "name": "following",
+        "description": "Feeds, what they brought, the series and links it became, and rules for titles.",
+    },
+    {"name": "services", "description": "Fetchers, downloaders and viewers that register themselves."},
     {"name": "access", "description": "The keys of programs."},
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]

@@ -3,6 +3,7 @@
     state.py        the folder of everything we keep, and the lock that says who has it
     database.py     made ready before it is used: backed up, then migrated
     tasks.py        every task of the product, and what follows what
+    following.py    feeds and services, and the one way out
     listening.py    where we listen, and who may connect there
     site.py         what answers HTTP
     supervision.py  the data plane as a process that is kept alive

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
+from kurabito.app.following import open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.shelves import open_shelves
 from kurabito.app.site import build_site, open_access, open_trash
@@ -76,6 +77,7 @@ async def serve(
         async with (
             open_queue(settings.database) as opened,
             Live(opened, hear=meter.note) as live,
+            open_outbound(settings) as outbound,
             AsyncExitStack() as until_the_end,
         ):
             # Not memory://, so it is one with a database, which everything else shares.
@@ -83,8 +85,10 @@ async def serve(
             await meter.take_stock(queue)
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
+            url = address_of(listener) + settings.base_path
+            following = open_following(queue, outbound, url=url)
             registry = product_registry(
-                queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database)
+                queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database), following.tasks
             )
             if stage is not None:
                 stage.join(registry)
@@ -94,9 +98,10 @@ async def serve(
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))
-            url = address_of(listener) + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(settings, queue, access, live, meter, started=started, shelves=shelves)
+            site = build_site(
+                settings, queue, access, live, meter, started=started, shelves=shelves, following=following
+            )
             server = _Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
             await _run_together(server, listener, services)

@@ -20,13 +20,15 @@ from kurabito.api import (
     keys,
     libraries,
     scan_tasks,
+    services,
+    subscriptions,
     title_rules,
     trash,
 )
 from kurabito.api.doors import BodyLimit, Doors
+from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.library.deletion.plans import DeletionPlans
@@ -73,15 +75,16 @@ def build_site(
     *,
     started: datetime,
     shelves: Shelves | None = None,
+    following: Following | None = None,
 ) -> ASGIApp:
     """The whole site over one open queue: interface and pages, and the doors in front of both."""
     shelves = shelves or open_shelves(settings, queue)
+    following = following or open_following(queue, open_outbound(settings))
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
 
     planes = DataPlanes(queue.database)
-    intake = CatalogIntake(queue.database)
     api = create_api(
         queue=queue,
         planes=planes,
@@ -98,9 +101,11 @@ def build_site(
             keys.router(access.keys),
             duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
             trash.router(open_trash(settings, queue.database)),
-            fetcher_results.router(intake),
+            subscriptions.router(following.subscriptions, following.previews),
+            services.router(following.services),
+            fetcher_results.router(following.intake),
             catalog.router(Catalog(queue.database)),
-            title_rules.router(TitleRules(queue.database, intake)),
+            title_rules.router(TitleRules(queue.database, following.intake)),
         ],
     )
     pages = create_web(

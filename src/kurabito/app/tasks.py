@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from kurabito.access import Sessions
 from kurabito.library.deletion.trash import Trash
@@ -24,11 +24,20 @@ FOLLOW_UPS: Final = (
 """What follows what in the product, and why."""
 
 
-def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Trash) -> Registry:
+class Part(Protocol):
+    """Something that has tasks to run."""
+
+    def join(self, registry: Registry) -> None:
+        """Register them."""
+        ...
+
+
+def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Trash, *others: Part) -> Registry:
     """The handlers and schedules that the control plane runs."""
     registry = Registry()
-    Retention(queue, sessions, backups).join(registry)
-    trash.join(registry)
+    parts: tuple[Part, ...] = (Retention(queue, sessions, backups), trash, *others)
+    for part in parts:
+        part.join(registry)
     # What follows the tasks of a library is for the reconciler to ask for: no handler here runs those.
     declare(registry, (link for link in FOLLOW_UPS if link.after not in TASK_TYPES))
     return registry

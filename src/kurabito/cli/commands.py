@@ -19,6 +19,7 @@ from kurabito.cli.dataplane import dataplane
 from kurabito.cli.dedupe import dedupe
 from kurabito.cli.demo import demo
 from kurabito.cli.doctor import doctor
+from kurabito.cli.fetch import fetch
 from kurabito.cli.serve import serve
 from kurabito.cli.title import title
 from kurabito.cli.worker import worker
@@ -39,6 +40,7 @@ app.command()(dataplane)
 app.command()(dedupe)
 app.command()(worker)
 app.command()(title)
+app.command()(fetch)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")

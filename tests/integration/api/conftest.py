@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import httpx2
 import pytest
 import uvicorn
@@ -22,13 +23,18 @@ from kurabito.access import Principal
 from kurabito.access import Scope as Right
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.errors import error_body
+from kurabito.app.following import open_following
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.errors import Unreachable
+from kurabito.http import Outbound
+from kurabito.http.addresses import Address
 from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings, explain
 
+TLS = httpcore2.default_ssl_context()
 KEY = "a key for the tests"
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -122,11 +128,20 @@ async def serving(url: str, *, lease: float = 30.0) -> AsyncIterator[Site]:
             yield Site(address, queue, live, meter, http)
 
 
+async def nowhere(host: str, /) -> Sequence[Address]:
+    """No test asks the world outside."""
+    raise Unreachable(f"{host} has no address here")
+
+
 def site_of(queue: Queue, live: Live, meter: TaskMeter, settings: Settings) -> ASGIApp:
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        return build_site(settings, queue, open_access(settings, queue.database), live, meter, started=STARTED)
+        access, following = (
+            open_access(settings, queue.database),
+            open_following(queue, Outbound(resolver=nowhere, tls=TLS)),
+        )
+        return build_site(settings, queue, access, live, meter, started=STARTED, following=following)
     return KeyDoor(
         create_api(
             queue=queue,

@@ -1,0 +1,290 @@
+"""Subscriptions: feeds that are followed, with a look into them before."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Self
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+
+from kurabito.api.answers import TaskAnswer
+from kurabito.api.bodies import Body, ShortText
+from kurabito.api.errors import WITH_BODY, documented
+from kurabito.catalog.previews import Offer, Previews
+from kurabito.catalog.releases import Release
+from kurabito.feeds.following import LONGEST_INTERVAL, LONGEST_URL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
+from kurabito.feeds.parsing import Feed
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, Wishes
+from kurabito.modules.download_types import DownloadType
+from kurabito.runtime.paging import MAX_PAGE
+
+_LARGEST_ID: Final = 2**63 - 1
+_LARGEST_MODULE: Final = 2**31 - 1
+SubscriptionId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the subscription's id")]
+Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, pattern=r"^https?://[^\x00-\x20]+$")]
+Interval = Annotated[
+    float,
+    Field(
+        ge=SHORTEST_INTERVAL.total_seconds(),
+        le=LONGEST_INTERVAL.total_seconds(),
+        allow_inf_nan=False,
+        description="seconds between two readings",
+    ),
+]
+ModuleId = Annotated[int, Field(ge=1, le=_LARGEST_MODULE, description="the fetcher; null for the built-in one")]
+SeriesId = Annotated[int, Field(ge=1, le=_LARGEST_ID, description="the one series it is about; null for many")]
+Series = Annotated[NewSeries, Field(strict=False, description="what happens with a series that is new: add it, or ask")]
+Start = Annotated[
+    StartWith,
+    Field(
+        strict=False,
+        description="of what is in the feed already: nothing (now), everything (missing), or what is chosen",
+    ),
+]
+Key = Annotated[str, Field(min_length=1, max_length=8_000)]
+_ALLOWS: Final = "whether the host of the URL may be inside your own network"
+
+
+class PreviewOrder(Body):
+    """A feed to look into."""
+
+    url: Url
+    allows_private: bool = Field(False, description=_ALLOWS)
+
+
+class SubscriptionOrder(Body):
+    """A feed to follow."""
+
+    url: Url
+    name: ShortText | None = Field(None, description="the name of the site if it is left out")
+    series_id: SeriesId | None = None
+    new_series: Series = NewSeries.ASK
+    start_with: Start = StartWith.NOW
+    chosen: list[Key] = Field(
+        default_factory=list,
+        max_length=MOST_CHOSEN,
+        description="with start_with `chosen`: the keys of a preview's items",
+    )
+    fetch_interval: Interval = DEFAULT_INTERVAL.total_seconds()
+    module_id: ModuleId | None = None
+    is_enabled: bool = True
+    allows_private: bool = Field(False, description=_ALLOWS)
+
+
+class SubscriptionChange(Body):
+    """What is to change; what is not named stays."""
+
+    # Made, not given: the documentation must not name values for what is left out.
+    url: Url = Field(default_factory=str)
+    name: ShortText = Field(default_factory=str)
+    series_id: SeriesId | None = None
+    new_series: Series = Field(default_factory=lambda: NewSeries.ASK)
+    fetch_interval: Interval = Field(default_factory=DEFAULT_INTERVAL.total_seconds)
+    module_id: ModuleId | None = None
+    is_enabled: bool = Field(default_factory=bool, description="false pauses it")
+    allows_private: bool = Field(default_factory=bool, description=_ALLOWS)
+
+
+class SubscriptionAnswer(BaseModel):
+    """A feed that is followed. Times are UTC."""
+
+    id: int
+    name: str
+    url: str
+    series_id: int | None
+    new_series: NewSeries
+    start_with: StartWith
+    fetch_interval: float = Field(description="seconds between two readings")
+    module_id: int | None
+    is_enabled: bool
+    allows_private: bool
+    next_fetch_at: datetime | None
+    last_fetched_at: datetime | None
+    last_success_at: datetime | None
+    failures: int = Field(description="readings in a row that failed")
+    error_code: str | None = Field(description="why the last reading failed; null when it did not")
+    error_message: str | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, subscription: Subscription) -> Self:
+        wishes, health = subscription.wishes, subscription.health
+        return cls(
+            id=subscription.id,
+            name=wishes.name,
+            url=wishes.url,
+            series_id=wishes.series_id,
+            new_series=wishes.new_series,
+            start_with=subscription.start_with,
+            fetch_interval=wishes.fetch_interval.total_seconds(),
+            module_id=wishes.module_id,
+            is_enabled=wishes.is_enabled,
+            allows_private=wishes.allows_private,
+            next_fetch_at=health.next_fetch_at,
+            last_fetched_at=health.last_fetched_at,
+            last_success_at=health.last_success_at,
+            failures=health.failures,
+            error_code=health.error_code,
+            error_message=health.error_message,
+            created_at=subscription.created_at,
+            updated_at=subscription.updated_at,
+        )
+
+
+class SubscriptionPage(BaseModel):
+    """Some subscriptions, in the order in which they were made."""
+
+    items: list[SubscriptionAnswer]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+
+
+class ReleaseAnswer(BaseModel):
+    """What an item says it is."""
+
+    titles: list[str] = Field(description="the names of its series, the one to show first")
+    season: int | None
+    episodes: list[float]
+    is_batch: bool
+    kind: str
+    group: str | None
+    resolution: int | None
+    version: int | None
+    download_type: DownloadType | None
+
+    @classmethod
+    def of(cls, release: Release) -> Self:
+        return cls(
+            titles=[name.shown for name in release.names],
+            season=release.season,
+            episodes=list(release.episodes),
+            is_batch=release.is_batch,
+            kind=release.kind.value,
+            group=release.group.shown if release.group else None,
+            resolution=release.resolution,
+            version=release.version,
+            download_type=release.download_type,
+        )
+
+
+class OfferAnswer(BaseModel):
+    """An item of a feed."""
+
+    key: str = Field(description="what to choose it by")
+    title: str
+    download_url: str | None
+    pub_date: datetime | None
+    size_bytes: int | None
+    release: ReleaseAnswer | None = Field(description="null when its title cannot be read")
+    reason: str | None = Field(description="why it would not be downloaded by itself: a code to translate")
+
+    @classmethod
+    def of(cls, offer: Offer) -> Self:
+        return cls(
+            key=offer.key,
+            title=offer.item.title,
+            download_url=offer.item.download_url,
+            pub_date=offer.item.pub_date,
+            size_bytes=offer.item.size_bytes,
+            release=None if offer.release is None else ReleaseAnswer.of(offer.release),
+            reason=offer.reason,
+        )
+
+
+class RefusedAnswer(BaseModel):
+    """An item that cannot be used."""
+
+    number: int = Field(description="its place in the feed, from 1")
+    reason: str
+
+
+class PreviewAnswer(BaseModel):
+    """What a feed would give."""
+
+    title: str | None
+    is_whole: bool = Field(description="false when the feed breaks off")
+    items: list[OfferAnswer]
+    refused: list[RefusedAnswer]
+
+    @classmethod
+    def of(cls, feed: Feed, offers: list[Offer]) -> Self:
+        return cls(
+            title=feed.title,
+            is_whole=feed.is_whole,
+            items=[OfferAnswer.of(offer) for offer in offers],
+            refused=[RefusedAnswer(number=one.number, reason=one.reason) for one in feed.refused],
+        )
+
+
+class FetchAccepted(BaseModel):
+    """A reading that was asked for; one that waits or runs already is the answer to a second request."""
+
+    task_id: UUID
+    task: TaskAnswer
+
+
+def router(subscriptions: Subscriptions, previews: Previews) -> APIRouter:
+    """The routes of the subscriptions."""
+    routes = APIRouter(prefix="/api/v1/subscriptions", tags=["following"])
+
+    @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
+    async def create_subscription(order: SubscriptionOrder) -> SubscriptionAnswer:
+        """Follow a feed. It is read at once, by a task."""
+        wishes = _wishes(order, exclude={"start_with", "chosen"})
+        wishes["name"] = order.name or urlsplit(order.url).netloc.rpartition("@")[2]
+        return SubscriptionAnswer.of(await subscriptions.create(Wishes(**wishes), order.start_with, order.chosen))
+
+    @routes.get("", responses=documented(422))
+    async def list_subscriptions(
+        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+        cursor: Annotated[
+            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
+        ] = None,
+    ) -> SubscriptionPage:
+        """Subscriptions, a page at a time."""
+        found = await subscriptions.page(after=int(cursor or 0), limit=limit + 1)
+        more = len(found) > limit
+        return SubscriptionPage(
+            items=[SubscriptionAnswer.of(one) for one in found[:limit]],
+            next_cursor=str(found[limit - 1].id) if more else None,
+        )
+
+    @routes.post("/preview", responses=documented(502, 504, *WITH_BODY))
+    async def preview_subscription(order: PreviewOrder) -> PreviewAnswer:
+        """What a feed would give. Nothing is stored. `host_not_allowed` offers to say `allows_private`."""
+        return PreviewAnswer.of(*await previews.look(order.url, allows_private=order.allows_private))
+
+    @routes.get("/{subscription_id}", responses=documented(404, 422))
+    async def get_subscription(subscription_id: SubscriptionId) -> SubscriptionAnswer:
+        """One subscription."""
+        return SubscriptionAnswer.of(await subscriptions.get(subscription_id))
+
+    @routes.patch("/{subscription_id}", responses=documented(404, 409, *WITH_BODY))
+    async def change_subscription(subscription_id: SubscriptionId, change: SubscriptionChange) -> SubscriptionAnswer:
+        """Change how a feed is followed, or pause it."""
+        return SubscriptionAnswer.of(await subscriptions.change(subscription_id, _wishes(change)))
+
+    @routes.delete("/{subscription_id}", status_code=204, responses=documented(404, 422))
+    async def delete_subscription(subscription_id: SubscriptionId) -> None:
+        """Follow a feed no longer. Its items are forgotten; the links that it brought stay."""
+        await subscriptions.remove(subscription_id)
+
+    @routes.post("/{subscription_id}/fetch", status_code=202, responses=documented(404, 422))
+    async def fetch_subscription(subscription_id: SubscriptionId) -> FetchAccepted:
+        """Read the feed now, also if it is paused."""
+        task = await subscriptions.fetch_now(subscription_id)
+        return FetchAccepted(task_id=task.id, task=TaskAnswer.of(task))
+
+    return routes
+
+
+def _wishes(body: SubscriptionOrder | SubscriptionChange, exclude: set[str] | None = None) -> dict[str, Any]:
+    """The fields of `Wishes` that a body names."""
+    named = body.model_dump(exclude=exclude, exclude_unset=True)
+    if "fetch_interval" in named:
+        named["fetch_interval"] = timedelta(seconds=named["fetch_interval"])
+    return named

@@ -1,0 +1,57 @@
+"""Feeds, services and the way out, over one open queue."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import httpcore2
+
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.catalog.previews import Previews
+from kurabito.feeds.fetching import PACE, FeedReader
+from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.tasks import FeedTasks
+from kurabito.http import Outbound
+from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.registering import Services
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+RESULTS_PATH: Final = "/fetcher-results"
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What there is to ask about feeds and services."""
+
+    intake: CatalogIntake
+    subscriptions: Subscriptions
+    previews: Previews
+    services: Services
+    tasks: FeedTasks
+
+
+def open_outbound(settings: Settings) -> Outbound:
+    """The one client for everything that leaves, as the settings want it."""
+    return Outbound(private_hosts=settings.allow_private_hosts, proxy=settings.proxy, tls=_certificates())
+
+
+def open_following(queue: SqlQueue, outbound: Outbound, *, url: str = "", pace: float = PACE) -> Following:
+    """Feeds and services over one queue. `url` is where this site is found, for fetchers that send what they read."""
+    intake, reader, calls = CatalogIntake(queue.database), FeedReader(outbound, pace=pace), ServiceCalls(outbound)
+    return Following(
+        intake,
+        Subscriptions(queue),
+        Previews(reader, queue.database),
+        Services(queue.database, calls),
+        FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
+    )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading the machine's certificates takes a tenth of a second.
+    return httpcore2.default_ssl_context()

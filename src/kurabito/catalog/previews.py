@@ -1,0 +1,68 @@
+"""What a feed would give, before it is followed: each item as it would be understood, and why it would not be taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kurabito.catalog import rules
+from kurabito.catalog.linking import held_by
+from kurabito.catalog.releases import Release, read_release
+from kurabito.catalog.states import HeldReason, SeriesState
+from kurabito.db import Database
+from kurabito.feeds.fetching import FeedReader
+from kurabito.feeds.parsing import Feed
+from kurabito.feeds.raw_items import RawReason, clean
+from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.tasks import key_of
+from kurabito.titles import TitleRule
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An item of a feed that nobody asked for yet."""
+
+    key: str
+    """What to choose it by."""
+    item: FetchedItem
+    release: Release | None
+    """What it says it is; None when that cannot be told."""
+    reason: RawReason | HeldReason | None
+    """Why it would not be downloaded by itself."""
+
+
+class Previews:
+    """Looks into feeds, and stores nothing."""
+
+    def __init__(self, reader: FeedReader, database: Database) -> None:
+        self._reader = reader
+        self._database = database
+
+    async def look(self, url: str, *, allows_private: bool = False) -> tuple[Feed, list[Offer]]:
+        """What the feed gives now, by the user's own title rules; raises OutboundError or FeedUnreadable."""
+        feed = (await self._reader.read(url, allows_private=allows_private)).feed
+        assert feed is not None, "it was not asked whether it changed"
+        title_rules = await self._database.read(rules.followed)
+        return feed, await asyncio.to_thread(offers, feed, title_rules)
+
+
+def offers(feed: Feed, title_rules: Sequence[TitleRule] = ()) -> list[Offer]:
+    """The items of a feed, as they would be understood."""
+    return [_offer(item, title_rules) for item in feed.items]
+
+
+def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> Offer:
+    cleaned = clean(item)
+    if cleaned.problem is not None or cleaned.download_url is None:
+        return Offer(key_of(item), item, None, cleaned.problem)
+    read = read_release(
+        cleaned.title,
+        cleaned.download_url,
+        info_hash=cleaned.info_hash,
+        size_bytes=cleaned.size_bytes,
+        rules=title_rules,
+    )
+    if isinstance(read, RawReason):
+        return Offer(key_of(item), item, None, read)
+    return Offer(key_of(item), item, read, held_by(read, SeriesState.FOLLOWED))

@@ -1,0 +1,111 @@
+"""`kurabito fetch`: what a feed would give."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kurabito.catalog.previews import Offer
+    from kurabito.feeds.parsing import Feed
+
+
+def fetch(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The feed: RSS, Atom or Torznab.")],
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Only look; `kurabito serve` follows feeds and takes from them.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an item, a line each.")] = False,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="The host of the URL may be inside your own network.")
+    ] = False,
+) -> None:
+    """Show what a feed would give: each item as it is understood, and why it would not be taken.
+
+    Examples:
+
+        kurabito fetch https://example.org/rss --preview
+
+        kurabito fetch http://nas.local/rss --preview --allow-private --json
+    """
+    import asyncio
+
+    from kurabito.catalog.previews import offers
+
+    if not preview:
+        raise typer.BadParameter(
+            "a feed is only looked into here: say --preview; `kurabito serve` follows feeds", param_hint="--preview"
+        )
+    feed = asyncio.run(_read(url, allow_private=allow_private))
+    found = offers(feed)
+    if as_json:
+        for offer in found:
+            typer.echo(json.dumps(_shown(offer), ensure_ascii=False))
+        return
+    _print(feed, found)
+
+
+async def _read(url: str, *, allow_private: bool) -> Feed:
+    from kurabito.app.following import open_outbound
+    from kurabito.feeds.fetching import FeedReader
+    from kurabito.settings import load
+
+    async with open_outbound(load()) as outbound:
+        feed = (await FeedReader(outbound).read(url, allows_private=allow_private)).feed
+    assert feed is not None, "it was not asked whether it changed"
+    return feed
+
+
+def _shown(offer: Offer) -> dict[str, Any]:
+    item, release = offer.item, offer.release
+    return {
+        "key": offer.key,
+        "title": item.title,
+        "download_url": item.download_url,
+        "download_type": release.download_type if release else None,
+        "pub_date": item.pub_date.isoformat() if item.pub_date else None,
+        "size_bytes": item.size_bytes,
+        "info_hash": item.info_hash,
+        "series": release.names[0].shown if release else None,
+        "season": release.season if release else None,
+        "episodes": release.episodes if release else (),
+        "group": release.group.shown if release and release.group else None,
+        "resolution": release.resolution if release else None,
+        "reason": offer.reason,
+    }
+
+
+def _print(feed: Feed, found: list[Offer]) -> None:
+    from rich.table import Table
+
+    from kurabito.cli.shown import console, safe
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("series", "season", "episodes", "group", "lines", "type", "not taken because"):
+        table.add_column(name, no_wrap=name != "series", overflow="fold")
+    for offer in found:
+        shown = _shown(offer)
+        table.add_row(
+            safe(shown["series"] or offer.item.title),
+            str(shown["season"] or ""),
+            _span(shown["episodes"]),
+            safe(shown["group"] or ""),
+            str(shown["resolution"] or ""),
+            shown["download_type"] or "",
+            offer.reason or "",
+        )
+    out = console()
+    out.print(table)
+    out.print(f"{len(found)} items of {safe(feed.title or 'a feed without a title')}")
+    for refused in feed.refused:
+        out.print(f"item {refused.number} cannot be used: {safe(refused.reason)}")
+    if not feed.is_whole:
+        out.print("the feed breaks off: there may be more")
+
+
+def _span(episodes: tuple[float, ...]) -> str:
+    if len(episodes) > 3:
+        return f"{min(episodes):g}-{max(episodes):g}"
+    return ", ".join(f"{episode:g}" for episode in episodes)
