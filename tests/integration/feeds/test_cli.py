@@ -1,0 +1,42 @@
+"""`kurabito fetch`, against a feed on a server of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.integration.feeds.conftest import FeedSite
+
+
+async def kurabito(*arguments: str) -> tuple[int, str, str]:
+    program = [sys.executable, "-c", "from kurabito.cli import main; main()", *arguments]
+    process = await asyncio.create_subprocess_exec(
+        *program, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+async def test_a_preview_shows_each_item_and_why_it_would_not_be_taken(site: FeedSite) -> None:
+    unread = "<item><title>[Kura] Yoru no Kurabito</title><link>magnet:?xt=urn:btih:aa</link></item>"
+    site.put(site.feed(1, more=unread + "<item><title>\x1b[31mYoru</title></item>"))
+    status, out, _ = await kurabito("fetch", site.url(), "--preview", "--allow-private", "--json")
+    first, second = map(json.loads, out.splitlines())
+    assert (status, first["series"], first["episodes"], first["reason"]) == (0, "Yoru no Kurabito", [1], None)
+    assert (first["download_type"], second["download_type"], second["reason"]) == ("torrent", "magnet", "no_episode")
+    status, out, _ = await kurabito("fetch", site.url(), "--preview", "--allow-private")
+    assert status == 0
+    assert "2 items of Kura" in out
+    assert "item 3 cannot be used: it links to nothing" in out
+    assert "\x1b" not in out
+
+
+async def test_a_private_host_has_to_be_allowed_and_a_preview_asked_for(site: FeedSite) -> None:
+    status, _, err = await kurabito("fetch", site.url(), "--preview")
+    assert status == 1
+    assert "error: 127.0.0.1 is not fetched from" in err
+    assert (await kurabito("fetch", site.url()))[0] == 2
+    assert site.asked == []
