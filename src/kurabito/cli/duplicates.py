@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kurabito.dataplane.dedupe import Group, Progress, Search, path_of
+from kurabito.dataplane.dedupe import Group, Progress, Search
 from kurabito.dataplane.dedupe_cache import Known
+from kurabito.dataplane.dedupe_found import path_of
 from kurabito.dataplane.dedupe_places import places_of
 from kurabito.errors import InvalidInput
 from kurabito.folders import default_state
@@ -117,7 +118,7 @@ class _ProgressLine:
         if not self._terminal or (now := time.monotonic()) < self._next:
             return
         self._next, self._shown = now + _BETWEEN_LINES, True
-        doing = "looking" if progress.walking else "reading"
+        doing = "looking" if progress.looking else "reading"
         sys.stderr.write(
             f"\r\x1b[K{doing}: {progress.files:,} files, {size_text(progress.bytes)}; read {progress.read:,} times"
         )
@@ -129,12 +130,12 @@ class _ProgressLine:
 
 
 def _print_json(groups: Sequence[Group]) -> None:
-    from json import JSONEncoder
+    from json.encoder import encode_basestring_ascii as quoted
 
-    # In ASCII a name that is no text survives: its bytes are escaped as Python and others read them back.
-    encode = JSONEncoder().encode
+    # In ASCII a name that is no text survives: its bytes are escaped as Python and others read them back. Each group is
+    # written out here, because an encoder that could write anything takes three times as long.
     lines = [
-        encode({"group_key": group.key, "size_bytes": group.size, "files": [path_of(file) for file in group.files]})
+        f'{{"group_key": "{group.key}", "size_bytes": {group.size}, "files": [{", ".join(map(quoted, group.paths))}]}}'
         for group in groups
     ]
     sys.stdout.write("[" + ",\n".join(lines) + "]\n")
@@ -143,8 +144,8 @@ def _print_json(groups: Sequence[Group]) -> None:
 def _print_text(groups: Sequence[Group], progress: Progress) -> None:
     lines = []
     for group in groups:
-        lines.append(f"{len(group.files)} files of {size_text(group.size)}, {size_text(group.waste)} too many")
-        lines += [f"    {readable(path_of(file))}" for file in group.files]
+        lines.append(f"{len(group.paths)} files of {size_text(group.size)}, {size_text(group.waste)} too many")
+        lines += [f"    {readable(path)}" for path in group.paths]
         lines.append("")
     waste = sum(group.waste for group in groups)
     lines.append(

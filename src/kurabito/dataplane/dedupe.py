@@ -11,30 +11,29 @@ What has no equal stays behind, read as little as possible. The first files are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
 
-from kurabito.dataplane.dedupe_cache import UNKNOWN, Known
+from kurabito.dataplane.dedupe_cache import UNKNOWN, Known, Seen
+from kurabito.dataplane.dedupe_found import File, Found, path_of
+from kurabito.dataplane.dedupe_look import EVERYTHING, Look, Part, answer
+from kurabito.dataplane.dedupe_look import Found as Looked
 from kurabito.dataplane.dedupe_places import Place
 from kurabito.dataplane.digest import EDGE, READ_WHOLE
-from kurabito.dataplane.hash_pool import MOST_BYTES, MOST_FILES, HashPool
+from kurabito.dataplane.hash_pool import MOST_BYTES, MOST_FILES, HashPool, forked
 from kurabito.dataplane.hash_process import Answer, Question
-from kurabito.dataplane.walk import Entry
 
 ALGORITHM: Final = "blake3"
 _PATIENCE: Final = 0.1
-_NOTHING_KNOWN: Final = (UNKNOWN, UNKNOWN)
+_SHARES: Final = 16
+"""Folders beside each other are shared out in so many parts, if there are as many; if not, they are listed first."""
+_FEW: Final = 4
+_MOST_LISTED: Final = 64
+_OPEN: Final = -1
 
-File = tuple[Place, Entry]
-"""A file that was found. Not a class, as `Entry` is none: there may be millions."""
-_Pool = HashPool[tuple[str | None, list[File]]]
-
-
-def path_of(file: File) -> str:
-    """The path of a file, as the operating system takes it."""
-    place, entry = file
-    return place.shown(entry[0])
+_Pool = HashPool[Callable[[Any], None]]
+"""Each question comes with what takes in its answer."""
 
 
 class Group(NamedTuple):
@@ -42,9 +41,14 @@ class Group(NamedTuple):
 
     digest: bytes
     size: int
-    files: tuple[File, ...]
+    paths: list[str]
     copies: int
     """How many of them are files of their own, and not further names of one."""
+    find: Callable[[], tuple[File, ...]]
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        return self.find()
 
     @property
     def key(self) -> str:
@@ -55,45 +59,52 @@ class Group(NamedTuple):
         return self.size * (self.copies - 1)
 
 
-@dataclass(slots=True)
 class Progress:
     """How far a search is."""
 
-    files: int = 0
-    bytes: int = 0
-    read: int = 0
-    """How often a file was read, or a sample of it."""
-    walking: bool = True
+    def __init__(self) -> None:
+        self.files = 0
+        self.bytes = 0
+        self.read = 0
+        """How often a file was read, or a sample of it."""
+        self.looking = 0
+        """How many questions about folders have no answer yet."""
 
 
 class _Sieve:
     """Holds back the files of a kind until two of them are not the same one under two names."""
 
-    def __init__(self, *, linked: bool) -> None:
-        self._held: dict[Hashable, list[File]] = {}
+    def __init__(self, identities: Sequence[object], *, linked: bool) -> None:
+        self._first: dict[Hashable, int] = {}
+        """The first file of each kind while it is held back, and _OPEN from then on."""
+        self._links: defaultdict[Hashable, list[int]] = defaultdict(list)
+        """Further names of a first file."""
+        self._identities = identities
         self._linked = linked
 
-    def let_through(self, kind: Hashable, file: File) -> Sequence[File]:
-        """What goes on now: nothing, this file, or this file and those that waited for it."""
-        held = self._held.get(kind)
-        if held is None:
-            self._held[kind] = [file]
-            return ()
-        if not held:
-            return (file,)
-        held.append(file)
-        if held[0][1][3:] == file[1][3:] and not self._linked:
-            return ()
-        self._held[kind] = []
-        return held
+    def sift(self, files: Iterable[int], kinds: Iterable[Hashable]) -> list[int]:
+        """What goes on now: of these files, and of those that waited for them."""
+        through: list[int] = []
+        first_of = self._first.setdefault
+        for file, kind in zip(files, kinds, strict=True):
+            first = first_of(kind, file)
+            if first == _OPEN:
+                through.append(file)
+            elif first != file:
+                if self._linked or self._identities[first] != self._identities[file]:
+                    through += (first, *self._links.pop(kind, ()), file)
+                    self._first[kind] = _OPEN
+                else:
+                    self._links[kind].append(file)
+        return through
 
 
-@dataclass(slots=True)
 class _Lot:
     """Files that wait to be read together."""
 
-    files: list[File] = field(default_factory=list)
-    bytes: int = 0
+    def __init__(self) -> None:
+        self.files: list[int] = []
+        self.bytes = 0
 
 
 class Search:
@@ -116,123 +127,138 @@ class Search:
         self._known = known
         self._linked = linked
         self._tell = tell
-        self._sizes = _Sieve(linked=linked)
-        self._edges = _Sieve(linked=linked)
-        self._contents: defaultdict[bytes, list[File]] = defaultdict(list)
+        self._found = Found()
+        self._sizes = _Sieve(self._found.identities, linked=linked)
+        self._edges = _Sieve(self._found.identities, linked=linked)
+        self._groups: defaultdict[bytes, list[int]] = defaultdict(list)
         self._lots: defaultdict[tuple[Place, str | None], _Lot] = defaultdict(_Lot)
-        self._changed: defaultdict[Place, set[str]] = defaultdict(set)
+        self._listed = 0
 
     def run(self) -> list[Group]:
         """Search. What was learnt is kept for the next time, also when this one is interrupted."""
+        complete = False
         try:
-            with _Pool() as pool:
+            with _Pool(start=forked(answer)) as pool:
                 for place in self._places:
-                    self._walk(place, pool)
-                self.progress.walking = False
+                    self._begin(place, pool)
                 while pool.waiting or any(lot.files for lot in self._lots.values()):
                     # Full lots as long as everybody is busy, then whatever is there.
-                    self._hand_out(pool, all_of_it=pool.has_room)
-                    self._take_in(pool, _PATIENCE)
+                    self._hand_out(pool, all_of_it=pool.has_room and not self.progress.looking)
+                    for take_in, found in pool.answers(_PATIENCE):
+                        take_in(found)
+                    self._tell(self.progress)
+            complete = not self.problems
         finally:
-            for place, changed in self._changed.items():
-                self._known.keep(place.real, place.known, changed)
-        return sorted(self._groups(), key=lambda group: (-group.waste, -group.size, group.digest))
+            self._keep(complete)
+        return sorted(self._all_groups(), key=lambda group: (-group.waste, -group.size, group.digest))
 
-    def _walk(self, place: Place, pool: _Pool) -> None:
+    def _begin(self, place: Place, pool: _Pool) -> None:
+        if not place.named:
+            place.check()
+            self._look_into(place, pool, [EVERYTHING])
+        # Loaded while others are looking already.
         place.known = self._known.below(place.real)
-        seen: set[str] = set()
-        for batch in place.batches():
-            seen.update([entry[0] for entry in batch])
-            for entry in batch:
-                if size := entry[1]:
-                    self.progress.bytes += size
-                    for file in self._sizes.let_through(size, (place, entry)):
-                        self._sized(file)
-            self.progress.files += len(batch)
-            self._hand_out(pool)
-            self._take_in(pool)
-        self.problems += place.problems
-        if place.whole and not place.problems:
-            for path in place.known.keys() - seen:
-                del place.known[path]
-                self._changed[place].add(path)
+        if place.named:
+            self._take_folders(place, pool, place.look_at_named())
 
-    def _sized(self, file: File) -> None:
-        edge, content = _known_of(file)
-        if edge != UNKNOWN:
-            self._edged(file, edge)
-        elif content != UNKNOWN:
-            self._contents[content].append(file)
-        else:
-            self._want(file, ALGORITHM if file[1][1] <= READ_WHOLE else None)
+    def _look_into(self, place: Place, pool: _Pool, parts: list[Part]) -> None:
+        """Have folders walked; if they are too few to share, have them listed, and share what is in them."""
+        deep = len(parts) >= _SHARES or self._listed >= _MOST_LISTED
+        share = 1 + len(parts) // (_SHARES if deep else _FEW)
+        for at in range(0, len(parts), share):
+            question = Look(place.folder, parts[at : at + share], deep, place.elsewhere)
+            pool.ask(question, partial(self._take_looked, place, pool))
+            self.progress.looking += 1
+            self._listed += not deep
 
-    def _edged(self, file: File, edge: bytes) -> None:
-        for alike in self._edges.let_through((file[1][1], edge), file):
-            _, content = _known_of(alike)
-            if content != UNKNOWN:
-                self._contents[content].append(alike)
+    def _take_looked(self, place: Place, pool: _Pool, looked: Looked) -> None:
+        self.progress.looking -= 1
+        self._look_into(place, pool, looked[1])
+        self._take_folders(place, pool, looked)
+
+    def _take_folders(self, place: Place, pool: _Pool, looked: Looked) -> None:
+        folders, _, problems = looked
+        self.problems += [(place.shown(path), reason) for path, reason in problems]
+        found = self._found
+        for path, names, facts in folders:
+            files = found.add(place, path, Seen(names, facts))
+            sizes = found.sizes[files.start :]
+            self.progress.bytes += sum(sizes)
+            self._sized(self._sizes.sift(files, sizes))
+        self.progress.files = len(found)
+        self._hand_out(pool)
+
+    def _sized(self, files: Sequence[int]) -> None:
+        sizes, edges, contents = self._found.sizes, self._found.edges, self._found.contents
+        edged = []
+        for file in files:
+            if edges[file] != UNKNOWN:
+                edged.append(file)
+            elif contents[file] != UNKNOWN:
+                self._groups[contents[file]].append(file)
+            elif size := sizes[file]:
+                self._want(file, ALGORITHM if size <= READ_WHOLE else None)
+        self._edged(edged)
+
+    def _edged(self, files: Sequence[int]) -> None:
+        sizes, edges, contents = self._found.sizes, self._found.edges, self._found.contents
+        for file in self._edges.sift(files, [(sizes[file], edges[file]) for file in files]):
+            if contents[file] != UNKNOWN:
+                self._groups[contents[file]].append(file)
             else:
-                self._want(alike, ALGORITHM)
+                self._want(file, ALGORITHM)
 
-    def _want(self, file: File, algorithm: str | None) -> None:
-        lot = self._lots[file[0], algorithm]
+    def _want(self, file: int, algorithm: str | None) -> None:
+        lot = self._lots[self._found.place_of(file), algorithm]
         lot.files.append(file)
-        lot.bytes += file[1][1] if algorithm else 2 * EDGE
+        lot.bytes += self._found.sizes[file] if algorithm else 2 * EDGE
 
     def _hand_out(self, pool: _Pool, *, all_of_it: bool = False) -> None:
         for (place, algorithm), lot in self._lots.items():
             if lot.files and (all_of_it or len(lot.files) >= MOST_FILES or lot.bytes >= MOST_BYTES):
                 # Neighbours are opened faster one after the other.
-                lot.files.sort(key=_relative_path)
-                pool.ask(Question(place.folder, algorithm, [entry for _, entry in lot.files]), (algorithm, lot.files))
+                lot.files.sort()
+                question = Question(place.folder, algorithm, list(map(self._found.entry, lot.files)))
+                take_in = self._take_contents if algorithm else self._take_edges
+                pool.ask(question, partial(take_in, pool, lot.files))
                 lot.files, lot.bytes = [], 0
 
-    def _take_in(self, pool: _Pool, patience: float = 0.0) -> None:
-        for (algorithm, files), answer in pool.answers(patience):
-            self.progress.read += len(files)
-            if algorithm is None:
-                self._note_edges(files, answer)
-            else:
-                self._note_contents(files, answer)
-        self._tell(self.progress)
+    def _take_edges(self, pool: _Pool, files: list[int], digests: Answer) -> None:
+        self._edged(self._take(self._found.edges, files, digests))
+        self._hand_out(pool)
 
-    def _note_edges(self, files: list[File], answer: Answer) -> None:
-        changed = self._changed[files[0][0]]
-        for file, found in zip(files, answer, strict=True):
-            if isinstance(found, bytes):
-                place, (path, size, mtime_ns, inode, device) = file
-                place.known[path] = (size, mtime_ns, inode, device, found, UNKNOWN)
-                changed.add(path)
-                self._edged(file, found)
-            else:
-                self.problems.append((path_of(file), found[1]))
+    def _take_contents(self, _: _Pool, files: list[int], digests: Answer) -> None:
+        contents = self._found.contents
+        for file in self._take(contents, files, digests):
+            self._groups[contents[file]].append(file)
 
-    def _note_contents(self, files: list[File], answer: Answer) -> None:
-        changed = self._changed[files[0][0]]
-        for file, found in zip(files, answer, strict=True):
-            if isinstance(found, bytes):
-                place, (path, size, mtime_ns, inode, device) = file
-                edge, _ = _known_of(file)
-                place.known[path] = (size, mtime_ns, inode, device, edge, found)
-                changed.add(path)
-                self._contents[found].append(file)
+    def _take(self, column: list[bytes], files: list[int], digests: Answer) -> list[int]:
+        """Write down what was read; the files that could be."""
+        self.progress.read += len(files)
+        read = []
+        for file, digest in zip(files, digests, strict=True):
+            if isinstance(digest, bytes):
+                self._found.note(column, file, digest)
+                read.append(file)
             else:
-                self.problems.append((path_of(file), found[1]))
+                self.problems.append((self._found.path(file), digest[1]))
+        return read
 
-    def _groups(self) -> Iterator[Group]:
-        for digest, files in self._contents.items():
+    def _keep(self, complete: bool) -> None:
+        for place in self._places:
+            learnt = self._found.learnt(place)
+            gone = self._found.gone(place) if complete and place.whole else ()
+            if learnt or gone:
+                self._known.keep(place.real, learnt, gone)
+
+    def _all_groups(self) -> Iterator[Group]:
+        found = self._found
+        for digest, files in self._groups.items():
             if len(files) > 1:
-                copies = len({entry[3:] for _, entry in files})
+                copies = len({found.identities[file] for file in files})
                 if copies > 1 or self._linked:
-                    yield Group(digest, files[0][1][1], tuple(sorted(files, key=path_of)), copies)
+                    paths = sorted(map(found.path, files))
+                    yield Group(digest, found.sizes[files[0]], paths, copies, partial(self._files, files))
 
-
-def _known_of(file: File) -> tuple[bytes, bytes]:
-    """The digests of the edges and of the content, if the file is still what it was when they were made."""
-    place, entry = file
-    facts = place.known.get(entry[0])
-    return facts[4:] if facts is not None and facts[:4] == entry[1:] else _NOTHING_KNOWN
-
-
-def _relative_path(file: File) -> str:
-    return file[1][0]
+    def _files(self, numbers: Sequence[int]) -> tuple[File, ...]:
+        return tuple(sorted(map(self._found.file, numbers), key=path_of))

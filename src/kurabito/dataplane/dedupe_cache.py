@@ -1,7 +1,7 @@
 """What earlier searches learnt: the digests of files, good for as long as a file is what it was.
 
 A database of its own in the state folder, which can be removed at any time; then everything is read once more. A row holds a
-whole folder, because a row for each file would take longer to load than the files take to be looked at.
+whole folder, column by column, as a walk finds it: whether anything in it changed is one comparison of bytes.
 """
 
 from __future__ import annotations
@@ -9,30 +9,83 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from struct import Struct
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from kurabito.errors import ConfigError, DatabaseUnavailable
 
 FILE: Final = "dedupe.db"
-UNKNOWN: Final = bytes(32)
+DIGEST: Final = 32
+UNKNOWN: Final = bytes(DIGEST)
 """Stands for a digest that was not made."""
 
-Facts = tuple[int, int, int, int, bytes, bytes]
-"""A file as it was seen (size, mtime in ns, inode, device), and the digests of its edges and of its content."""
-
-_FACTS: Final = Struct("<4q32s32s")
-_VERSION: Final = 1
+_VERSION: Final = 2
 _TABLE: Final = """
 CREATE TABLE folders (
-    path  TEXT NOT NULL PRIMARY KEY,
-    names TEXT NOT NULL,
-    facts BLOB NOT NULL
+    path     TEXT NOT NULL PRIMARY KEY,
+    names    TEXT NOT NULL,
+    seen     BLOB NOT NULL,
+    edges    BLOB NOT NULL,
+    contents BLOB NOT NULL
 )
 """
-_BELOW: Final = "SELECT substr(path, :skipped), names, facts FROM folders WHERE path >= :folder AND path < :beyond"
+_BELOW: Final = """
+SELECT substr(path, :skipped), names, seen, edges, contents FROM folders WHERE path >= :folder AND path < :beyond
+"""
 _PATIENCE: Final = 10.0
+
+
+class Seen(NamedTuple):
+    """The files of a folder as a walk saw them."""
+
+    names: str
+    """Their names, with slashes between them."""
+    facts: bytes
+    """Their sizes, then their mtimes in ns, their inodes and their devices: 8 bytes for each number."""
+
+
+class Digests(NamedTuple):
+    """What is known of the files of a folder, in the order of their names."""
+
+    edges: bytes
+    contents: bytes
+
+    @classmethod
+    def none_of(cls, files: int) -> Digests:
+        return cls(UNKNOWN * files, UNKNOWN * files)
+
+
+def recall(now: Seen, then: Seen, digests: Digests) -> Digests:
+    """Of the digests of a folder those of files that are still what they were."""
+    if now == then:
+        return digests
+    known = {file: at * DIGEST for at, file in enumerate(_each(then))}
+    unknown = len(digests.edges)
+    padded = Digests(digests.edges + UNKNOWN, digests.contents + UNKNOWN)
+    places = [known.get(file, unknown) for file in _each(now)]
+    return Digests(*[b"".join([column[at : at + DIGEST] for at in places]) for column in padded])
+
+
+def added_to(then: Seen, digests: Digests, now: Seen, learnt: Digests) -> tuple[Seen, Digests]:
+    """What is known of a folder of which only some files were looked at: the others are kept as they were."""
+    rows = {file[0]: (file, at) for at, file in enumerate(_each(then))}
+    files = len(rows)
+    rows |= {file[0]: (file, files + at) for at, file in enumerate(_each(now))}
+    columns = zip(*[file for file, _ in rows.values()], strict=True)
+    names = "/".join(next(columns))
+    facts = b"".join([int(number).to_bytes(8, "little", signed=True) for column in columns for number in column])
+    both = [one + other for one, other in zip(digests, learnt, strict=True)]
+    kept = [b"".join([column[at * DIGEST : (at + 1) * DIGEST] for _, at in rows.values()]) for column in both]
+    return Seen(names, facts), Digests(*kept)
+
+
+def _each(seen: Seen) -> Iterable[tuple[str, int, int, int, int]]:
+    if not seen.facts:
+        return ()
+    numbers = memoryview(seen.facts).cast("q").tolist()
+    names = seen.names.split("/")
+    count = len(names)
+    return zip(names, *[numbers[at : at + count] for at in range(0, 4 * count, count)], strict=True)
 
 
 class Known:
@@ -62,35 +115,21 @@ class Known:
     ) -> None:
         self._database.close()
 
-    def below(self, folder: str) -> dict[str, Facts]:
-        """What is known of the files below a folder, whose text ends with a slash, by their paths from there."""
+    def below(self, folder: str) -> dict[str, tuple[Seen, Digests]]:
+        """What is known of the folders below a folder, whose text ends with a slash, by their paths from there."""
         # "0" is the character after the slash.
         limits = {"folder": folder, "beyond": folder[:-1] + "0", "skipped": len(folder) + 1}
-        known: dict[str, Facts] = {}
-        for inner, names, facts in self._database.execute(_BELOW, limits):
-            known.update(zip([inner + name for name in names.split("/")], _FACTS.iter_unpack(facts), strict=True))
-        return known
+        rows = self._database.execute(_BELOW, limits)
+        return {path: (Seen(names, facts), Digests(edges, contents)) for path, names, facts, edges, contents in rows}
 
-    def keep(self, folder: str, known: Mapping[str, Facts], changed: Iterable[str]) -> None:
-        """Remember what is known below a folder now; `changed` are the paths about which something else is known."""
-        inner = {path[: path.rfind("/") + 1]: list[tuple[str, Facts]]() for path in changed}
-        for path, facts in known.items():
-            cut = path.rfind("/") + 1
-            if (files := inner.get(path[:cut])) is not None:
-                files.append((path[cut:], facts))
-        rows = [
-            (
-                folder + path,
-                "/".join([name for name, _ in files]),
-                b"".join([_FACTS.pack(*facts) for _, facts in files]),
-            )
-            for path, files in inner.items()
-        ]
+    def keep(self, folder: str, known: Mapping[str, tuple[Seen, Digests]], gone: Iterable[str]) -> None:
+        """Remember what is known of some folders below one, and forget others."""
+        rows = [(folder + path, *seen, *digests) for path, (seen, digests) in known.items()]
         try:
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
-                self._database.executemany("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", rows)
-                self._database.execute("DELETE FROM folders WHERE facts = x''")
+                self._database.executemany("DELETE FROM folders WHERE path = ?", [(folder + path,) for path in gone])
+                self._database.executemany("INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?, ?)", rows)
         except sqlite3.Error as problem:
             raise DatabaseUnavailable(f"cannot write to {self._file}: {problem}; is there room on the disk?") from None
 

@@ -15,7 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from kurabito.dataplane.dedupe import File, Group, path_of
+from kurabito.dataplane.dedupe import Group
+from kurabito.dataplane.dedupe_found import File, path_of
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.paths import Root, check_relative
 from kurabito.dataplane.walk import Entry, signed

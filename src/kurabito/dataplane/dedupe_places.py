@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from stat import S_ISREG
 
-from kurabito.dataplane.dedupe_cache import Facts
+from kurabito.dataplane.dedupe_cache import Digests, Seen
+from kurabito.dataplane.dedupe_look import Found, by_folder, reason
 from kurabito.dataplane.names import as_name, as_text
 from kurabito.dataplane.paths import Root
-from kurabito.dataplane.walk import Entry, Walk, signed
+from kurabito.dataplane.walk import Entry, signed
 from kurabito.errors import InvalidInput
 
 
@@ -24,17 +25,16 @@ class Place:
         """Where it really is, so that what is known of it is found again by whichever way somebody came."""
         self.named: dict[str, int] = {}
         """The files of it that were named, each with its rank; empty when the whole folder is meant."""
-        self.known: dict[str, Facts] = {}
-        """What is known of its files."""
-        self.problems: list[tuple[str, str]] = []
-        """What is there and could not be looked at."""
+        self.known: dict[str, tuple[Seen, Digests]] = {}
+        """What is known of the files in it, by folders."""
+        self.elsewhere = sorted(elsewhere)
+        """What is in it and was given before: it is looked at there."""
         self._rank = rank
-        self._elsewhere = elsewhere
 
     @property
     def whole(self) -> bool:
         """True when everything below the folder is looked at from here."""
-        return not self.named and not self._elsewhere
+        return not self.named and not self.elsewhere
 
     def rank(self, relative_path: str) -> int:
         """Which path of the command line led to a file: what was given first is preferred when one copy is kept."""
@@ -44,30 +44,25 @@ class Place:
         """A path below it as it was asked for, and as the operating system takes it."""
         return self._prefix + as_name(relative_path)
 
-    def batches(self) -> Iterator[list[Entry]]:
-        """The files, in lists of neighbours; raises RootUnavailable."""
+    def check(self) -> None:
+        """Raise RootUnavailable if the folder cannot be opened."""
+        with Root(Path(self.folder)):
+            pass
+
+    def look_at_named(self) -> Found:
+        """The files of it that were named; raises RootUnavailable."""
+        entries: list[Entry] = []
+        problems: list[tuple[str, str]] = []
         with Root(Path(self.folder)) as root:
-            if self.named:
-                yield self._look_at_named(root)
-                return
-            walk = Walk(root.fd, keep=self._keep if self._elsewhere else None)
-            yield from walk.batches()
-            self.problems += [(self.shown(path), _reason(problem)) for path, problem in walk.problems]
-
-    def _keep(self, prefix: str, names: list[str]) -> list[str]:
-        return [name for name in names if prefix + name not in self._elsewhere]
-
-    def _look_at_named(self, root: Root) -> list[Entry]:
-        found: list[Entry] = []
-        for name in self.named:
-            try:
-                seen = os.stat(as_name(name), dir_fd=root.fd, follow_symlinks=False)
-            except OSError as problem:
-                self.problems.append((self.shown(name), _reason(problem)))
-                continue
-            if S_ISREG(seen.st_mode):
-                found.append((name, seen.st_size, seen.st_mtime_ns, signed(seen.st_ino), signed(seen.st_dev)))
-        return found
+            for name in self.named:
+                try:
+                    seen = os.stat(as_name(name), dir_fd=root.fd, follow_symlinks=False)
+                except OSError as problem:
+                    problems.append((name, reason(problem)))
+                    continue
+                if S_ISREG(seen.st_mode):
+                    entries.append((name, seen.st_size, seen.st_mtime_ns, signed(seen.st_ino), signed(seen.st_dev)))
+        return list(by_folder([entries] if entries else [])), [], problems
 
 
 def places_of(paths: Iterable[Path]) -> list[Place]:
@@ -115,7 +110,3 @@ def _named_in(places: list[Place], path: Path, rank: int) -> Place:
         places.append(place)
     place.named[as_text(path.name)] = rank
     return place
-
-
-def _reason(problem: OSError) -> str:
-    return problem.strerror or type(problem).__name__

@@ -8,8 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable
-from hashlib import sha256
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from blake3 import blake3
 
@@ -21,33 +20,51 @@ READ_WHOLE: Final = 32 * 1024
 """Up to this size a file is read whole at once: looking at its edges first would cost about as much."""
 
 _BUFFER: Final = 256 * 1024
-"""Small enough to stay in a core's own cache between being filled and being hashed."""
+"""Small enough to stay in a core's own cache between being filled and being hashed. What does not fit is mapped: a large file
+is hashed a third faster where it lies than through a copy, a small one is copied faster than it is mapped."""
+_WINDOW: Final = 64 << 20
+"""How much of a file is mapped at a time, so that the largest one takes no more memory than others."""
 
 
 class _Hasher(Protocol):
     """What blake3 and hashlib have in common."""
 
-    def update(self, data: memoryview, /) -> object: ...
+    def update(self, data: Any, /) -> object: ...
     def digest(self) -> bytes: ...
+
+
+def _sha256() -> _Hasher:
+    # Loaded when somebody wants it: a short search has no use for it.
+    from hashlib import sha256
+
+    return sha256()
 
 
 _HASHERS: Final[dict[HashAlgorithm, Callable[[], _Hasher]]] = {
     # On one thread: it is given several files at once as it is.
     HashAlgorithm.BLAKE3: blake3,
-    HashAlgorithm.SHA256: sha256,
+    HashAlgorithm.SHA256: _sha256,
 }
 
 
 class Reader:
-    """Reads files into one buffer, which is used again for each; not for two threads at once."""
+    """Reads files into one buffer, which is used again for each; not for two threads at once.
 
-    def __init__(self) -> None:
+    A file that somebody cuts off, or a disk that fails, while the file is mapped ends the process with SIGBUS. Who cannot
+    afford that, or wants to know which file it was, reads with `mapped=False`.
+    """
+
+    def __init__(self, *, mapped: bool) -> None:
         # It begins with a page: into such memory the kernel copies, and from it blake3 reads, markedly faster.
         self._buffer = memoryview(mmap.mmap(-1, _BUFFER))
+        self._mapped = mapped
 
     def whole(self, fd: int, algorithm: HashAlgorithm) -> tuple[bytes, int]:
         """The digest of everything that the descriptor has, and how many bytes that were."""
-        hasher, buffer, size = _HASHERS[algorithm](), self._buffer, 0
+        hasher, buffer = _HASHERS[algorithm](), self._buffer
+        size = 0
+        if self._mapped and (large := os.fstat(fd).st_size) > _BUFFER:
+            size = _update_mapped(hasher, fd, large)
         while read := os.preadv(fd, (buffer,), size):
             hasher.update(buffer[:read])
             size += read
@@ -62,3 +79,20 @@ class Reader:
         first = os.preadv(fd, (buffer[:EDGE],), 0)
         last = os.preadv(fd, (buffer[first : first + EDGE],), max(size - EDGE, first))
         return blake3(buffer[: first + last]).digest()
+
+
+def _update_mapped(hasher: _Hasher, fd: int, size: int) -> int:
+    """Hash as much of a file as can be mapped; how many bytes that were."""
+    done = 0
+    while done < size:
+        length = min(size - done, _WINDOW)
+        try:
+            window = mmap.mmap(fd, length, mmap.MAP_SHARED, mmap.PROT_READ, offset=done)
+        except (OSError, ValueError):
+            # Not every file system can do it, and what is shorter by now cannot be mapped as it was.
+            break
+        with window:
+            window.madvise(mmap.MADV_SEQUENTIAL)
+            hasher.update(window)
+        done += length
+    return done

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
+import signal
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import BinaryIO, Final, Generic, NamedTuple, Self, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from kurabito.dataplane import hash_process
-from kurabito.dataplane.hash_process import Answer, Question
+from kurabito.dataplane.digest import Reader
 from kurabito.errors import DiskError
 
 T = TypeVar("T")
@@ -21,17 +21,55 @@ MOST_FILES: Final = 512
 MOST_BYTES: Final = 16 << 20
 """A question with more than this is two, unless it is a single file: so no core waits long for another one's last."""
 
+_ATTEMPTS: Final = 2
+
+Start = Callable[[int, int], int]
+"""Starts a process that takes questions from one descriptor and writes answers to the other; its pid."""
+
 
 class ReaderLost(DiskError):
-    """A process that reads files ended by itself."""
+    """A process that reads files ended by itself, and the one after it too."""
 
     code = "reader_lost"
 
 
+def spawned(questions: int, answers: int) -> int:
+    """A new interpreter, which knows nothing of this one: for a program with threads."""
+    # -P: a file in the working folder must not be taken for a module.
+    command = [sys.executable, "-P", "-m", hash_process.__name__]
+    ends = [(os.POSIX_SPAWN_DUP2, questions, 0), (os.POSIX_SPAWN_DUP2, answers, 1)]
+    return os.posix_spawn(sys.executable, command, os.environ, file_actions=ends)
+
+
+def forked(answer: Callable[[tuple[Any, ...], Reader], Any]) -> Start:
+    """A copy of this process, ready at once, which answers with a function of its own: for a program without threads."""
+
+    def start(questions: int, answers: int) -> int:
+        if pid := os.fork():
+            return pid
+        try:
+            # A pipe ends when nobody holds it open, and a copy holds whatever the other did.
+            low, high = sorted((questions, answers))
+            os.closerange(3, low)
+            os.closerange(low + 1, high)
+            os.closerange(high + 1, os.sysconf("SC_OPEN_MAX"))
+            hash_process.serve(questions, answers, answer)
+        finally:
+            os._exit(1)
+
+    return start
+
+
 class _Process(NamedTuple):
-    child: subprocess.Popen[bytes]
-    questions: BinaryIO
-    answers: BinaryIO
+    pid: int
+    questions: int
+    answers: int
+
+
+class _Asked(NamedTuple, Generic[T]):
+    question: tuple[Any, ...]
+    about: T
+    attempts: int = 0
 
 
 class HashPool(Generic[T]):
@@ -41,13 +79,17 @@ class HashPool(Generic[T]):
         pool.ask(Question(folder, "blake3", files), about=rows)
         while pool.waiting:
             for rows, digests in pool.answers(timeout=1.0): ...
+
+    A process that ends in the middle of its work is replaced, and asked to read what it read without mapping it: so a file
+    that was cut off meanwhile is found to have changed.
     """
 
-    def __init__(self, processes: int | None = None) -> None:
+    def __init__(self, processes: int | None = None, *, start: Start = spawned) -> None:
         self._most = processes or len(os.sched_getaffinity(0))
+        self._start = start
         self._idle: list[_Process] = []
-        self._busy: dict[int, tuple[_Process, T]] = {}
-        self._queue: deque[tuple[Question, T]] = deque()
+        self._busy: dict[int, tuple[_Process, _Asked[T]]] = {}
+        self._queue: deque[_Asked[T]] = deque()
         self._poll = select.poll()
 
     def __enter__(self) -> Self:
@@ -56,13 +98,22 @@ class HashPool(Generic[T]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in [*self._idle, *(busy for busy, _ in self._busy.values())]:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes, and forget what they were asked; the next question starts new ones."""
+        self.forget()
+        for process in self._idle:
+            _end(process)
+        self._idle.clear()
+
+    def forget(self) -> None:
+        """Forget what was asked and has no answer yet. Processes that have nothing to do stay."""
+        for process, _ in self._busy.values():
             # They hold nothing that could be lost, and one may be in the middle of a very large file.
-            process.child.kill()
-            process.child.wait()
-            _close(process.questions)
-            _close(process.answers)
-        self._idle, self._busy = [], {}
+            self._poll.unregister(process.answers)
+            _end(process)
+        self._busy.clear()
         self._queue.clear()
 
     @property
@@ -75,55 +126,61 @@ class HashPool(Generic[T]):
         """True while a further question would keep some process from idling soon."""
         return len(self._queue) < self._most
 
-    def ask(self, question: Question, about: T) -> None:
+    def ask(self, question: tuple[Any, ...], about: T) -> None:
         """Have some files read."""
-        self._queue.append((question, about))
+        self._queue.append(_Asked(question, about))
         self._hand_out()
 
-    def answers(self, timeout: float = 0.0) -> Iterator[tuple[T, Answer]]:
+    def answers(self, timeout: float = 0.0) -> Iterator[tuple[T, Any]]:
         """What is ready by now, or within so many seconds when nothing is; raises ReaderLost."""
         for fd, _ in self._poll.poll(timeout * 1000):
-            process, about = self._busy[fd]
-            try:
-                answer: Answer = hash_process.receive(process.answers)
-            except EOFError:
-                raise ReaderLost(
-                    f"a process that reads files ended with code {process.child.wait()} in the middle of its work; "
-                    "was it killed for want of memory?"
-                ) from None
-            del self._busy[fd]
+            process, asked = self._busy.pop(fd)
             self._poll.unregister(fd)
+            try:
+                answer = hash_process.receive(process.answers)
+            except EOFError:
+                self._ask_again(process, asked)
+                continue
             self._idle.append(process)
             self._hand_out()
-            yield about, answer
+            yield asked.about, answer
 
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self._most):
-            if not self._idle:
-                self._idle.append(_start())
-            question, about = self._queue.popleft()
-            process = self._idle[-1]
+            process = self._idle.pop() if self._idle else self._begin()
+            asked = self._queue.popleft()
             try:
-                hash_process.send(process.questions, tuple(question))
+                hash_process.send(process.questions, (tuple(asked.question), not asked.attempts))
             except BrokenPipeError:
-                raise ReaderLost(f"a process that reads files ended with code {process.child.wait()}") from None
-            self._idle.pop()
-            self._busy[process.answers.fileno()] = process, about
+                self._ask_again(process, asked)
+                continue
+            self._busy[process.answers] = process, asked
             self._poll.register(process.answers, select.POLLIN)
 
+    def _ask_again(self, process: _Process, asked: _Asked[T]) -> None:
+        code = _end(process)
+        if asked.attempts + 1 == _ATTEMPTS:
+            raise ReaderLost(
+                f"two processes that read files ended in the middle of their work, the last one with code {code}; "
+                "were they killed for want of memory?"
+            )
+        self._queue.appendleft(asked._replace(attempts=asked.attempts + 1))
+        self._hand_out()
 
-def _start() -> _Process:
-    # -P: a file in the working folder must not be taken for a module.
-    command = [sys.executable, "-P", "-m", hash_process.__name__]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ourselves
-    assert child.stdin is not None
-    assert child.stdout is not None
-    return _Process(child, cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout))
+    def _begin(self) -> _Process:
+        theirs_to_read, questions = os.pipe()
+        answers, theirs_to_write = os.pipe()
+        try:
+            return _Process(self._start(theirs_to_read, theirs_to_write), questions, answers)
+        finally:
+            os.close(theirs_to_read)
+            os.close(theirs_to_write)
 
 
-def _close(pipe: BinaryIO) -> None:
-    try:
-        pipe.close()
-    except BrokenPipeError:
-        # Something was left to be written to a process that is no more.
-        pass
+def _end(process: _Process) -> int:
+    """Have a process end, if it has not yet; its exit code, or the signal that ended it as a negative number."""
+    os.kill(process.pid, signal.SIGKILL)
+    _, status = os.waitpid(process.pid, 0)
+    os.close(process.questions)
+    os.close(process.answers)
+    return os.waitstatus_to_exitcode(status)

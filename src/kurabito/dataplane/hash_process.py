@@ -1,7 +1,7 @@
 """A process that reads files and answers with their digests.
 
-Threads would share one interpreter, and over many small files they only stand in each other's way. It is asked through its
-standard input and answers on its standard output, one answer to each question, and ends when nobody can ask any more.
+Threads would share one interpreter, and over many small files they only stand in each other's way. It is asked through one
+pipe and answers on another, one answer to each question, and ends when nobody can ask any more.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import select
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kurabito.dataplane.digest import Reader
 from kurabito.dataplane.paths import Root
@@ -22,6 +23,7 @@ from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.values import HashAlgorithm
 
 _LENGTH: Final = 4
+_READ_AT_ONCE: Final = 1 << 20
 
 Wanted = tuple[str, int, int, int | None, int | None]
 """A file as it was last seen: relative path, size, mtime in ns, inode, device. An older database may lack the last two."""
@@ -40,30 +42,39 @@ class Question(NamedTuple):
     files: list[Wanted]
 
 
-def send(pipe: BinaryIO, message: Any) -> None:
+def send(pipe: int, message: Any) -> None:
     """Write one message."""
     text = marshal.dumps(message)
-    pipe.write(len(text).to_bytes(_LENGTH, "big") + text)
-    pipe.flush()
+    rest = memoryview(len(text).to_bytes(_LENGTH, "big") + text)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
 
 
-def receive(pipe: BinaryIO) -> Any:
+def receive(pipe: int) -> Any:
     """The next message; raises EOFError when the other side is gone."""
-    length = pipe.read(_LENGTH)
-    if len(length) < _LENGTH:
-        raise EOFError
     # Both ends are this program, and nobody else can write to the pipe.
-    return marshal.loads(pipe.read(int.from_bytes(length, "big")))  # noqa: S302
+    return marshal.loads(_read(pipe, int.from_bytes(_read(pipe, _LENGTH), "big")))  # noqa: S302
 
 
-def answer(question: Question, reader: Reader) -> Answer:
+def _read(pipe: int, size: int) -> bytearray:
+    text = bytearray()
+    while len(text) < size:
+        part = os.read(pipe, min(size - len(text), _READ_AT_ONCE))
+        if not part:
+            raise EOFError
+        text += part
+    return text
+
+
+def answer(question: tuple[Any, ...], reader: Reader) -> Answer:
     """Read what is asked for."""
-    algorithm = None if question.algorithm is None else HashAlgorithm(question.algorithm)
+    folder, name, files = Question(*question)
+    algorithm = None if name is None else HashAlgorithm(name)
     try:
-        with Root(Path(question.folder)) as root:
-            return [_digest(root, reader, algorithm, file) for file in question.files]
+        with Root(Path(folder)) as root:
+            return [_digest(root, reader, algorithm, file) for file in files]
     except RootUnavailable as problem:
-        return [(ErrorCode.ROOT_UNAVAILABLE.value, str(problem))] * len(question.files)
+        return [(ErrorCode.ROOT_UNAVAILABLE.value, str(problem))] * len(files)
 
 
 def _digest(root: Root, reader: Reader, algorithm: HashAlgorithm | None, file: Wanted) -> bytes | Problem:
@@ -94,27 +105,28 @@ def _is(now: os.stat_result, inode: int | None, device: int | None) -> bool:
     return all(stored is None or (number - stored) % (1 << 64) == 0 for number, stored in pairs)
 
 
-def main() -> None:
-    """Answer questions until there are no more."""
+def serve(questions: int, answers: int, answer: Callable[[tuple[Any, ...], Reader], Any]) -> None:
+    """Answer questions until there are no more. A message is a question and whether files may be mapped."""
     # Ctrl-C is for whoever asks, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_the_asker, daemon=True).start()
-    reader = Reader()
+    threading.Thread(target=_end_with_the_asker, args=[questions], daemon=True).start()
+    readers = {mapped: Reader(mapped=mapped) for mapped in (True, False)}
     try:
         while True:
-            send(sys.stdout.buffer, answer(Question(*receive(sys.stdin.buffer)), reader))
+            question, mapped = receive(questions)
+            send(answers, answer(question, readers[mapped]))
     except (EOFError, BrokenPipeError):
         os._exit(0)
 
 
-def _end_with_the_asker() -> None:
+def _end_with_the_asker(questions: int) -> None:
     """Wait until nobody can ask any more, and leave at once, also from the middle of a very large file."""
     poll = select.poll()
     # That the other end is closed is told whatever else is asked for.
-    poll.register(sys.stdin.fileno(), 0)
+    poll.register(questions, 0)
     poll.poll()
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main()
+    serve(sys.stdin.fileno(), sys.stdout.fileno(), answer)

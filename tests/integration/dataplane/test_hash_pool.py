@@ -26,7 +26,8 @@ def ask(folder: Path, *files: Wanted, algorithm: str | None = "blake3") -> Answe
         pool.ask(Question(str(folder), algorithm, list(files)), None)
         while pool.waiting:
             for _, answer in pool.answers(1.0):
-                return answer
+                found: Answer = answer
+                return found
     raise AssertionError("no answer came")
 
 
@@ -81,29 +82,56 @@ def test_a_folder_that_is_gone_is_the_answer_for_all_its_files(tmp_path: Path) -
     assert [problem[0] for problem in answer] == ["ROOT_UNAVAILABLE"] * 2
 
 
-def test_a_killed_process_is_an_error_and_not_a_hang(tmp_path: Path) -> None:
-    # A terabyte of nothing takes long enough to read.
+def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(tmp_path: Path) -> None:
+    # A terabyte of nothing takes long enough to read for somebody to come between.
+    large, small = tmp_path / "large", tmp_path / "small"
+    with large.open("wb") as file:
+        file.truncate(1 << 40)
+    small.write_bytes(b"content")
+    files = [wanted(large), wanted(small)]
+    with HashPool[None](1) as pool:
+        pool.ask(Question(str(tmp_path), "blake3", files), None)
+        [(process, _)] = pool._busy.values()
+        maps = Path(f"/proc/{process.pid}/maps")
+        while str(large) not in maps.read_text():
+            pass
+        os.truncate(large, 0)
+        found: list[Answer] = []
+        while not found:
+            found = [answer for _, answer in pool.answers(10.0)]
+        assert pool._idle != [process]
+    [[problem, digest]] = found
+    assert problem[0] == "FILE_CHANGED"
+    assert digest == blake3(b"content").digest()
+
+
+def test_a_process_that_is_killed_is_replaced_once(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
     with HashPool[None](1) as pool:
         pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "large")]), None)
-        [(process, _)] = pool._busy.values()
-        process.child.send_signal(signal.SIGKILL)
+        [(first, _)] = pool._busy.values()
+        os.kill(first.pid, signal.SIGKILL)
+        assert list(pool.answers(10.0)) == []
+        [(second, _)] = pool._busy.values()
+        assert second.pid != first.pid
+        os.kill(second.pid, signal.SIGKILL)
         with pytest.raises(ReaderLost, match="code -9"):
             list(pool.answers(10.0))
 
 
-def test_a_process_that_died_while_it_had_nothing_to_do_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"content")
+def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"content")
     with HashPool[None](1) as pool:
-        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "file")]), None)
-        while not list(pool.answers(1.0)):
-            pass
-        [process] = pool._idle
-        process.child.kill()
-        process.child.wait()
-        with pytest.raises(ReaderLost, match="code -9"):
-            pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "file")]), None)
+        for _ in range(2):
+            pool.ask(Question(str(tmp_path), "blake3", [wanted(file)]), None)
+            while not (found := list(pool.answers(1.0))):
+                pass
+            assert found == [(None, [blake3(b"content").digest()])]
+            [process] = pool._idle
+            os.kill(process.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
 
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
@@ -115,7 +143,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
         "pool = HashPool(2)\n"
         "for _ in range(2):\n"
         f"    pool.ask(Question({str(tmp_path)!r}, 'blake3', [{wanted(tmp_path / 'large')!r}]), None)\n"
-        "print(*[process.child.pid for process, _ in pool._busy.values()], flush=True)\n"
+        "print(*[process.pid for process, _ in pool._busy.values()], flush=True)\n"
         "input()\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -12,7 +12,20 @@ from blake3 import blake3
 from kurabito.dataplane.digest import EDGE, Reader
 from kurabito.protocol.values import HashAlgorithm
 
-SIZES = [0, 1, EDGE - 1, EDGE, EDGE + 1, 2 * EDGE, 2 * EDGE + 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3 << 20]
+SIZES = [
+    0,
+    1,
+    EDGE - 1,
+    EDGE,
+    EDGE + 1,
+    2 * EDGE,
+    2 * EDGE + 1,
+    (1 << 18) - 1,
+    1 << 18,
+    (1 << 18) + 1,
+    3 << 20,
+    (64 << 20) + 5,
+]
 
 
 def opened(folder: Path, content: bytes) -> int:
@@ -20,10 +33,11 @@ def opened(folder: Path, content: bytes) -> int:
     return os.open(folder / "file", os.O_RDONLY)
 
 
+@pytest.mark.parametrize("mapped", [True, False])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_whole_content_is_hashed(tmp_path: Path, size: int) -> None:
+def test_the_whole_content_is_hashed(tmp_path: Path, size: int, mapped: bool) -> None:
     content = os.urandom(size)
-    reader = Reader()
+    reader = Reader(mapped=mapped)
     fd = opened(tmp_path, content)
     try:
         assert reader.whole(fd, HashAlgorithm.BLAKE3) == (blake3(content).digest(), size)
@@ -39,6 +53,6 @@ def test_edges_are_the_first_and_the_last_bytes(tmp_path: Path, size: int) -> No
     first, last = content[:EDGE], content[EDGE:][-EDGE:]
     fd = opened(tmp_path, content)
     try:
-        assert Reader().edges(fd, size) == blake3(first + last).digest()
+        assert Reader(mapped=True).edges(fd, size) == blake3(first + last).digest()
     finally:
         os.close(fd)
