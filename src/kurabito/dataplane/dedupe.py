@@ -11,12 +11,12 @@ What has no equal stays behind, read as little as possible. The first files are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito.dataplane.dedupe_cache import UNKNOWN, Known, Seen
-from kurabito.dataplane.dedupe_found import File, Found, path_of
+from kurabito.dataplane.dedupe_found import File, Found
 from kurabito.dataplane.dedupe_look import EVERYTHING, Look, Part, answer
 from kurabito.dataplane.dedupe_look import Found as Looked
 from kurabito.dataplane.dedupe_places import Place
@@ -45,6 +45,7 @@ class Group(NamedTuple):
     copies: int
     """How many of them are files of their own, and not further names of one."""
     find: Callable[[], tuple[File, ...]]
+    """Gives the files themselves, which few have a use for."""
 
     @property
     def files(self) -> tuple[File, ...]:
@@ -131,7 +132,7 @@ class Search:
         self._sizes = _Sieve(self._found.identities, linked=linked)
         self._edges = _Sieve(self._found.identities, linked=linked)
         self._groups: defaultdict[bytes, list[int]] = defaultdict(list)
-        self._lots: defaultdict[tuple[Place, str | None], _Lot] = defaultdict(_Lot)
+        self._lots: defaultdict[str | None, _Lot] = defaultdict(_Lot)
         self._listed = 0
 
     def run(self) -> list[Group]:
@@ -190,58 +191,59 @@ class Search:
 
     def _sized(self, files: Sequence[int]) -> None:
         sizes, edges, contents = self._found.sizes, self._found.edges, self._found.contents
-        edged = []
+        edged, small, large = [], [], []
         for file in files:
             if edges[file] != UNKNOWN:
                 edged.append(file)
             elif contents[file] != UNKNOWN:
                 self._groups[contents[file]].append(file)
-            elif size := sizes[file]:
-                self._want(file, ALGORITHM if size <= READ_WHOLE else None)
+            elif sizes[file] > READ_WHOLE:
+                large.append(file)
+            elif sizes[file]:
+                small.append(file)
         self._edged(edged)
+        self._want(small, ALGORITHM)
+        self._want(large, None)
 
     def _edged(self, files: Sequence[int]) -> None:
         sizes, edges, contents = self._found.sizes, self._found.edges, self._found.contents
+        wanted = []
         for file in self._edges.sift(files, [(sizes[file], edges[file]) for file in files]):
             if contents[file] != UNKNOWN:
                 self._groups[contents[file]].append(file)
             else:
-                self._want(file, ALGORITHM)
+                wanted.append(file)
+        self._want(wanted, ALGORITHM)
 
-    def _want(self, file: int, algorithm: str | None) -> None:
-        lot = self._lots[self._found.place_of(file), algorithm]
-        lot.files.append(file)
-        lot.bytes += self._found.sizes[file] if algorithm else 2 * EDGE
+    def _want(self, files: list[int], algorithm: str | None) -> None:
+        lot = self._lots[algorithm]
+        lot.files += files
+        lot.bytes += sum([self._found.sizes[file] for file in files]) if algorithm else 2 * EDGE * len(files)
 
     def _hand_out(self, pool: _Pool, *, all_of_it: bool = False) -> None:
-        for (place, algorithm), lot in self._lots.items():
+        for algorithm, lot in self._lots.items():
             if lot.files and (all_of_it or len(lot.files) >= MOST_FILES or lot.bytes >= MOST_BYTES):
-                # Neighbours are opened faster one after the other.
-                lot.files.sort()
-                question = Question(place.folder, algorithm, list(map(self._found.entry, lot.files)))
-                take_in = self._take_contents if algorithm else self._take_edges
-                pool.ask(question, partial(take_in, pool, lot.files))
+                for place, files in self._found.by_place(lot.files).items():
+                    question = Question(place.folder, algorithm, self._found.entries(files))  # type: ignore[arg-type]
+                    pool.ask(question, partial(self._take_contents if algorithm else self._take_edges, files))
                 lot.files, lot.bytes = [], 0
 
-    def _take_edges(self, pool: _Pool, files: list[int], digests: Answer) -> None:
-        self._edged(self._take(self._found.edges, files, digests))
-        self._hand_out(pool)
+    def _take_edges(self, files: list[int], digests: Answer) -> None:
+        self._edged(list(self._take(self._found.edges, files, digests)))
 
-    def _take_contents(self, _: _Pool, files: list[int], digests: Answer) -> None:
-        contents = self._found.contents
-        for file in self._take(contents, files, digests):
-            self._groups[contents[file]].append(file)
+    def _take_contents(self, files: list[int], digests: Answer) -> None:
+        groups = self._groups
+        for file, digest in self._take(self._found.contents, files, digests).items():
+            groups[digest].append(file)
 
-    def _take(self, column: list[bytes], files: list[int], digests: Answer) -> list[int]:
-        """Write down what was read; the files that could be."""
+    def _take(self, column: list[bytes], files: list[int], digests: Answer) -> Mapping[int, bytes]:
+        """Write down what was read; what it was, file by file."""
         self.progress.read += len(files)
-        read = []
-        for file, digest in zip(files, digests, strict=True):
-            if isinstance(digest, bytes):
-                self._found.note(column, file, digest)
-                read.append(file)
-            else:
-                self.problems.append((self._found.path(file), digest[1]))
+        read = {file: digest for file, digest in zip(files, digests, strict=True) if isinstance(digest, bytes)}
+        self._found.note(column, read)
+        if len(read) < len(files):
+            problems = [(file, found) for file, found in zip(files, digests, strict=True) if file not in read]
+            self.problems += [(self._found.path(file), str(reason)) for file, (_, reason) in problems]
         return read
 
     def _keep(self, complete: bool) -> None:
@@ -258,7 +260,4 @@ class Search:
                 copies = len({found.identities[file] for file in files})
                 if copies > 1 or self._linked:
                     paths = sorted(map(found.path, files))
-                    yield Group(digest, found.sizes[files[0]], paths, copies, partial(self._files, files))
-
-    def _files(self, numbers: Sequence[int]) -> tuple[File, ...]:
-        return tuple(sorted(map(self._found.file, numbers), key=path_of))
+                    yield Group(digest, found.sizes[files[0]], paths, copies, partial(found.files, files))

@@ -16,6 +16,8 @@ from kurabito.errors import ConfigError, DatabaseUnavailable
 
 FILE: Final = "dedupe.db"
 DIGEST: Final = 32
+FACTS: Final = 4 * 8
+"""How many bytes the facts of one file take."""
 UNKNOWN: Final = bytes(DIGEST)
 """Stands for a digest that was not made."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
-from kurabito.dataplane.dedupe_cache import DIGEST, Digests, Seen, added_to, recall
+from kurabito.dataplane.dedupe_cache import DIGEST, FACTS, Digests, Seen, added_to, recall
 from kurabito.dataplane.dedupe_places import Place
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.walk import Entry
@@ -20,12 +20,16 @@ def path_of(file: File) -> str:
     return place.shown(entry[0])
 
 
-class _Folder(NamedTuple):
-    place: Place
-    path: str
-    shown: str
-    seen: Seen
-    files: range
+class _Folder:
+    """A folder with files that were found."""
+
+    def __init__(self, place: Place, path: str, seen: Seen, first: int) -> None:
+        self.place = place
+        self.path = path
+        self.shown = place.shown(path)
+        self.seen = seen
+        self.first = first
+        """The number of its first file."""
 
 
 class Found:
@@ -40,66 +44,74 @@ class Found:
         self._names: list[str] = []
         self._mtimes: list[int] = []
         self._folder_of: list[_Folder] = []
-        self._folders: dict[tuple[Place, str], _Folder] = {}
-        self._changed: set[tuple[Place, str]] = set()
+        self._folders: list[_Folder] = []
+        self._changed: set[_Folder] = set()
 
     def add(self, place: Place, path: str, seen: Seen) -> range:
         """Take in the files of a folder; their numbers."""
         names = seen.names.split("/")
         count, first = len(names), len(self._names)
-        folder = _Folder(place, path, place.shown(path), seen, range(first, first + count))
+        folder = _Folder(place, path, seen, first)
         facts = memoryview(seen.facts).cast("q").tolist()
         self._names += names
         self.sizes += facts[:count]
         self._mtimes += facts[count : 2 * count]
         self.identities += zip(facts[2 * count : 3 * count], facts[3 * count :], strict=True)
         self._folder_of += [folder] * count
-        self._folders[place, path] = folder
+        self._folders.append(folder)
         known = place.known.get(path)
         if known is None or (known[0] != seen and place.whole):
-            self._changed.add((place, path))
+            self._changed.add(folder)
         edges, contents = Digests.none_of(count) if known is None else recall(seen, *known)
         self.edges += _cut(edges)
         self.contents += _cut(contents)
-        return folder.files
+        return range(first, first + count)
 
     def __len__(self) -> int:
         return len(self._names)
 
-    def place_of(self, number: int) -> Place:
-        return self._folder_of[number].place
+    def by_place(self, numbers: Iterable[int]) -> Mapping[Place, list[int]]:
+        """Files, in order, by the places where they were found."""
+        places: defaultdict[Place, list[int]] = defaultdict(list)
+        folder_of = self._folder_of
+        for number in sorted(numbers):
+            places[folder_of[number].place].append(number)
+        return places
 
-    def entry(self, number: int) -> Entry:
-        path = self._folder_of[number].path + self._names[number]
-        return path, self.sizes[number], self._mtimes[number], *self.identities[number]
+    def entries(self, numbers: Iterable[int]) -> list[Entry]:
+        """Files as a walk sees them."""
+        folder_of, names, sizes, mtimes = self._folder_of, self._names, self.sizes, self._mtimes
+        identities = self.identities
+        return [(folder_of[each].path + names[each], sizes[each], mtimes[each], *identities[each]) for each in numbers]
 
     def path(self, number: int) -> str:
         """The path of a file, as the operating system takes it."""
         return self._folder_of[number].shown + as_name(self._names[number])
 
-    def file(self, number: int) -> File:
-        return self._folder_of[number].place, self.entry(number)
+    def files(self, numbers: Iterable[int]) -> tuple[File, ...]:
+        """Files in the order of their paths."""
+        listed = sorted(numbers, key=self.path)
+        return tuple(zip([self._folder_of[each].place for each in listed], self.entries(listed), strict=True))
 
-    def note(self, column: list[bytes], number: int, digest: bytes) -> None:
-        """Write down what was learnt of a file in one of the two columns of digests."""
-        column[number] = digest
-        folder = self._folder_of[number]
-        self._changed.add((folder.place, folder.path))
+    def note(self, column: list[bytes], learnt: Mapping[int, bytes]) -> None:
+        """Write down what was learnt of files in one of the two columns of digests."""
+        for number, digest in learnt.items():
+            column[number] = digest
+        self._changed.update([self._folder_of[number] for number in learnt])
 
     def learnt(self, place: Place) -> Mapping[str, tuple[Seen, Digests]]:
         """The folders of a place of which more is known than before, or other files."""
-        return {path: self._known_now(place, path) for there, path in self._changed if there is place}
+        return {folder.path: self._known_now(folder) for folder in self._changed if folder.place is place}
 
-    def _known_now(self, place: Place, path: str) -> tuple[Seen, Digests]:
-        folder = self._folders[place, path]
-        files = slice(folder.files.start, folder.files.stop)
+    def _known_now(self, folder: _Folder) -> tuple[Seen, Digests]:
+        seen, known = folder.seen, folder.place.known.get(folder.path)
+        files = slice(folder.first, folder.first + len(seen.facts) // FACTS)
         now = Digests(b"".join(self.edges[files]), b"".join(self.contents[files]))
-        known = place.known.get(path)
-        return (folder.seen, now) if known is None or place.whole else added_to(*known, folder.seen, now)
+        return (seen, now) if known is None or folder.place.whole else added_to(*known, seen, now)
 
     def gone(self, place: Place) -> Iterable[str]:
         """The folders of a place that are known and were not found."""
-        return place.known.keys() - {path for there, path in self._folders if there is place}
+        return place.known.keys() - {folder.path for folder in self._folders if folder.place is place}
 
 
 def _cut(digests: bytes) -> list[bytes]:

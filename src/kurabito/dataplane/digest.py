@@ -33,18 +33,19 @@ class _Hasher(Protocol):
     def digest(self) -> bytes: ...
 
 
-def _sha256() -> _Hasher:
+def _sha256(data: memoryview, /) -> _Hasher:
     # Loaded when somebody wants it: a short search has no use for it.
     from hashlib import sha256
 
-    return sha256()
+    return sha256(data)
 
 
-_HASHERS: Final[dict[HashAlgorithm, Callable[[], _Hasher]]] = {
+_HASHERS: Final[dict[HashAlgorithm, Callable[[memoryview], _Hasher]]] = {
     # On one thread: it is given several files at once as it is.
     HashAlgorithm.BLAKE3: blake3,
     HashAlgorithm.SHA256: _sha256,
 }
+_NOTHING: Final = memoryview(b"")
 
 
 class Reader:
@@ -57,28 +58,32 @@ class Reader:
     def __init__(self, *, mapped: bool) -> None:
         # It begins with a page: into such memory the kernel copies, and from it blake3 reads, markedly faster.
         self._buffer = memoryview(mmap.mmap(-1, _BUFFER))
+        self._first = self._buffer[:EDGE]
         self._mapped = mapped
 
-    def whole(self, fd: int, algorithm: HashAlgorithm) -> tuple[bytes, int]:
-        """The digest of everything that the descriptor has, and how many bytes that were."""
-        hasher, buffer = _HASHERS[algorithm](), self._buffer
-        size = 0
-        if self._mapped and (large := os.fstat(fd).st_size) > _BUFFER:
-            size = _update_mapped(hasher, fd, large)
-        while read := os.preadv(fd, (buffer,), size):
-            hasher.update(buffer[:read])
-            size += read
-            if read < _BUFFER:
-                # A file gives less than was asked for only at its end.
-                break
-        return hasher.digest(), size
+    def whole(self, algorithm: HashAlgorithm) -> Callable[[int, int], tuple[bytes, int]]:
+        """What makes the digest of an open file that has so many bytes; it also tells how many there were."""
+        hasher_of, buffer = _HASHERS[algorithm], self._buffer
 
-    def edges(self, fd: int, size: int) -> bytes:
+        def whole(fd: int, size: int) -> tuple[bytes, int]:
+            if size <= _BUFFER:
+                read = os.preadv(fd, (buffer,), 0)
+                return hasher_of(buffer[:read]).digest(), read
+            hasher = hasher_of(_NOTHING)
+            done = _update_mapped(hasher, fd, size) if self._mapped else 0
+            while read := os.preadv(fd, (buffer,), done):
+                hasher.update(buffer[:read])
+                done += read
+            return hasher.digest(), done
+
+        return whole
+
+    def edges(self, fd: int, size: int) -> tuple[bytes, int]:
         """The digest of the first and the last bytes, the same for every algorithm so that all can be compared."""
         buffer = self._buffer
-        first = os.preadv(fd, (buffer[:EDGE],), 0)
-        last = os.preadv(fd, (buffer[first : first + EDGE],), max(size - EDGE, first))
-        return blake3(buffer[: first + last]).digest()
+        first = os.preadv(fd, (self._first,), 0)
+        last = os.preadv(fd, (buffer[first : first + EDGE],), size - EDGE if size > 2 * EDGE else first)
+        return blake3(buffer[: first + last]).digest(), size
 
 
 def _update_mapped(hasher: _Hasher, fd: int, size: int) -> int:

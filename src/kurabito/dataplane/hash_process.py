@@ -69,20 +69,20 @@ def _read(pipe: int, size: int) -> bytearray:
 def answer(question: tuple[Any, ...], reader: Reader) -> Answer:
     """Read what is asked for."""
     folder, name, files = Question(*question)
-    algorithm = None if name is None else HashAlgorithm(name)
+    digest_of = reader.edges if name is None else reader.whole(HashAlgorithm(name))
     try:
         with Root(Path(folder)) as root:
-            return [_digest(root, reader, algorithm, file) for file in files]
+            return [_digest(root, digest_of, file) for file in files]
     except RootUnavailable as problem:
         return [(ErrorCode.ROOT_UNAVAILABLE.value, str(problem))] * len(files)
 
 
-def _digest(root: Root, reader: Reader, algorithm: HashAlgorithm | None, file: Wanted) -> bytes | Problem:
+def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file: Wanted) -> bytes | Problem:
     path, size, mtime_ns, inode, device = file
     try:
         fd = root.open_file(path)
         try:
-            digest, read = (reader.edges(fd, size), size) if algorithm is None else reader.whole(fd, algorithm)
+            digest, read = digest_of(fd, size)
             # Looked at once, afterwards: what changed since the file was last seen shows, and what changed meanwhile too.
             now = os.fstat(fd)
         finally:
@@ -91,7 +91,7 @@ def _digest(root: Root, reader: Reader, algorithm: HashAlgorithm | None, file: W
         return ErrorCode.PATH_ESCAPES.value, str(problem)
     except OSError as problem:
         return ErrorCode.FILE_UNREADABLE.value, problem.strerror or type(problem).__name__
-    if read != size or (now.st_size, now.st_mtime_ns) != (size, mtime_ns) or not _is(now, inode, device):
+    if not read == size == now.st_size or now.st_mtime_ns != mtime_ns or not _is(now, inode, device):
         return ErrorCode.FILE_CHANGED.value, "it changed since it was last seen"
     return digest
 
