@@ -35,23 +35,26 @@ _Portion = tuple[bool, list[Row]]
 
 
 class HashFiles:
-    """Does hash jobs."""
+    """Does hash jobs. The processes that read for it stay a while after each, for the next one."""
 
     def __init__(self, *, most_seconds: float = _MOST_SECONDS, clock: Clock | None = None) -> None:
         self._most = round(most_seconds * SECOND)
         self._clock = clock or SystemClock()
+        self._pool = HashPool[_Portion]()
 
     def __call__(self, job: HeldJob) -> None:
         library = job.read(lambda conn: store.library(conn, job.library_id))
         if library is None:
             raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {job.library_id} any more")
         until = self._clock.now() + self._most
-        with HashPool[_Portion]() as pool:
-            hashing = _Hashing(job, library, pool, lambda: self._clock.now() >= until)
+        try:
+            hashing = _Hashing(job, library, self._pool, lambda: self._clock.now() >= until)
             hashing.read(hashing.to_be_sampled())
             # Reading one may call for a twin that was passed already.
             while hashing.read(hashing.alike()):
                 pass
+        finally:
+            self._pool.forget()
 
 
 @dataclass(slots=True)
@@ -86,8 +89,10 @@ class _Hashing:
         after = store.START
         while page := self._job.read(partial(self._unsampled, after)):
             after = page[-1]
-            yield from _portions([row for row in page if row.size_bytes <= READ_WHOLE], whole=True)
-            yield from _portions([row for row in page if row.size_bytes > READ_WHOLE], whole=False)
+            # A sample would be in vain where every file is read anyway. Twins elsewhere find it by its size alone then.
+            largest = page[-1].size_bytes if self._library.every_file else READ_WHOLE
+            yield from _portions([row for row in page if row.size_bytes <= largest], whole=True)
+            yield from _portions([row for row in page if row.size_bytes > largest], whole=False)
 
     def alike(self) -> Iterator[_Portion]:
         """The files whose edges agree with another's; those that stand alone are settled on the way."""

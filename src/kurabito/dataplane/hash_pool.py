@@ -1,4 +1,4 @@
-"""The processes that read files for one program: as many as it has cores, started when the first question comes."""
+"""The processes that read files for one program: as many as it has cores, started when there is a question for each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import sys
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -87,10 +88,13 @@ class HashPool(Generic[T]):
     def __init__(self, processes: int | None = None, *, start: Start = spawned) -> None:
         self._most = processes or len(os.sched_getaffinity(0))
         self._start = start
+        self._processes: set[_Process] = set()
         self._idle: list[_Process] = []
         self._busy: dict[int, tuple[_Process, _Asked[T]]] = {}
         self._queue: deque[_Asked[T]] = deque()
         self._poll = select.poll()
+        # Who forgets a pool would keep its processes for ever.
+        weakref.finalize(self, _end_all, self._processes)
 
     def __enter__(self) -> Self:
         return self
@@ -103,8 +107,7 @@ class HashPool(Generic[T]):
     def close(self) -> None:
         """End the processes, and forget what they were asked; the next question starts new ones."""
         self.forget()
-        for process in self._idle:
-            _end(process)
+        _end_all(self._processes)
         self._idle.clear()
 
     def forget(self) -> None:
@@ -112,7 +115,7 @@ class HashPool(Generic[T]):
         for process, _ in self._busy.values():
             # They hold nothing that could be lost, and one may be in the middle of a very large file.
             self._poll.unregister(process.answers)
-            _end(process)
+            self._lose(process)
         self._busy.clear()
         self._queue.clear()
 
@@ -147,7 +150,7 @@ class HashPool(Generic[T]):
 
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self._most):
-            process = self._idle.pop() if self._idle else self._begin()
+            process = self._idle_one() or self._begin()
             asked = self._queue.popleft()
             try:
                 hash_process.send(process.questions, (tuple(asked.question), not asked.attempts))
@@ -158,7 +161,7 @@ class HashPool(Generic[T]):
             self._poll.register(process.answers, select.POLLIN)
 
     def _ask_again(self, process: _Process, asked: _Asked[T]) -> None:
-        code = _end(process)
+        code = self._lose(process)
         if asked.attempts + 1 == _ATTEMPTS:
             raise ReaderLost(
                 f"two processes that read files ended in the middle of their work, the last one with code {code}; "
@@ -170,11 +173,29 @@ class HashPool(Generic[T]):
     def _begin(self) -> _Process:
         theirs_to_read, questions = os.pipe()
         answers, theirs_to_write = os.pipe()
-        try:
-            return _Process(self._start(theirs_to_read, theirs_to_write), questions, answers)
-        finally:
-            os.close(theirs_to_read)
-            os.close(theirs_to_write)
+        process = _Process(self._start(theirs_to_read, theirs_to_write), questions, answers)
+        os.close(theirs_to_read)
+        os.close(theirs_to_write)
+        self._processes.add(process)
+        return process
+
+    def _idle_one(self) -> _Process | None:
+        while self._idle:
+            process = self._idle.pop()
+            # Who was asked nothing says nothing: if there is something to read, it is the end.
+            if not select.select([process.answers], [], [], 0)[0]:
+                return process
+            self._lose(process)
+        return None
+
+    def _lose(self, process: _Process) -> int:
+        self._processes.remove(process)
+        return _end(process)
+
+
+def _end_all(processes: set[_Process]) -> None:
+    while processes:
+        _end(processes.pop())
 
 
 def _end(process: _Process) -> int:

@@ -1,7 +1,7 @@
 """A process that reads files and answers with their digests.
 
 Threads would share one interpreter, and over many small files they only stand in each other's way. It is asked through one
-pipe and answers on another, one answer to each question, and ends when nobody can ask any more.
+pipe and answers on another, one answer to each question, and ends when nobody asks any more.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from kurabito.protocol.values import HashAlgorithm
 
 _LENGTH: Final = 4
 _READ_AT_ONCE: Final = 1 << 20
+_PATIENCE: Final = 60.0
+"""Seconds after which a process that is asked nothing gives its memory back."""
 
 Wanted = tuple[str, int, int, int | None, int | None]
 """A file as it was last seen: relative path, size, mtime in ns, inode, device. An older database may lack the last two."""
@@ -106,17 +108,18 @@ def _is(now: os.stat_result, inode: int | None, device: int | None) -> bool:
 
 
 def serve(questions: int, answers: int, answer: Callable[[tuple[Any, ...], Reader], Any]) -> None:
-    """Answer questions until there are no more. A message is a question and whether files may be mapped."""
+    """Answer questions until none comes for a while. A message is a question and whether files may be mapped."""
     # Ctrl-C is for whoever asks, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_asker, args=[questions], daemon=True).start()
     readers = {mapped: Reader(mapped=mapped) for mapped in (True, False)}
     try:
-        while True:
+        while select.select([questions], [], [], _PATIENCE)[0]:
             question, mapped = receive(questions)
             send(answers, answer(question, readers[mapped]))
     except (EOFError, BrokenPipeError):
-        os._exit(0)
+        pass
+    os._exit(0)
 
 
 def _end_with_the_asker(questions: int) -> None:
