@@ -40,7 +40,9 @@ def run(options: Options) -> Outcome:
         for number in range(files):
             (folder / f"{number:03}.bin").write_bytes(os.urandom(size))
         expected = _hashes_by_b3sum(folder) if shutil.which("b3sum") else None
-        sides = [Side("kurabito", "a process per core", lambda: ours(folder, expected), ours=True)]
+        executor = HashFiles()
+        settings = "a process per core, kept from one job to the next"
+        sides = [Side("kurabito", settings, lambda: ours(folder, expected, executor), ours=True)]
         if expected is not None and not options.ours_only:
             sides.append(Side("b3sum", "its defaults", lambda: b3sum(folder)))
         measured = interleave(sides, options)
@@ -48,7 +50,7 @@ def run(options: Options) -> Outcome:
     return Outcome([compare(workload, measured, "GB/s", " GB/s", Target(1.0), options)], settings_of(measured))
 
 
-def ours(folder: Path, expected: Mapping[str, str] | None) -> Mapping[str, float]:
+def ours(folder: Path, expected: Mapping[str, str] | None, executor: HashFiles) -> Mapping[str, float]:
     """One hash job in a database of its own."""
     with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as scratch:
         url = f"sqlite:///{scratch}/files.db"
@@ -58,7 +60,7 @@ def ours(folder: Path, expected: Mapping[str, str] | None) -> Mapping[str, float
         database.write_blocking(lambda conn: _fill(conn, folder))
         plane.open()
         began = time.perf_counter()
-        JobLine(plane, {JobKind.HASH: HashFiles()}, name="bench").work()
+        JobLine(plane, {JobKind.HASH: executor}, name="bench").work()
         seconds = time.perf_counter() - began
         found = {path: content.hex() for path, content in database.read_blocking(lambda conn: conn.all(_HASHES))}
         plane.close()

@@ -7,9 +7,8 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.dataplane.dedupe import Group, Progress, Search
 from kurabito.dataplane.dedupe_cache import Known
@@ -26,8 +25,7 @@ _BETWEEN_LINES: Final = 0.1
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What the command line asks for."""
 
     paths: Sequence[Path]

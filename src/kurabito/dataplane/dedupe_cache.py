@@ -2,6 +2,9 @@
 
 A database of its own in the state folder, which can be removed at any time; then everything is read once more. A row holds a
 whole folder, column by column, as a walk finds it: whether anything in it changed is one comparison of bytes.
+
+Nothing waits until the disk has it all, so a power cut may leave anything behind. Each row carries a digest of itself, and one
+that is not as it was written is not believed.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
+
+from blake3 import blake3
 
 from kurabito.errors import ConfigError, DatabaseUnavailable
 
@@ -22,18 +27,19 @@ UNKNOWN: Final = bytes(DIGEST)
 """Stands for a digest that was not made."""
 
 _VERSION: Final = 2
+_PAGE: Final = 64 * 1024
 _TABLE: Final = """
 CREATE TABLE folders (
     path     TEXT NOT NULL PRIMARY KEY,
     names    TEXT NOT NULL,
     seen     BLOB NOT NULL,
     edges    BLOB NOT NULL,
-    contents BLOB NOT NULL
+    contents BLOB NOT NULL,
+    proof    BLOB NOT NULL
 )
 """
-_BELOW: Final = """
-SELECT substr(path, :skipped), names, seen, edges, contents FROM folders WHERE path >= :folder AND path < :beyond
-"""
+_BELOW: Final = "SELECT * FROM folders WHERE path >= :folder AND path < :beyond"
+_KEEP: Final = "INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?, ?, ?)"
 _PATIENCE: Final = 10.0
 
 
@@ -107,9 +113,7 @@ class Known:
             self._database = sqlite3.connect(self._file, timeout=_PATIENCE, isolation_level=None)
             self._set_up()
         except sqlite3.Error as problem:
-            raise DatabaseUnavailable(
-                f"cannot open {self._file}: {problem}; remove it (it only saves time), or choose another folder with --state"
-            ) from None
+            raise self._damaged(problem) from None
         return self
 
     def __exit__(
@@ -120,23 +124,33 @@ class Known:
     def below(self, folder: str) -> dict[str, tuple[Seen, Digests]]:
         """What is known of the folders below a folder, whose text ends with a slash, by their paths from there."""
         # "0" is the character after the slash.
-        limits = {"folder": folder, "beyond": folder[:-1] + "0", "skipped": len(folder) + 1}
-        rows = self._database.execute(_BELOW, limits)
-        return {path: (Seen(names, facts), Digests(edges, contents)) for path, names, facts, edges, contents in rows}
+        limits = {"folder": folder, "beyond": folder[:-1] + "0"}
+        known = {}
+        try:
+            for path, names, facts, edges, contents, proof in self._database.execute(_BELOW, limits):
+                if _proof(path, names, facts, edges, contents) == proof:
+                    known[path[len(folder) :]] = Seen(names, facts), Digests(edges, contents)
+        except sqlite3.Error as problem:
+            raise self._damaged(problem) from None
+        return known
 
     def keep(self, folder: str, known: Mapping[str, tuple[Seen, Digests]], gone: Iterable[str]) -> None:
         """Remember what is known of some folders below one, and forget others."""
         rows = [(folder + path, *seen, *digests) for path, (seen, digests) in known.items()]
+        proven = [(*row, _proof(*row)) for row in rows]
         try:
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
                 self._database.executemany("DELETE FROM folders WHERE path = ?", [(folder + path,) for path in gone])
-                self._database.executemany("INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?, ?)", rows)
+                self._database.executemany(_KEEP, proven)
         except sqlite3.Error as problem:
             raise DatabaseUnavailable(f"cannot write to {self._file}: {problem}; is there room on the disk?") from None
 
     def _set_up(self) -> None:
         database = self._database
+        # For a database that is new: rows are large here.
+        database.execute(f"PRAGMA page_size = {_PAGE}")
+        database.execute("PRAGMA synchronous = OFF")
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version != _VERSION:
             with database:
@@ -144,3 +158,14 @@ class Known:
                 database.execute("DROP TABLE IF EXISTS folders")
                 database.execute(_TABLE)
                 database.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def _damaged(self, problem: sqlite3.Error) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"cannot open {self._file}: {problem}; remove it (it only saves time), or choose another folder with --state"
+        )
+
+
+def _proof(path: str, names: str, facts: bytes, edges: bytes, contents: bytes) -> bytes:
+    """A digest of a row; names have no zero in them."""
+    texts = f"{path}\0{names}\0".encode("utf-8", "surrogateescape")
+    return blake3(b"".join([texts, facts, edges, contents])).digest()

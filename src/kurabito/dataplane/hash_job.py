@@ -97,7 +97,11 @@ class _Hashing:
     def alike(self) -> Iterator[_Portion]:
         """The files whose edges agree with another's; those that stand alone are settled on the way."""
         after = store.START
-        while page := self._job.write(partial(self._decide, after)):
+        # To look whether there are any costs less than a transaction that finds none.
+        while self._job.read(partial(self._has_sampled, after)):
+            page = self._job.write(partial(self._decide, after))
+            if not page:
+                return
             after = page[-1][0]
             rows = [row for row, has_twin in page if has_twin]
             self._count(len(page) - len(rows))
@@ -105,6 +109,9 @@ class _Hashing:
 
     def _unsampled(self, after: Row, conn: Connection) -> list[Row]:
         return store.unsampled(conn, self._job.library_id, after, MOST_FILES)
+
+    def _has_sampled(self, after: Row, conn: Connection) -> bool:
+        return bool(store.sampled(conn, self._job.library_id, after, 1))
 
     def _decide(self, after: Row, conn: Connection) -> list[tuple[Row, bool]]:
         page = store.sampled(conn, self._job.library_id, after, MOST_FILES)
