@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -115,6 +116,74 @@ def test_the_second_run_reads_only_what_changed(tree: Path, state: Path) -> None
     assert dedupe(state, "--json", tree).out == first.out
     os.utime(tree / "a", ns=(1, 1))
     assert dedupe(state, "--json", tree).names == [["c", "d"]]
+
+
+def test_another_file_of_the_same_size_and_time_is_read(tree: Path, state: Path) -> None:
+    put(tree, a=BIG, b=BIG)
+    dedupe(state, tree)
+    seen = (tree / "a").stat()
+    put(tree, new=os.urandom(len(BIG)))
+    os.utime(tree / "new", ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    (tree / "new").rename(tree / "a")
+    assert dedupe(state, "--json", tree).groups == []
+
+
+def test_a_new_file_finds_an_old_one_that_had_no_equal(tree: Path, state: Path) -> None:
+    put(tree, a=BIG, b=os.urandom(len(BIG)), c=b"small")
+    assert dedupe(state, "--json", tree).groups == []
+    put(tree / "in", a=BIG, c=b"small")
+    assert dedupe(state, "--json", tree).names == [["a", "a"], ["c", "c"]]
+
+
+def test_a_memory_that_was_not_written_well_is_not_believed(tree: Path, state: Path) -> None:
+    put(tree, a=BIG, b=BIG, c=BIG[::-1], d=BIG[::-1])
+    dedupe(state, tree)
+    with sqlite3.connect(state / "dedupe.db") as memory:
+        [(contents,)] = memory.execute("SELECT contents FROM folders").fetchall()
+        memory.execute("UPDATE folders SET contents = ?", (contents[:32] * 4,))
+    assert sorted(dedupe(state, "--json", tree).names) == [["a", "b"], ["c", "d"]]
+
+
+def test_to_look_at_some_files_of_a_folder_forgets_nothing_of_the_others(tree: Path, state: Path) -> None:
+    put(tree, a=BIG, b=BIG, c=b"tiny", d=b"tiny")
+    first = dedupe(state, "--json", tree)
+    put(tree, e=b"tiny")
+    assert dedupe(state, "--json", tree / "c", tree / "e").names == [["c", "e"]]
+    for name in "ab":
+        seen = (tree / name).stat()
+        (tree / name).write_bytes(os.urandom(len(BIG)))
+        os.utime(tree / name, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    # They are still taken for what they were, because nobody read them.
+    assert dedupe(state, "--json", tree).groups[0] == first.groups[0]
+    assert dedupe(state, "--json", tree).names == [["a", "b"], ["c", "d", "e"]]
+
+
+def test_nothing_is_written_when_nothing_changed(tree: Path, state: Path) -> None:
+    put(tree, a=BIG, b=BIG, c=b"alone")
+    dedupe(state, tree)
+    written = (state / "dedupe.db").stat().st_mtime_ns
+    dedupe(state, tree)
+    assert (state / "dedupe.db").stat().st_mtime_ns == written
+    (tree / "c").unlink()
+    dedupe(state, tree)
+    assert (state / "dedupe.db").stat().st_mtime_ns > written
+
+
+def test_every_folder_is_looked_into_however_they_lie(tree: Path, state: Path) -> None:
+    expected = []
+    for number in range(40):
+        for folder in (tree / "wide" / str(number), tree / "deep" / "/".join("x" * number)):
+            put(folder, one=b"same")
+            expected.append(str(folder / "one"))
+    put(tree / "wide" / "7" / "in" / "it", one=b"same")
+    put(tree / "wide" / ".kurabito-trash" / "in", one=b"same")
+    (tree / "wide" / "link").symlink_to(tree / "deep")
+    expected.append(str(tree / "wide" / "7" / "in" / "it" / "one"))
+    [group] = dedupe(state, "--json", tree).groups
+    assert group["files"] == sorted(expected)
+    assert dedupe(state, "--json", tree).groups == [group]
+    # The same from inside of it, and what was given before is not counted twice.
+    assert len(dedupe(state, "--json", tree / "wide" / "7", tree).groups[0]["files"]) == len(expected)
 
 
 def test_what_is_known_of_a_folder_serves_the_folders_in_it(tree: Path, state: Path) -> None:

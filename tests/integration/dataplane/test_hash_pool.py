@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.hash_pool import HashPool, ReaderLost
-from kurabito.dataplane.hash_process import Answer, Question, Wanted
+from kurabito.dataplane.hash_pool import HashPool, ReaderLost, Start, forked, spawned
+from kurabito.dataplane.hash_process import Answer, Question, Wanted, answer
 
 
 def wanted(path: Path) -> Wanted:
@@ -25,8 +25,8 @@ def ask(folder: Path, *files: Wanted, algorithm: str | None = "blake3") -> Answe
     with HashPool[None](1) as pool:
         pool.ask(Question(str(folder), algorithm, list(files)), None)
         while pool.waiting:
-            for _, answer in pool.answers(1.0):
-                found: Answer = answer
+            for _, digests in pool.answers(1.0):
+                found: Answer = digests
                 return found
     raise AssertionError("no answer came")
 
@@ -82,14 +82,15 @@ def test_a_folder_that_is_gone_is_the_answer_for_all_its_files(tmp_path: Path) -
     assert [problem[0] for problem in answer] == ["ROOT_UNAVAILABLE"] * 2
 
 
-def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [spawned, forked(answer)])
+def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(tmp_path: Path, start: Start) -> None:
     # A terabyte of nothing takes long enough to read for somebody to come between.
     large, small = tmp_path / "large", tmp_path / "small"
     with large.open("wb") as file:
         file.truncate(1 << 40)
     small.write_bytes(b"content")
     files = [wanted(large), wanted(small)]
-    with HashPool[None](1) as pool:
+    with HashPool[None](1, start=start) as pool:
         pool.ask(Question(str(tmp_path), "blake3", files), None)
         [(process, _)] = pool._busy.values()
         maps = Path(f"/proc/{process.pid}/maps")
@@ -98,7 +99,7 @@ def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing
         os.truncate(large, 0)
         found: list[Answer] = []
         while not found:
-            found = [answer for _, answer in pool.answers(10.0)]
+            found = [digests for _, digests in pool.answers(10.0)]
         assert pool._idle != [process]
     [[problem, digest]] = found
     assert problem[0] == "FILE_CHANGED"
@@ -134,13 +135,38 @@ def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced(tmp_path: Pa
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
 
-def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+def test_a_pool_that_is_forgotten_leaves_no_process(tmp_path: Path) -> None:
+    pool = HashPool[None](1)
+    pool.ask(Question(str(tmp_path), "blake3", []), None)
+    [(process, _)] = pool._busy.values()
+    child = os.pidfd_open(process.pid)
+    del pool
+    assert select.select([child], [], [], 30.0)[0]
+    os.close(child)
+
+
+def test_what_was_asked_can_be_forgotten_and_another_question_is_answered(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "small").write_bytes(b"content")
+    with HashPool[str](1) as pool:
+        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "large")]), "large")
+        pool.forget()
+        assert pool.waiting == 0
+        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "small")]), "small")
+        while not (found := list(pool.answers(1.0))):
+            pass
+    assert found == [("small", [blake3(b"content").digest()])]
+
+
+@pytest.mark.parametrize("start", ["spawned", "forked(answer)"])
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path, start: str) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
     program = (
-        "from kurabito.dataplane.hash_pool import HashPool\n"
-        "from kurabito.dataplane.hash_process import Question\n"
-        "pool = HashPool(2)\n"
+        "from kurabito.dataplane.hash_pool import HashPool, forked, spawned\n"
+        "from kurabito.dataplane.hash_process import Question, answer\n"
+        f"pool = HashPool(2, start={start})\n"
         "for _ in range(2):\n"
         f"    pool.ask(Question({str(tmp_path)!r}, 'blake3', [{wanted(tmp_path / 'large')!r}]), None)\n"
         "print(*[process.pid for process, _ in pool._busy.values()], flush=True)\n"
