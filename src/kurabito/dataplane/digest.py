@@ -59,7 +59,7 @@ class Reader:
         # It begins with a page: into such memory the kernel copies, and from it blake3 reads, markedly faster.
         self._buffer = memoryview(mmap.mmap(-1, _BUFFER))
         self._first = self._buffer[:EDGE]
-        self._mapped = mapped
+        self.mapped = mapped
 
     def whole(self, algorithm: HashAlgorithm) -> Callable[[int, int], tuple[bytes, int]]:
         """What makes the digest of an open file that has so many bytes; it also tells how many there were."""
@@ -70,7 +70,7 @@ class Reader:
                 read = os.preadv(fd, (buffer,), 0)
                 return hasher_of(buffer[:read]).digest(), read
             hasher = hasher_of(_NOTHING)
-            done = _update_mapped(hasher, fd, size) if self._mapped else 0
+            done = _update_mapped(hasher, fd, size) if self.mapped else 0
             while read := os.preadv(fd, (buffer,), done):
                 hasher.update(buffer[:read])
                 done += read

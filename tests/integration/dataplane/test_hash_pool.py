@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blake3 import blake3
 
+from kurabito.dataplane.digest import Reader
 from kurabito.dataplane.hash_pool import HashPool, ReaderLost, Start, forked, spawned
 from kurabito.dataplane.hash_process import Answer, Question, Wanted, answer
 
@@ -104,6 +106,19 @@ def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing
     [[problem, digest]] = found
     assert problem[0] == "FILE_CHANGED"
     assert digest == blake3(b"content").digest()
+
+
+def test_what_ended_a_process_is_read_by_another_without_being_mapped(tmp_path: Path) -> None:
+    def fragile(question: tuple[Any, ...], reader: Reader) -> Any:
+        if reader.mapped:
+            os.kill(os.getpid(), signal.SIGBUS)
+        return question
+
+    with HashPool[str](1, start=forked(fragile)) as pool:
+        pool.ask(("read", "this"), "about it")
+        while not (found := list(pool.answers(1.0))):
+            pass
+    assert found == [("about it", ("read", "this"))]
 
 
 def test_a_process_that_is_killed_is_replaced_once(tmp_path: Path) -> None:
