@@ -134,10 +134,12 @@ class Search:
         self._groups: defaultdict[bytes, list[int]] = defaultdict(list)
         self._lots: defaultdict[str | None, _Lot] = defaultdict(_Lot)
         self._listed = 0
+        self._overlooked: set[Place] = set()
+        """Places of which something could not be looked at."""
 
     def run(self) -> list[Group]:
         """Search. What was learnt is kept for the next time, also when this one is interrupted."""
-        complete = False
+        looked = False
         try:
             with _Pool(start=forked(answer)) as pool:
                 for place in self._places:
@@ -148,9 +150,9 @@ class Search:
                     for take_in, found in pool.answers(_PATIENCE):
                         take_in(found)
                     self._tell(self.progress)
-            complete = not self.problems
+            looked = True
         finally:
-            self._keep(complete)
+            self._keep(looked=looked)
         return sorted(self._all_groups(), key=lambda group: (-group.waste, -group.size, group.digest))
 
     def _begin(self, place: Place, pool: _Pool) -> None:
@@ -180,6 +182,8 @@ class Search:
     def _take_folders(self, place: Place, pool: _Pool, looked: Looked) -> None:
         folders, _, problems = looked
         self.problems += [(place.shown(path), reason) for path, reason in problems]
+        if problems:
+            self._overlooked.add(place)
         found = self._found
         for path, names, facts in folders:
             files = found.add(place, path, Seen(names, facts))
@@ -246,10 +250,11 @@ class Search:
             self.problems += [(self._found.path(file), str(reason)) for file, (_, reason) in problems]
         return read
 
-    def _keep(self, complete: bool) -> None:
+    def _keep(self, *, looked: bool) -> None:
         for place in self._places:
             learnt = self._found.learnt(place)
-            gone = self._found.gone(place) if complete and place.whole else ()
+            # What was not looked at may be there all the same.
+            gone = self._found.gone(place) if looked and place.whole and place not in self._overlooked else ()
             if learnt or gone:
                 self._known.keep(place.real, learnt, gone)
 
