@@ -11,7 +11,7 @@ What has no equal stays behind, read as little as possible. The first files are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from kurabito.dataplane.dedupe_found import File, Found
 from kurabito.dataplane.dedupe_look import EVERYTHING, Look, Part, answer
 from kurabito.dataplane.dedupe_look import Found as Looked
 from kurabito.dataplane.dedupe_places import Place
+from kurabito.dataplane.dedupe_sieve import Sieve
 from kurabito.dataplane.digest import EDGE, READ_WHOLE
 from kurabito.dataplane.hash_pool import MOST_BYTES, MOST_FILES, HashPool, forked
 from kurabito.dataplane.hash_process import Answer, Question
@@ -30,7 +31,6 @@ _SHARES: Final = 16
 """Folders beside each other are shared out in so many parts, if there are as many; if not, they are listed first."""
 _FEW: Final = 4
 _MOST_LISTED: Final = 64
-_OPEN: Final = -1
 
 _Pool = HashPool[Callable[[Any], None]]
 """Each question comes with what takes in its answer."""
@@ -72,34 +72,6 @@ class Progress:
         """How many questions about folders have no answer yet."""
 
 
-class _Sieve:
-    """Holds back the files of a kind until two of them are not the same one under two names."""
-
-    def __init__(self, identities: Sequence[object], *, linked: bool) -> None:
-        self._first: dict[Hashable, int] = {}
-        """The first file of each kind while it is held back, and _OPEN from then on."""
-        self._links: defaultdict[Hashable, list[int]] = defaultdict(list)
-        """Further names of a first file."""
-        self._identities = identities
-        self._linked = linked
-
-    def sift(self, files: Iterable[int], kinds: Iterable[Hashable]) -> list[int]:
-        """What goes on now: of these files, and of those that waited for them."""
-        through: list[int] = []
-        first_of = self._first.setdefault
-        for file, kind in zip(files, kinds, strict=True):
-            first = first_of(kind, file)
-            if first == _OPEN:
-                through.append(file)
-            elif first != file:
-                if self._linked or self._identities[first] != self._identities[file]:
-                    through += (first, *self._links.pop(kind, ()), file)
-                    self._first[kind] = _OPEN
-                else:
-                    self._links[kind].append(file)
-        return through
-
-
 class _Lot:
     """Files that wait to be read together."""
 
@@ -129,8 +101,8 @@ class Search:
         self._linked = linked
         self._tell = tell
         self._found = Found()
-        self._sizes = _Sieve(self._found.identities, linked=linked)
-        self._edges = _Sieve(self._found.identities, linked=linked)
+        self._sizes = Sieve(self._found.identities, linked=linked)
+        self._edges = Sieve(self._found.identities, linked=linked)
         self._groups: defaultdict[bytes, list[int]] = defaultdict(list)
         self._lots: defaultdict[str | None, _Lot] = defaultdict(_Lot)
         self._listed = 0
