@@ -10,6 +10,7 @@
     serving.py      all of it together, until it is told to stop
     doctor/         what is wrong here, and how to make it right
     demo.py         the same on made-up data
+    demo_files.py   folders of shows that nobody ever made
 
 Nothing is imported here, so that a command loads only what it needs.
 """

@@ -1,11 +1,16 @@
-"""The demo: tasks that do nothing real, so that everything a page can show is there to be seen."""
+"""The demo: tasks that do nothing real and folders of made-up files, so that everything a page can show is to be seen."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from kurabito.app.demo_files import ARCHIVE, SHOWS, make_files
+from kurabito.app.shelves import Shelves
+from kurabito.library.libraries import Care
+from kurabito.library.scan_queue import TaskPriority
 from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Queue, Registry, TaskContext
 from kurabito.runtime.followups import FollowUp, declare
 
@@ -63,7 +68,10 @@ SCENES: Final = (
 
 
 class Demo:
-    """A stage for people who look around, and for the browser tests."""
+    """A stage for people who look around, and for the browser tests. Its files are made in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     def join(self, registry: Registry) -> None:
         """Register the demo's tasks."""
@@ -81,9 +89,13 @@ class Demo:
         registry.every(45.0, "demo.fetch", Release("The Storehouse at Dusk", 2), unique_key="demo.fetch")
         declare(registry, FOLLOW_UPS)
 
-    async def open(self, queue: Queue) -> None:
-        """Enqueue the scenes."""
+    async def open(self, queue: Queue, shelves: Shelves) -> None:
+        """Enqueue the scenes, and have the made-up files scanned and compared as real ones are."""
         await queue.enqueue_many(SCENES)
+        await asyncio.to_thread(make_files, self._folder)
+        for name in (SHOWS, ARCHIVE):
+            kept = await shelves.libraries.create(str(self._folder / name), Care(name=name))
+            await shelves.scans.submit_task(kept.library.id, TaskPriority.HIGH)
 
 
 async def _greet(name: str) -> str:

@@ -17,7 +17,7 @@ from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.following import open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
-from kurabito.app.shelves import open_shelves
+from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access, open_trash
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
@@ -51,8 +51,8 @@ class Stage(Protocol):
         """Register the tasks."""
         ...
 
-    async def open(self, queue: Queue) -> None:
-        """Enqueue what is there from the start."""
+    async def open(self, queue: Queue, shelves: Shelves) -> None:
+        """Have there what is there from the start."""
         ...
 
 
@@ -90,11 +90,11 @@ async def serve(
             registry = product_registry(
                 queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database), following.tasks
             )
-            if stage is not None:
-                stage.join(registry)
-                await stage.open(queue)
             shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS))
             until_the_end.push_async_callback(shelves.scans.shutdown)
+            if stage is not None:
+                stage.join(registry)
+                await stage.open(queue, shelves)
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from starlette.types import ASGIApp
 
@@ -34,10 +35,15 @@ from kurabito.db import Database
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates import Duplicates
+from kurabito.library.waste import Waste
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
 from kurabito.web import create_web
+from kurabito.web import duplicates as duplicates_page
+from kurabito.web import library as library_page
+from kurabito.web import trash as trash_page
+from kurabito.web.standing import Standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,8 @@ def build_site(
         return explain(settings)
 
     planes = DataPlanes(queue.database)
+    groups, rubbish = Duplicates(queue.database), open_trash(settings, queue.database)
+    plans = DeletionPlans(queue.database, allowed=settings.allow_delete)
     api = create_api(
         queue=queue,
         planes=planes,
@@ -99,8 +107,8 @@ def build_site(
             scan_tasks.router(shelves.scans),
             jobs.router(shelves.jobs),
             keys.router(access.keys),
-            duplicates.router(Duplicates(queue.database), DeletionPlans(queue.database, allowed=settings.allow_delete)),
-            trash.router(open_trash(settings, queue.database)),
+            duplicates.router(groups, plans),
+            trash.router(rubbish),
             subscriptions.router(following.subscriptions, following.previews),
             services.router(following.services),
             fetcher_results.router(following.intake),
@@ -116,6 +124,22 @@ def build_site(
         login_limit=access.login_limit,
         settings=explained,
         openapi=api.openapi,
+        further=[
+            partial(
+                library_page.router,
+                libraries=shelves.libraries,
+                scans=shelves.scans,
+                standings=Standings(shelves.libraries, shelves.scans, shelves.jobs, planes),
+            ),
+            partial(
+                duplicates_page.router,
+                libraries=shelves.libraries,
+                duplicates=groups,
+                waste=Waste(queue.database),
+                plans=plans,
+            ),
+            partial(trash_page.router, libraries=shelves.libraries, trash=rubbish),
+        ],
         base_path=settings.base_path,
     )
     # After the routes of the interface, which are so found first.

@@ -33,25 +33,30 @@ def demo(
     from kurabito.app.demo import Demo
 
     folder = Path(tempfile.mkdtemp(prefix="kurabito-demo-"))
+    # Side by side: no library may lie in the state folder or around it.
+    state, library = folder / "state", folder / "library"
 
     def say(there: serving.Listening) -> None:
         if as_json:
-            typer.echo(json.dumps({"url": there.url, "login": there.login, "state": str(folder)}))
+            typer.echo(
+                json.dumps({"url": there.url, "login": there.login, "state": str(state), "library": str(library)})
+            )
             return
         typer.echo(f"The demo listens on {there.url}")
         typer.echo(f"Log in with {there.login}")
 
     try:
         chosen = settings.load(
-            state=folder,
-            database=f"sqlite:///{folder / 'kurabito.db'}",
+            state=state,
+            database=f"sqlite:///{state / 'kurabito.db'}",
+            allow_delete=True,
             host="127.0.0.1",
             port=port,
             # The page tells of the tasks that fail, and they are meant to.
             log_level="error",
         )
         logs.configure(format=chosen.log_format, level=chosen.log_level)
-        asyncio.run(serving.serve(chosen, on_listening=say, stage=Demo()))
+        asyncio.run(serving.serve(chosen, on_listening=say, stage=Demo(library)))
     finally:
         if keep:
             typer.echo(f"The data stays in {folder}", err=True)

@@ -143,6 +143,13 @@ class Duplicates:
         shown = found[:limit]
         return GroupPage(shown, _Place.of(shown[-1]).cursor() if len(found) > limit else None)
 
+    async def group(self, group_key: str) -> DuplicateGroup | None:
+        """The group with this key; None when its files have gone or are no duplicates any more."""
+        key = GroupKey.parse(group_key)
+        values = {"hash_algorithm": key.hash_algorithm.value, "content_hash": key.content_hash}
+        row = await self._database.read(lambda conn: conn.one(EVERY.group_of, values))
+        return None if row is None else group_of(row)
+
     async def files(self, group_key: str, *, limit: int = 50, cursor: str | None = None) -> FilePage:
         """A page of the files with this content, in the order of their ids."""
         _check_limit(limit)
@@ -161,13 +168,13 @@ def groups_after(
         rows = conn.all(queries.first_groups, {"limit": limit})
     else:
         rows = conn.all(queries.groups_after, {**after.params(), "limit": limit})
-    return [_group_of(row) for row in rows]
+    return [group_of(row) for row in rows]
 
 
 def reclaimable_group(conn: Connection, key: GroupKey) -> DuplicateGroup | None:
     """The group with this content, if it has more than one copy."""
     row = conn.one(RECLAIMABLE.group_of, {"hash_algorithm": key.hash_algorithm, "content_hash": key.content_hash})
-    return None if row is None else _group_of(row)
+    return None if row is None else group_of(row)
 
 
 def files_of(conn: Connection, key: GroupKey, *, after: int = 0, limit: int) -> list[GroupFile]:
@@ -176,7 +183,8 @@ def files_of(conn: Connection, key: GroupKey, *, after: int = 0, limit: int) -> 
     return [GroupFile(*row) for row in conn.all(EVERY.files_of_group, values)]
 
 
-def _group_of(row: Row) -> DuplicateGroup:
+def group_of(row: Row) -> DuplicateGroup:
+    """A group as its row says."""
     file_count, total_size_bytes, algorithm, digest, copies = row
     return DuplicateGroup(GroupKey(HashAlgorithm(algorithm), bytes(digest)), file_count, int(total_size_bytes), copies)
 

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -15,8 +15,9 @@ from typing import Any, Final
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput, LibraryConflict
 from kurabito.events import Bell
-from kurabito.library import jobs, libraries
+from kurabito.library import jobs, libraries, sessions
 from kurabito.library.libraries import Care, Library, LibraryFile
+from kurabito.library.sessions import PastScan
 from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
@@ -128,6 +129,10 @@ class Libraries:
             return Page(shown, _cursor_after(shown[-1].relative_path) if len(found) > limit else None)
 
         return await self._database.read(look)
+
+    async def past_scans(self, library_ids: Sequence[int], limit: int = 1) -> dict[int, Sequence[PastScan]]:
+        """The last scans of each library that are over, the newest first."""
+        return await self._database.read(lambda conn: {one: sessions.recent(conn, one, limit) for one in library_ids})
 
     def _look_at(self, path: str) -> Path:
         """The real folder that a path leads to, if it may be a library."""

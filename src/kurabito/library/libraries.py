@@ -62,6 +62,8 @@ class LibraryFile:
     content_hash: bytes | None
     error: str | None
     """Why it could not be read the last time."""
+    same_content: int
+    """How many files are known to have its content, itself included."""
 
 
 def add(conn: Connection, path: Path, care: Care) -> Library:
@@ -209,9 +211,9 @@ def _library(row: Row) -> Library:
 
 
 def _file(row: Row) -> LibraryFile:
-    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error = row
+    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error, same = row
     known = None if algorithm is None else HashAlgorithm(algorithm)
-    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error)
+    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error, same)
 
 
 def _literal(text: str) -> str:

@@ -1,3 +1,12 @@
 -- name: of_job
 SELECT files_seen + directories_seen, total_paths, added_count, removed_count FROM scan_sessions
 WHERE job_id = :job_id ORDER BY id DESC LIMIT 1;
+
+-- name: recent
+SELECT job.id, job.status, job.created_at, job.finished_at, coalesce(job.error_code, session.error_code),
+       coalesce(job.error_message, session.error_message), coalesce(session.added_count, 0), coalesce(session.changed_count, 0),
+       coalesce(session.moved_count, 0), coalesce(session.removed_count, 0)
+FROM jobs AS job
+LEFT JOIN scan_sessions AS session ON session.id = (SELECT max(id) FROM scan_sessions WHERE job_id = job.id)
+WHERE job.library_id = :library_id AND job.kind = 'scan' AND job.status IN ('completed', 'failed', 'cancelled')
+ORDER BY job.created_at DESC, job.id DESC LIMIT :limit;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from kurabito.access import LoginLimit, Passwords, Sessions
 from kurabito.clock import Clock, SystemClock
@@ -29,11 +29,13 @@ def create_web(
     login_limit: LoginLimit,
     settings: Callable[[], Sequence[Origin]],
     openapi: Callable[[], Mapping[str, Any]],
+    further: Sequence[Callable[[Pages], APIRouter]] = (),
     base_path: str = "",
     clock: Clock | None = None,
 ) -> FastAPI:
     """The pages over one open queue, to be mounted at `/` behind the doors.
 
+    `further` are pages over other parts of the product, each made with what renders them all.
     `settings` and `openapi` are asked each time they are shown, so that the pages can be made before either is complete.
     """
     addresses = Addresses(base_path)
@@ -49,6 +51,7 @@ def create_web(
         reference.router(pages, openapi),
         login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit),
         assets.router(files),
+        *(make(pages) for make in further),
     ):
         web.include_router(routes)
     return web

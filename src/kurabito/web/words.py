@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -13,8 +13,10 @@ from markupsafe import Markup, escape
 from kurabito.runtime.events import TaskEvent
 from kurabito.settings import Origin
 from kurabito.web.languages import Catalogue
+from kurabito.web.names import shown_name, shown_path
 from kurabito.web.reasons import Reason, known_error
 
+_SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 _MOMENT: Final = Markup('<time datetime="{iso}">{utc}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
@@ -34,6 +36,30 @@ class Words:
 
     def number(self, count: int) -> str:
         return f"{count:,}"
+
+    def size(self, count: float) -> str:
+        """A number of bytes in the largest unit that says something."""
+        for unit in _SIZES:
+            if count < 1024 or unit == _SIZES[-1]:
+                break
+            count /= 1024
+        return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+
+    def path(self, path: str) -> Markup:
+        """The path of a file, whatever it is made of."""
+        return shown_path(path)
+
+    def modified(self, mtime_ns: int) -> Markup:
+        """When a file was changed; a disk may claim any time, also one that no calendar has."""
+        try:
+            return self.moment(datetime.fromtimestamp(mtime_ns // 10**9, UTC))
+        except (ValueError, OverflowError, OSError):
+            return escape("\N{EN DASH}")
+
+    def trouble(self, code: str | None, message: str | None) -> Markup:
+        """What a data plane met, in the reader's language; in its own words where there are no others."""
+        key = f"trouble.{(code or '').lower()}"
+        return self.say(key) if self.catalogue.has(key) else _FOREIGN.format(shown_name(message or ""))
 
     def moment(self, moment: datetime) -> Markup:
         """A date and time: UTC here, made local by the browser."""

@@ -97,7 +97,7 @@ class DeletionPlans:
 
     def __init__(self, database: Database, *, allowed: bool) -> None:
         self._database = database
-        self._allowed = allowed
+        self.allowed = allowed
 
     async def make(
         self, rules: KeepRules, *, mode: DeleteMode = DeleteMode.TRASH, group_keys: Sequence[str] | None = None
@@ -109,6 +109,12 @@ class DeletionPlans:
     async def get(self, plan_id: int) -> DeletionPlan:
         """The plan as it stands; raises PlanNotFound."""
         return await self._database.read(lambda conn: _plan(conn, plan_id))
+
+    async def recent(self, limit: int) -> list[DeletionPlan]:
+        """The last plans that were made, the newest first."""
+        return await self._database.read(
+            lambda conn: [_plan(conn, plan_id) for (plan_id,) in conn.all(_SQL[conn.dialect].recent, {"limit": limit})]
+        )
 
     async def steps(self, plan_id: int, *, limit: int = 50, cursor: str | None = None) -> StepPage:
         """A page of its steps, each with what became of it."""
@@ -124,7 +130,7 @@ class DeletionPlans:
 
         Raises DeletionNotAllowed, InvalidInput when it was not confirmed, PlanNotFound and PlanApplied.
         """
-        if not dry_run and not self._allowed:
+        if not dry_run and not self.allowed:
             raise DeletionNotAllowed(
                 "nothing is removed while the setting allow_delete is off; set KURABITO_ALLOW_DELETE=true, or try a dry run"
             )

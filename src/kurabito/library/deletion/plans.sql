@@ -19,6 +19,9 @@ SELECT plan.id, plan.mode, plan.rules, plan.group_count, plan.file_count, plan.f
 FROM deletion_plans AS plan LEFT JOIN jobs AS job ON job.id = plan.job_id
 WHERE plan.id = :id;
 
+-- name: recent
+SELECT id FROM deletion_plans ORDER BY id DESC LIMIT :limit;
+
 -- name: outcomes
 SELECT state, count(*) FROM deletion_log WHERE job_id = :job_id GROUP BY state;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,6 +28,14 @@ _SQL: Final = Queries("kurabito.library.deletion", "trash.sql")
 
 
 @dataclass(frozen=True, slots=True)
+class RestoreRefused:
+    """Why a file was not put back when somebody wanted it."""
+
+    error_code: str
+    error_message: str
+
+
+@dataclass(frozen=True, slots=True)
 class TrashEntry:
     """A file in the trash."""
 
@@ -39,6 +48,10 @@ class TrashEntry:
     trashed_at: datetime
     expires_at: datetime
     """From then on it may be purged."""
+    is_leaving: bool
+    """Somebody wants it back, and a data plane is about to see to that."""
+    refused: RestoreRefused | None
+    """What became of the last attempt to put it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class Trash:
     def __init__(self, database: Database, *, days: float, may_purge: bool) -> None:
         self._database = database
         self._days = days
-        self._may_purge = may_purge
+        self.may_purge = may_purge
 
     def join(self, registry: Registry) -> None:
         """Have what is over purged every hour."""
@@ -74,10 +87,14 @@ class Trash:
         """A page of what can be put back."""
         moment, entry_id = _NEWEST if cursor is None else _place(cursor)
         values = {"trashed_at": moment, "id": entry_id, "limit": limit + 1}
-        found = await self._database.read(lambda conn: conn.all(_SQL.entries, values))
-        shown = found[:limit]
-        after = f"{shown[-1][-1]}-{shown[-1][0]}" if len(found) > limit else None
-        return TrashPage([self._entry_of(row) for row in shown], after)
+
+        def look(conn: Connection) -> TrashPage:
+            found = conn.all(_SQL.entries, values)
+            shown, leaving = found[:limit], _wanted_back(conn)
+            after = f"{shown[-1][-1]}-{shown[-1][0]}" if len(found) > limit else None
+            return TrashPage([self._entry_of(conn, row, leaving) for row in shown], after)
+
+        return await self._database.read(look)
 
     async def restore(self, entry_id: str) -> str:
         """Have it put back where it was; the id of the job. Raises TrashNotFound and TrashConflict."""
@@ -95,7 +112,7 @@ class Trash:
     def _purge(self, conn: Connection) -> Purged:
         if conn.all(_SQL.active_orders, {"ordered": '{"purge"%'}):
             return Purged(0, None)
-        expired = self._expired(conn) if self._may_purge else []
+        expired = self._expired(conn) if self.may_purge else []
         # A job with nothing to purge still sees to what others left half done.
         if not expired and conn.one(_SQL.abandoned) is None:
             return Purged(0, None)
@@ -105,7 +122,7 @@ class Trash:
         retention = round(self._days * _DAY * SECOND)
         return [entry_id for (entry_id,) in conn.all(_SQL.expired, {"retention": retention, "limit": _AT_ONCE})]
 
-    def _entry_of(self, row: Row) -> TrashEntry:
+    def _entry_of(self, conn: Connection, row: Row, leaving: frozenset[str]) -> TrashEntry:
         entry_id, library_id, relative_path, size_bytes, algorithm, digest, trashed_at = row
         moment = to_datetime(trashed_at)
         return TrashEntry(
@@ -116,6 +133,8 @@ class Trash:
             GroupKey(HashAlgorithm(algorithm), bytes(digest)),
             moment,
             moment + timedelta(days=self._days),
+            entry_id in leaving,
+            _last_refusal(conn, entry_id, library_id, relative_path, trashed_at),
         )
 
 
@@ -128,6 +147,20 @@ def _restore(conn: Connection, entry_id: str) -> str:
     if conn.all(_SQL.active_orders, {"ordered": f'%"{entry_id}"%'}):
         raise TrashConflict(f"{entry_id} is on its way out of the trash already")
     return order_delete_job(conn, {"restore": [entry_id]}, dry_run=False, total=1)
+
+
+def _wanted_back(conn: Connection) -> frozenset[str]:
+    """The entries that somebody asked for and that have not come back yet."""
+    orders = conn.all(_SQL.active_orders, {"ordered": '{"restore"%'})
+    return frozenset(entry_id for (payload,) in orders for entry_id in json.loads(payload)["restore"])
+
+
+def _last_refusal(
+    conn: Connection, entry_id: str, library_id: int, relative_path: str, trashed_at: int
+) -> RestoreRefused | None:
+    about = {"library_id": library_id, "relative_path": relative_path, "trashed_at": trashed_at}
+    row = conn.one(_SQL.last_restore, {**about, "ordered": f'%"{entry_id}"%'})
+    return None if row is None else RestoreRefused(row[0], row[1])
 
 
 def _place(cursor: str) -> tuple[int, str]:

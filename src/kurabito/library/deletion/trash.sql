@@ -8,6 +8,13 @@ ORDER BY trashed_at DESC, id DESC LIMIT :limit;
 SELECT id, library_id, relative_path, size_bytes, hash_algorithm, content_hash, trashed_at, left_as FROM trash_entries
 WHERE id = :id;
 
+-- name: last_restore
+-- Several entries may have come from one path, so the order itself is asked which of them it was about.
+SELECT log.error_code, log.error_message FROM deletion_log AS log JOIN jobs AS job ON job.id = log.job_id
+WHERE log.action = 'restore' AND log.library_id = :library_id AND log.relative_path = :relative_path
+  AND log.created_at >= :trashed_at AND log.state = 'refused' AND job.payload LIKE :ordered
+ORDER BY log.created_at DESC LIMIT 1;
+
 -- name: expired
 SELECT id FROM trash_entries WHERE left_at IS NULL AND trashed_at <= :now - CAST(:retention AS bigint)
 ORDER BY trashed_at, id LIMIT :limit;

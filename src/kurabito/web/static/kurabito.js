@@ -1,13 +1,16 @@
 // Keeps a page live. Everything here is an addition: without it every link, form and button works too.
 //
 // A region marked `data-live` is brought up to date by fetching the page again and changing what differs. When to do
-// that is told by the server's events, by a form marked `data-swap` that was sent, or by a timer (`data-every`).
+// that is told by the server's events, by a form marked `data-swap` that was sent, or by an element that says after how
+// many seconds (`data-every`); a region that says so only while something is under way comes to rest by itself.
 
 const main = document.querySelector("main");
 const words = JSON.parse(document.body.dataset.words);
 const language = document.documentElement.lang;
 const REFRESH_AT_MOST_EVERY = 500;
 const LONGEST_WAIT = 30_000;
+// Whether a confirmation is open and what is ticked is the reader's doing, not the server's.
+const THE_READERS = new Set(["open", "checked"]);
 
 const say = (key, facts = {}) => words[key].replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
 
@@ -42,8 +45,7 @@ function setText(element, text) {
 // Changes only what differs, so that focus, selection, scroll and open confirmations stay where they are.
 function morph(old, wanted) {
   for (const { name } of [...old.attributes]) {
-    // Whether a confirmation is open is the reader's doing, not the server's.
-    if (!wanted.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+    if (!wanted.hasAttribute(name) && !THE_READERS.has(name)) old.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
@@ -216,6 +218,15 @@ function hush() {
   stream = null;
 }
 
+let seconds = 0;
+
+function passSecond() {
+  tellTimes();
+  seconds += 1;
+  const every = Number(document.querySelector("[data-every]")?.dataset.every);
+  if (every && seconds % every === 0) refresh();
+}
+
 // A link to something that is folded away unfolds it.
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -225,8 +236,7 @@ function unfold() {
 addEventListener("hashchange", unfold);
 unfold();
 tellTimes();
-setInterval(() => document.hidden || tellTimes(), 1000);
-if (main.dataset.every) setInterval(() => document.hidden || refresh(), Number(main.dataset.every) * 1000);
+setInterval(() => document.hidden || passSecond(), 1000);
 if (main.dataset.events) {
   // Browsers allow only a few connections to one server: a tab that nobody sees gives its own back.
   document.addEventListener("visibilitychange", () => (document.hidden ? hush() : listen()));

@@ -1,0 +1,71 @@
+"""Folders of shows that nobody ever made, with the disorder of a collection that has grown over years.
+
+Some episodes are there twice, some in both libraries, some as hard links that take no room. A few names are what file
+systems allow and programs stumble over.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SHOWS: Final = "Shows"
+ARCHIVE: Final = "Old disk"
+_KIB: Final = 1024
+_DAY: Final = 86_400
+_FIRST_DAY: Final = 1_700_000_000
+
+
+class Copy(NamedTuple):
+    """A file: where it lies, which content it has, and how large that is."""
+
+    path: str
+    content: str
+    kib: int
+    linked_to: str | None = None
+
+
+def make_files(folder: Path) -> None:
+    """Write the files of both libraries; the same names, contents and times each time."""
+    for day, copy in enumerate(_collection()):
+        path = folder / copy.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if copy.linked_to is not None:
+            path.hardlink_to(folder / copy.linked_to)
+            continue
+        path.write_bytes(random.Random(copy.content).randbytes(copy.kib * _KIB))  # noqa: S311 - made-up contents
+        moment = _FIRST_DAY + day * _DAY
+        os.utime(path, (moment, moment))
+
+
+def _collection() -> Iterator[Copy]:
+    for number in range(1, 13):
+        name = f"The Storehouse at Dawn - {number:02}"
+        yield Copy(f"{SHOWS}/The Storehouse at Dawn/Season 1/{name}.mkv", name, 200 + 8 * number)
+        if number <= 4:
+            yield Copy(f"{ARCHIVE}/incoming/{name} (1).mkv", name, 200 + 8 * number)
+    for number in range(1, 7):
+        name = f"蔵の番人 第{number:02}話"
+        yield Copy(f"{SHOWS}/蔵の番人/{name}.mkv", name, 160 + 4 * number)
+        if number % 2:
+            yield Copy(f"{ARCHIVE}/アニメ/{name}.mkv", name, 160 + 4 * number)
+    film = "Keeper of the Gate (2019)"
+    yield Copy(f"{SHOWS}/{film}/{film}.mkv", film, 900)
+    yield Copy(f"{ARCHIVE}/films/{film}.mkv", film, 900)
+    yield Copy(f"{ARCHIVE}/to sort/gate.final.FINAL.mkv", film, 900)
+    # Another name of the same file: shown as a duplicate, and nothing is to be gained.
+    yield Copy(f"{SHOWS}/Watch next/{film}.mkv", film, 900, linked_to=f"{SHOWS}/{film}/{film}.mkv")
+    poster = "poster of the storehouse"
+    for place in ("The Storehouse at Dawn", "蔵の番人", "Watch next"):
+        yield Copy(f"{SHOWS}/{place}/poster.jpg", poster, 48)
+    long = "An Extraordinarily Long Title " * 8
+    yield Copy(f"{SHOWS}/Specials/{long.strip()}.mkv", long, 64)
+    yield Copy(f"{ARCHIVE}/to sort/{long.strip()}.mkv", long, 64)
+    right_to_left = "حارس المخزن"
+    yield Copy(f"{SHOWS}/{right_to_left}/{right_to_left} - 01.mkv", right_to_left, 96)
+    yield Copy(f"{ARCHIVE}/{right_to_left} - 01.mkv", right_to_left, 96)
+    # Bytes from a time before UTF-8.
+    yield Copy(f"{ARCHIVE}/" + os.fsdecode(b"caf\xe9 - 01.avi"), "café", 32)

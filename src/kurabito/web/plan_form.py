@@ -1,0 +1,75 @@
+"""The form that asks for a plan: which copy to keep, what never to touch, and what becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kurabito.errors import InvalidInput
+from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference, ProtectedFolder
+from kurabito.library.libraries import Library
+from kurabito.protocol.deletion import DeleteMode
+
+_IN_LIBRARY: Final = f"{KeepRule.IN_LIBRARY}:"
+_CHOSEN: Final = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanForm:
+    """The fields as somebody filled them in, and which of them was refused."""
+
+    typed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    problem: InvalidInput | None = None
+
+    def value(self, name: str) -> str:
+        return self.typed[name][-1] if self.typed.get(name) else ""
+
+    def has(self, name: str, value: str) -> bool:
+        return value in self.typed.get(name, ())
+
+    def mode(self) -> DeleteMode:
+        """What becomes of the other copies."""
+        try:
+            return DeleteMode(self.value("mode") or DeleteMode.TRASH)
+        except ValueError:
+            raise InvalidInput("mode", f"must be one of {', '.join(DeleteMode)}") from None
+
+    def group_keys(self) -> Sequence[str] | None:
+        """The groups that it is about; None for all."""
+        if self.value("scope") != _CHOSEN:
+            return None
+        chosen = self.typed.get("group", ())
+        if not chosen:
+            raise InvalidInput("group", "choose at least one group, or take all of them")
+        return chosen
+
+    def rules(self, libraries: Sequence[Library]) -> KeepRules:
+        """What is kept; raises InvalidInput naming the field."""
+        lines = [line.strip() for line in self.value("protected").splitlines()]
+        return KeepRules(
+            (_preference(self.value("keep") or KeepRule.OLDEST),),
+            tuple(_protected(line, libraries) for line in lines if line),
+        )
+
+
+def _preference(text: str) -> Preference:
+    """A rule as the form sends it: its name, and `in_library:3` for the one that is about a library."""
+    number = text.removeprefix(_IN_LIBRARY)
+    if number != text and number.isascii() and number.isdigit() and len(number) < 19:
+        return Preference(KeepRule.IN_LIBRARY, int(number))
+    try:
+        return Preference(KeepRule(text))
+    except ValueError:
+        raise InvalidInput("keep", f"there is no rule {text!r}") from None
+
+
+def _protected(line: str, libraries: Sequence[Library]) -> ProtectedFolder:
+    folder = Path(line)
+    if ".." not in folder.parts:
+        for library in libraries:
+            if folder.is_relative_to(library.path):
+                below = folder.relative_to(library.path).as_posix()
+                return ProtectedFolder(library.id, "" if below == "." else below)
+    raise InvalidInput("protected", f"{line} lies in no library; write whole paths like /srv/media/best, one a line")

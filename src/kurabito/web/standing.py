@@ -1,0 +1,79 @@
+"""Where a library stands: what is under way in it, and what the last scan came to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kurabito.library.jobs import Job, Jobs
+from kurabito.library.keeping import Kept, Libraries
+from kurabito.library.scan_queue import ScanQueueService, ScanTask
+from kurabito.library.sessions import PastScan
+from kurabito.protocol.planes import Planes
+from kurabito.protocol.values import JobKind, JobStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One library at one moment."""
+
+    kept: Kept
+    scan: ScanTask | None
+    """The scan that waits or runs."""
+    hashing: Job | None
+    """The reading of its files that is under way."""
+    past: Sequence[PastScan]
+    """Scans that are over, the newest first."""
+    has_plane: bool
+    """Whether anybody is there who touches the disks."""
+
+    @property
+    def last(self) -> PastScan | None:
+        return self.past[0] if self.past else None
+
+    @property
+    def task_id(self) -> str | None:
+        """The task whose progress is shown."""
+        if self.scan is not None:
+            return str(self.scan.id)
+        return None if self.hashing is None else str(self.hashing.task_id)
+
+    @property
+    def tone(self) -> str:
+        """The state of a task that looks like it."""
+        if self.scan is not None:
+            return "running" if self.scan.started_at else "queued"
+        if self.hashing is not None:
+            return "running"
+        if self.last is None or self.last.status is JobStatus.CANCELLED:
+            return "cancelled"
+        if self.last.status is JobStatus.FAILED:
+            return "dead"
+        return "retry_scheduled" if self.last.error_code else "succeeded"
+
+
+class Standings:
+    """Looks at libraries from all sides."""
+
+    def __init__(self, libraries: Libraries, scans: ScanQueueService, jobs: Jobs, planes: Planes) -> None:
+        self._libraries = libraries
+        self._scans = scans
+        self._jobs = jobs
+        self._planes = planes
+
+    async def of(self, kept: Sequence[Kept], *, past: int = 1) -> list[Standing]:
+        """Where these libraries stand, each with so many of its last scans."""
+        waiting, running, hashing, planes, scanned = await asyncio.gather(
+            self._scans.list_pending(),
+            self._scans.list_running(),
+            self._jobs.list(kind=JobKind.HASH, status=JobStatus.RUNNING),
+            self._planes.living(),
+            self._libraries.past_scans([one.library.id for one in kept], past),
+        )
+        scans = {scan.library_id: scan for scan in (*waiting, *running)}
+        reading = {job.library_id: job for job in hashing}
+        return [
+            Standing(one, scans.get(one.library.id), reading.get(one.library.id), scanned[one.library.id], bool(planes))
+            for one in kept
+        ]
