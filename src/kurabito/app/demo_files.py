@@ -46,26 +46,27 @@ def _collection() -> Iterator[Copy]:
         name = f"The Storehouse at Dawn - {number:02}"
         yield Copy(f"{SHOWS}/The Storehouse at Dawn/Season 1/{name}.mkv", name, 200 + 8 * number)
         if number <= 4:
-            yield Copy(f"{ARCHIVE}/incoming/{name} (1).mkv", name, 200 + 8 * number)
+            yield Copy(f"{SHOWS}/incoming/{name} (1).mkv", name, 200 + 8 * number)
+        if number <= 2:
+            yield Copy(f"{ARCHIVE}/backup 2023/{name}.mkv", name, 200 + 8 * number)
     for number in range(1, 7):
         name = f"蔵の番人 第{number:02}話"
         yield Copy(f"{SHOWS}/蔵の番人/{name}.mkv", name, 160 + 4 * number)
         if number % 2:
-            yield Copy(f"{ARCHIVE}/アニメ/{name}.mkv", name, 160 + 4 * number)
+            yield Copy(f"{SHOWS}/整理前/{name}.mkv", name, 160 + 4 * number)
     film = "Keeper of the Gate (2019)"
     yield Copy(f"{SHOWS}/{film}/{film}.mkv", film, 900)
+    # Another name of the same file: it is listed with its copies, and takes no room.
+    yield Copy(f"{SHOWS}/Watch next/{film}.mkv", film, 900, linked_to=f"{SHOWS}/{film}/{film}.mkv")
     yield Copy(f"{ARCHIVE}/films/{film}.mkv", film, 900)
     yield Copy(f"{ARCHIVE}/to sort/gate.final.FINAL.mkv", film, 900)
-    # Another name of the same file: shown as a duplicate, and nothing is to be gained.
-    yield Copy(f"{SHOWS}/Watch next/{film}.mkv", film, 900, linked_to=f"{SHOWS}/{film}/{film}.mkv")
-    poster = "poster of the storehouse"
     for place in ("The Storehouse at Dawn", "蔵の番人", "Watch next"):
-        yield Copy(f"{SHOWS}/{place}/poster.jpg", poster, 48)
-    long = "An Extraordinarily Long Title " * 8
-    yield Copy(f"{SHOWS}/Specials/{long.strip()}.mkv", long, 64)
-    yield Copy(f"{ARCHIVE}/to sort/{long.strip()}.mkv", long, 64)
+        yield Copy(f"{SHOWS}/{place}/poster.jpg", "poster of the storehouse", 48)
+    long = ("An Extraordinarily Long Title " * 8).strip()
+    yield Copy(f"{SHOWS}/Specials/{long}.mkv", long, 64)
+    yield Copy(f"{SHOWS}/incoming/{long}.mkv", long, 64)
     right_to_left = "حارس المخزن"
-    yield Copy(f"{SHOWS}/{right_to_left}/{right_to_left} - 01.mkv", right_to_left, 96)
-    yield Copy(f"{ARCHIVE}/{right_to_left} - 01.mkv", right_to_left, 96)
+    yield Copy(f"{ARCHIVE}/{right_to_left}/{right_to_left} - 01.mkv", right_to_left, 96)
+    yield Copy(f"{ARCHIVE}/to sort/{right_to_left} - 01.mkv", right_to_left, 96)
     # Bytes from a time before UTF-8.
     yield Copy(f"{ARCHIVE}/" + os.fsdecode(b"caf\xe9 - 01.avi"), "café", 32)

@@ -55,7 +55,10 @@ def test_nothing_is_restored_over_another_file(shelf: Shelf, entry: TrashEntry) 
     work(shelf)
     assert shelf.path("copy").read_bytes() == b"a new one"
     assert shelf.all(LOG)[-1] == ("restore", "refused", "TARGET_EXISTS")
-    assert entries(shelf) == [entry]
+    (still,) = entries(shelf)
+    assert (still.id, still.is_leaving) == (entry.id, False)
+    assert still.refused is not None
+    assert still.refused.error_code == "TARGET_EXISTS"
     # Once the place is free it can be tried again.
     shelf.path("copy").unlink()
     asyncio.run(trash_of(shelf).restore(entry.id))

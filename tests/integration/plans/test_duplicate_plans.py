@@ -17,6 +17,7 @@ from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
 from kurabito.library.duplicates import EVERY, RECLAIMABLE
+from kurabito.library.waste import SQL as WASTE
 
 FILES = 1_000_000
 FILL = """
@@ -32,6 +33,7 @@ SELECT hash_algorithm, content_hash, count(*), sum(size_bytes), count(DISTINCT i
 GROUP BY hash_algorithm, content_hash
 """
 PLACE = {"file_count": 3, "total_size_bytes": 3003, "hash_algorithm": "blake3", "content_hash": b"0" * 32, "limit": 51}
+WASTED = {"waste": 2002, "hash_algorithm": "blake3", "content_hash": b"0" * 32, "limit": 51}
 GROUP = {"hash_algorithm": "blake3", "content_hash": b"0" * 32, "after": 7, "limit": 51}
 PAGES = [
     ("first_groups", {"limit": 51}),
@@ -149,3 +151,18 @@ def test_the_files_of_a_group_are_read_from_its_index(million_files: Path, milli
     assert "INDEX ix_library_files_dedup_group (hash_algorithm=? AND content_hash=? AND id>?)" in step
     nodes = nodes_on_postgres(million_in_postgres_files, EVERY.files_of_group, GROUP)
     assert "Seq Scan" not in {node["Node Type"] for node in nodes}
+
+
+@pytest.mark.parametrize(("query", "values"), [("first_groups", {"limit": 51}), ("groups_after", WASTED)])
+def test_a_page_by_waste_reads_its_index(
+    million_files: Path, million_in_postgres_files: str, query: str, values: dict[str, Any]
+) -> None:
+    statement = getattr(WASTE, query)
+    steps = steps_on_sqlite(million_files, statement, values)
+    assert not any("TEMP B-TREE" in step for step in steps)
+    reads = [step for step in steps if "duplicate_groups" in step]
+    assert all("INDEX ix_duplicate_groups_waste" in step for step in reads)
+    nodes = nodes_on_postgres(million_in_postgres_files, statement, values)
+    found = [node for node in nodes if node.get("Relation Name") == "duplicate_groups"]
+    assert {node.get("Index Name") for node in found} == {"ix_duplicate_groups_waste"}
+    assert not any("Sort" in node["Node Type"] for node in nodes)

@@ -9,6 +9,10 @@ from string import Formatter
 import pytest
 
 import kurabito.web
+from kurabito.library.deletion.rules import KeepRule, Reason
+from kurabito.library.libraries import HashPolicy
+from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
@@ -54,6 +58,10 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted = {f"state.{state}" for state in TaskState}
     wanted |= {f"waiting.{why}" for why in Why} | {f"event.{name}" for name in EVENTS}
     wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
+    wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in Reason}
+    wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
+    wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
+    wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
     assert wanted <= set(messages)
 
 

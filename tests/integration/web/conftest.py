@@ -1,0 +1,97 @@
+"""The pages of the library over a real database of each kind, asked as a browser without JavaScript asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from kurabito.api import Live, TaskMeter
+from kurabito.app.shelves import Shelves, open_shelves
+from kurabito.app.site import build_site, open_access
+from kurabito.dataplane.delete import delete
+from kurabito.dataplane.jobs import JobLine
+from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.library.loop import Reconciler
+from kurabito.protocol.values import JobKind
+from kurabito.runtime import open_queue
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Shelf
+
+KEY = "a key for the tests"
+
+
+@dataclass(frozen=True)
+class Site:
+    """The pages, and what is behind them."""
+
+    client: httpx2.AsyncClient
+    queue: SqlQueue
+    shelves: Shelves
+    reconciler: Reconciler
+
+    async def get(self, path: str, /, **query: str) -> httpx2.Response:
+        return await self.client.get(path, params=query or None)
+
+    async def post(self, path: str, /, **fields: str | list[str]) -> httpx2.Response:
+        """Send a form, and go where it leads."""
+        return await self.client.post(path, data=fields, follow_redirects=True)
+
+
+Opened = Callable[..., AbstractAsyncContextManager[Site]]
+
+
+@asynccontextmanager
+async def _opened(url: str, state: Path, *, allow_delete: bool = True) -> AsyncIterator[Site]:
+    settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete)
+    meter = TaskMeter()
+    async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
+        assert isinstance(queue, SqlQueue)
+        migrate(queue.database, PRODUCT)
+        shelves = open_shelves(settings, queue)
+        access = open_access(settings, queue.database)
+        site = build_site(settings, queue, access, live, meter, started=datetime.now(UTC), shelves=shelves)
+        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
+        transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
+            yield Site(client, queue, shelves, Reconciler(queue))
+        live.end()
+
+
+@pytest.fixture
+def opened() -> Opened:
+    """Opens the site over a database."""
+    return _opened
+
+
+@pytest.fixture
+async def site(shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """The site without any library."""
+    async with _opened(shelf_url, tmp_path / "state") as site:
+        yield site
+
+
+@pytest.fixture
+async def furnished(shelf: Shelf, shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """The site over the two libraries of the shelf."""
+    async with _opened(shelf_url, tmp_path / "state") as site:
+        yield site
+
+
+@pytest.fixture
+def plane(shelf: Shelf) -> Callable[[], None]:
+    """Has a data plane do the next delete job."""
+
+    def work() -> None:
+        assert JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+
+    return work

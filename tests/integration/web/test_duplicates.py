@@ -1,0 +1,138 @@
+"""*Duplicates* and *Trash*: a plan is made, shown, tried, applied and undone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kurabito.library.duplicates import Duplicates
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Shelf
+    from tests.integration.web.conftest import Opened, Site
+
+SIZES = r"<b>([^<]+)</b><a href=\"/duplicates/groups/"
+
+
+def states(text: str) -> list[str]:
+    return re.findall(r'class="entry step" id="step-\d+" data-state="(\w+)"', text)
+
+
+async def test_groups_are_shown_by_what_they_waste(shelf: Shelf, furnished: Site) -> None:
+    assert "No duplicates" in (await furnished.get("/duplicates")).text
+    for number in range(5):
+        shelf.put(f"many small {number}", b"s" * 10)
+    for number in range(2):
+        shelf.put(f"few large {number}", b"l" * 3000, library=2)
+    shelf.put("alone", b"a" * 9000)
+    shelf.put("linked", b"h" * 500)
+    shelf.path("link").hardlink_to(shelf.path("linked"))
+    shelf.know("link")
+    page = await furnished.get("/duplicates")
+    assert re.findall(SIZES, page.text) == ["2.9 KiB", "40 B"]
+    assert re.findall(r"<li><b>([^<]+)</b>", page.text) == ["3.0 KiB", "2"]
+    assert "library 2" in page.text
+    # Only the first files of a group are shown with it; its own page has all.
+    assert "many small 3" in page.text
+    assert "many small 4" not in page.text
+    (group,) = set(re.findall(r'href="([^"]+)">1 more', page.text))
+    page = await furnished.get(group)
+    assert "many small 4" in page.text
+    assert "Keeping one copy would free 40 B." in page.text
+    linked = next(one for one in (await Duplicates(shelf.database).groups()).items if one.copies == 1)
+    page = await furnished.get(f"/duplicates/groups/{linked.key}")
+    assert "They are hard links to one file" in page.text
+    assert "Make a plan" not in page.text
+    assert "no duplicates any more" in (await furnished.get("/duplicates/groups/blake3:" + 64 * "0")).text
+
+
+async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site, plane: Callable[[], None]) -> None:
+    for name, mtime in (("old", 1), ("middle", 2), ("new", 3)):
+        shelf.put(name, mtime=mtime)
+    plan = await furnished.post("/duplicates", keep="newest", mode="trash", scope="all")
+    assert plan.url.path == "/duplicates/plans/1"
+    assert "The other one is newer." in plan.text
+    assert states(plan.text) == ["cancelled", "cancelled"]
+
+    trying = await furnished.post("/duplicates/plans/1/check")
+    assert 'data-every="1"' in trying.text
+    assert "/duplicates/plans/1/apply" not in trying.text
+    plane()
+    tried = await furnished.get("/duplicates/plans/1")
+    assert "2 could be done, 0 would be refused." in tried.text
+    assert states(tried.text) == ["queued", "queued"]
+    assert 'data-every="1"' not in tried.text
+
+    # A button alone is no confirmation.
+    assert (await furnished.post("/duplicates/plans/1/apply")).status_code == 422
+    shelf.path("middle").write_bytes(b"not the same any more")
+    await furnished.post("/duplicates/plans/1/apply", confirm="yes")
+    plane()
+    applied = await furnished.get("/duplicates/plans/1")
+    assert "1 done, 1 refused." in applied.text
+    assert sorted(states(applied.text)) == ["dead", "succeeded"]
+    assert "The file changed since the plan was made. Scan and plan again." in applied.text
+    assert not shelf.path("old").exists()
+    again = await furnished.post("/duplicates/plans/1/apply", confirm="yes")
+    assert (again.status_code, "The plan was applied already" in again.text) == (409, True)
+    assert "Plan 1" in (await furnished.get("/duplicates")).text
+
+    trash = await furnished.get("/trash")
+    (restore,) = re.findall(r'action="(/trash/\w+/restore)"', trash.text)
+    shelf.path("old").write_bytes(b"in the way")
+    leaving = await furnished.post(restore)
+    assert "Being put back" in leaving.text
+    assert 'data-every="1"' in leaving.text
+    assert (await furnished.post(restore)).status_code == 409
+    plane()
+    refused = await furnished.get("/trash")
+    assert "Another file is where this one was. Move that one first." in refused.text
+    shelf.path("old").unlink()
+    await furnished.post(restore)
+    plane()
+    assert "The trash is empty." in (await furnished.get("/trash")).text
+    assert shelf.path("old").read_bytes() == b"the same"
+
+
+async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders(shelf: Shelf, furnished: Site) -> None:
+    for content in (b"one", b"two", b"six"):
+        shelf.put(f"{content.decode()} a", content, mtime=1)
+        shelf.put(f"best/{content.decode()} b", content, mtime=2)
+    keys = [str(group.key) for group in (await Duplicates(shelf.database).groups()).items]
+    best = str(shelf.path("best"))
+    plan = await furnished.post("/duplicates", scope="chosen", group=keys[:2], protected=f"{best}\n\n", mode="hardlink")
+    assert len(states(plan.text)) == 2
+    assert plan.text.count("The other one lies in a protected folder.") == 2
+    assert "Replaced by hard links" in plan.text
+    plan = await furnished.post("/duplicates", keep="in_library:2", protected=str(shelf.path("")))
+    assert "Nothing would go" in plan.text
+
+    for fields, says in (
+        ({"scope": "chosen"}, "No group was chosen"),
+        ({"scope": "chosen", "group": "nonsense"}, "These groups cannot be used"),
+        ({"protected": "/elsewhere"}, "/elsewhere lies in no library"),
+        ({"protected": f"{best}/../../x"}, "lies in no library"),
+        ({"keep": "prettiest"}, "This rule cannot be used"),
+        ({"keep": "in_library:"}, "This rule cannot be used"),
+        ({"mode": "shred"}, "must be one of trash"),
+    ):
+        page = await furnished.post("/duplicates", **fields)  # type: ignore[arg-type]
+        assert (page.status_code, says in page.text) == (422, True), says
+        assert f"{fields.get('protected', '')}</textarea>" in page.text
+
+
+async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_to_change_that(
+    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+) -> None:
+    shelf.put("a")
+    shelf.put("b")
+    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+        plan = await site.post("/duplicates")
+        assert "<code>KURABITO_ALLOW_DELETE=true</code>" in plan.text
+        assert 'action="/duplicates/plans/1/check"' in plan.text
+        assert "/duplicates/plans/1/apply" not in plan.text
+        forced = await site.post("/duplicates/plans/1/apply", confirm="yes")
+        assert (forced.status_code, "Nothing may be removed here" in forced.text) == (403, True)
+        assert "While <code>allow_delete</code> is off" in (await site.get("/trash")).text

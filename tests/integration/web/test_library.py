@@ -1,0 +1,192 @@
+"""*Library*: folders are taken into keeping, looked after and let go."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kurabito.db import Connection, leases
+from kurabito.library.libraries import Care
+from kurabito.library.scan_queue import TaskPriority
+from kurabito.protocol import planes
+from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Shelf
+    from tests.integration.web.conftest import Site
+
+SESSION = (
+    "INSERT INTO scan_sessions (job_id, library_id, status, files_seen, bytes_seen, added_count, changed_count, "
+    "moved_count, removed_count, started_at) VALUES (:job, :library, 'succeeded', 1234, 5000000, 7, 6, 5, 4, :now)"
+)
+HOSTILE = "<img src=x onerror=alert(1)>\n\N{RIGHT-TO-LEFT OVERRIDE}שלום & co.mkv"
+# A byte that is no text, as the data plane stores it.
+LATIN_1 = "caf\uefe9.avi"
+
+
+async def end_scan(site: Site, code: str | None = None, message: str | None = None) -> None:
+    """Play the data plane: take the next job and end it."""
+    while await site.reconciler.step():
+        pass
+
+    def work(conn: Connection) -> None:
+        ((job, kind, library, *_),) = leases.claim(conn, JOBS, "plane#1", lease=30_000_000, limit=1)
+        if kind == "scan" and code is None:
+            conn.run(SESSION, {"job": job, "library": library})
+        ended = [(job, "plane#1", "failed" if code else "completed", 1.0, code, message)]
+        assert not leases.finish(conn, JOBS, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+
+    await site.queue.database.write(work)
+    while await site.reconciler.step():
+        pass
+
+
+async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    assert "No folder is kept yet" in (await site.get("/library")).text
+    page = await site.post("/library", path=str(tmp_path / "films"), name="Films <b>", scan_interval="3600")
+    assert (page.status_code, page.url.path) == (200, "/library/1")
+    assert "Films &lt;b&gt;" in page.text
+    # It is scanned at once, and who would do that is not there.
+    assert "Waits for its turn" in page.text
+    assert "No data plane is alive" in page.text
+    await site.queue.database.write(lambda conn: planes.announce(conn, "plane", ["scan"], "1", 30.0))
+    assert "No data plane is alive" not in (await site.get("/library/1")).text
+    await end_scan(site)
+    page = await site.get("/library/1")
+    assert "7 added · 6 changed · 5 moved · 4 gone" in page.text
+    assert "1,234" in page.text
+    assert "4.8 MiB" in page.text
+    assert "Every 60 min" in page.text
+
+    page = await site.post(
+        "/library/1", name="Cinema", scan_interval="", watched="yes", hash_policy="all", ignored="*.part\n@eaDir\n"
+    )
+    kept = (await site.shelves.libraries.get(1)).library.care
+    assert (kept.name, kept.scan_interval, kept.watched) == ("Cinema", None, True)
+    assert (kept.hash_policy, kept.ignored) == ("all", ("*.part", "@eaDir"))
+    assert "*.part\n@eaDir</textarea>" in page.text
+
+    page = await site.post("/library/1/remove")
+    assert page.url.path == "/library"
+    assert "Cinema" not in page.text
+    assert (tmp_path / "films").is_dir()
+    assert "There is no such library" in (await site.get("/library/1")).text
+
+
+async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    assert "Never scanned" in (await site.get("/library")).text
+    page = await site.post("/library/1/scan", next="/library")
+    assert page.url.path == "/library"
+    found = re.search(r'action="(/library/1/cancel/[^"]+)"', page.text)
+    assert found is not None
+    # While it is under way the library cannot be let go.
+    while await site.reconciler.step():
+        pass
+    busy = await site.post("/library/1/remove")
+    assert (busy.status_code, "The library cannot do that now" in busy.text) == (409, True)
+    page = await site.post(found[1], next="/library")
+    assert "The last scan was cancelled" in page.text
+    assert (await site.post(found[1])).status_code == 400
+    assert (await site.post("/library/1/cancel/nonsense")).status_code == 404
+
+
+async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await end_scan(site, "ROOT_EMPTY", "the folder /films is <empty>")
+    for path in ("/library", "/library/1"):
+        text = (await site.get(path)).text
+        assert "The last scan failed" in text
+        assert "Most likely a share is not mounted" in text
+        assert "the folder /films is &lt;empty&gt;" in text
+    # Not as the data plane says it, but in the reader's language.
+    page = await site.client.get("/library", headers={"Accept-Language": "ja"})
+    assert "共有が接続されていない可能性があります" in page.text
+
+
+REFUSED = [
+    ({"path": "{tmp}/nowhere", "name": "Films"}, 422, "path", "This folder cannot be kept:"),
+    ({"path": "relative", "name": "Films"}, 422, "path", "must be absolute"),
+    ({"path": "{tmp}/taken/below", "name": "Films"}, 409, "path", "lie one in the other"),
+    ({"path": "{tmp}/films", "name": "Taken"}, 409, "name", "This name cannot be used:"),
+    ({"path": "{tmp}/films", "name": " "}, 422, "name", "1 to 200 characters"),
+    ({"path": "{tmp}/films", "name": "F", "scan_interval": "soon"}, 422, "scan_interval", "number of seconds"),
+    ({"path": "{tmp}/films", "name": "F", "scan_interval": "1"}, 422, "scan_interval", "between a minute"),
+    ({"path": "{tmp}/films", "name": "F", "scan_interval": "1e300"}, 422, "scan_interval", "number of seconds"),
+    ({"path": "{tmp}/films", "name": "F", "scan_interval": "nan"}, 422, "scan_interval", "number of seconds"),
+    ({"path": "{tmp}/films", "name": "F", "hash_policy": "some"}, 422, "hash_policy", "must be one of"),
+]
+
+
+async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Site, tmp_path: Path) -> None:
+    for name in ("films", "taken/below"):
+        (tmp_path / name).mkdir(parents=True)
+    await site.shelves.libraries.create(str(tmp_path / "taken"), Care(name="Taken"))
+    for fields, status, field, says in REFUSED:
+        sent = {name: value.format(tmp=tmp_path) for name, value in fields.items()}
+        page = await site.post("/library", **sent, ignored="*.keep-this")
+        assert page.status_code == status, sent
+        (problem,) = re.findall(r'data-problem id="(\w+)-problem">(.*?)</p>', page.text)
+        assert (problem[0], says in problem[1]) == (field, True), problem
+        assert "*.keep-this</textarea>" in page.text
+        assert f'value="{sent["path"]}"' in page.text
+    assert len((await site.shelves.libraries.list()).items) == 1
+
+
+async def test_a_change_that_is_refused_changes_nothing(site: Site, tmp_path: Path) -> None:
+    for name in ("films", "series"):
+        (tmp_path / name).mkdir()
+        await site.shelves.libraries.create(str(tmp_path / name), Care(name=name))
+    page = await site.post("/library/2", name="films", ignored="typed")
+    assert (page.status_code, "This name cannot be used:" in page.text) == (409, True)
+    assert "typed</textarea>" in page.text
+    assert (await site.shelves.libraries.get(2)).library.care == Care(name="series")
+
+
+async def test_files_are_shown_searched_and_paged_whatever_they_are_called(shelf: Shelf, furnished: Site) -> None:
+    for name in (HOSTILE, LATIN_1, "season 1/100% real_one.mkv"):
+        shelf.run(
+            "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, is_missing, created_at, "
+            "updated_at) VALUES (1, :name, 1, :mtime, 1, :now, :now)",
+            name=name,
+            mtime=2**62,
+        )
+    for number in range(60):
+        shelf.put(f"episode {number:02}.mkv", b"the same" if number < 2 else str(number).encode())
+    first = await furnished.get("/library/1")
+    assert first.text.count('id="file-') == 50
+    assert "<img" not in first.text
+    assert '<span class="odd">\\n</span>' in first.text
+    assert '<span class="odd">\\u202e</span>' in first.text
+    assert 'caf<span class="odd">\\xe9</span>.avi' in first.text
+    (group,) = set(re.findall('href="(/duplicates/groups/[^"]+)">2 \N{MULTIPLICATION SIGN} the same', first.text))
+    assert "episode 01.mkv" in unescape((await furnished.get(group)).text)
+    following = re.search(r'rel="next" href="([^"]+)"', first.text)
+    assert following is not None
+    second = await furnished.get(unescape(following[1]))
+    assert second.text.count('id="file-') == 13
+    assert (await furnished.get("/library/1", missing="yes")).text.count('id="file-') == 3
+    assert (await furnished.get("/library/1", contains="0% REAL_")).text.count('id="file-') == 1
+    assert "No file matches" in (await furnished.get("/library/1", contains="no such\0")).text
+
+
+async def test_addresses_that_lead_nowhere_say_so(site: Site) -> None:
+    for path, status in (
+        ("/library/7", 404),
+        ("/library/seven", 404),
+        ("/library/9999999999999999999", 404),
+        ("/library?cursor=x", 422),
+        ("/duplicates/groups/nonsense", 422),
+        ("/duplicates?cursor=x", 422),
+        ("/duplicates/plans/1", 404),
+        ("/duplicates/plans/x", 404),
+        ("/trash?cursor=x", 422),
+    ):
+        page = await site.get(path)
+        assert (page.status_code, "data-problem" in page.text) == (status, True), path
