@@ -118,7 +118,7 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
         ({"keep": "in_library:"}, "This rule cannot be used"),
         ({"mode": "shred"}, "must be one of trash"),
     ):
-        page = await furnished.post("/duplicates", **fields)  # type: ignore[arg-type]
+        page = await furnished.post("/duplicates", **fields)
         assert (page.status_code, says in page.text) == (422, True), says
         assert f"{fields.get('protected', '')}</textarea>" in page.text
 

@@ -1,0 +1,132 @@
+"""*Library*, *Duplicates* and *Trash* with whatever names there are, on a phone and on a desk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from kurabito.app.shelves import open_shelves
+from kurabito.db import Connection
+from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.deletion.rules import KeepRules
+from kurabito.library.libraries import Care
+from kurabito.library.scan_queue import TaskPriority
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Picture, Stage
+
+NAMES = [
+    "w" * 251 + ".mkv",
+    "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا/שלום עולם.mkv",
+    "蔵の番人" * 20 + ".mkv",
+    "a/" * 100 + "deep.mkv",
+    "caf\uefe9\n<b>bold</b>.avi",
+    "An Extraordinarily Long Title " * 8,
+]
+FILE = """
+INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, device, inode, is_missing, needs_hash,
+                           hash_algorithm, content_hash, hash_last_error, created_at, updated_at)
+VALUES (:library, :path, :size, 1700000000000000000, 1, :inode, :missing, 0, 'blake3', :hash, :error, :now, :now)
+"""
+TRASHED = """
+INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash,
+                           trashed_at)
+VALUES (:id, 1, 1, :path, 't', 123456789, 'blake3', :hash, :now)
+"""
+
+
+@pytest.fixture
+async def furnished(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """A library with every kind of name, each of them twice; one that fails, and one that waits."""
+    folder = tmp_path_factory.mktemp("libraries")
+    shelves = open_shelves(stage.settings, stage.queue)
+    for name in ("films", "蔵" * 40, "long" * 40):
+        (folder / name).mkdir()
+        await shelves.libraries.create(str(folder / name), Care(name=name))
+    await shelves.scans.submit_task(2, TaskPriority.HIGH)
+
+    def know(conn: Connection) -> None:
+        for number, name in enumerate(NAMES):
+            values = {"size": 10 ** (number + 4), "hash": bytes([number]) * 32, "error": None, "missing": 0}
+            for library in (1, 2, 3):
+                conn.run(FILE, {**values, "library": library, "path": name, "inode": number * 10 + library})
+            conn.run(TRASHED, {"id": f"{number:032x}", "path": name, "hash": values["hash"]})
+        gone = {"size": 1, "hash": b"?" * 32, "error": "FILE_UNREADABLE: " + "x" * 200, "missing": 1}
+        conn.run(FILE, {**gone, "library": 1, "path": "zz gone", "inode": 999})
+        conn.run(
+            "INSERT INTO jobs (id, kind, status, library_id, error_code, error_message, created_at, updated_at, "
+            "finished_at) VALUES ('j', 'scan', 'failed', 1, 'ROOT_UNAVAILABLE', :told, :now, :now, :now)",
+            {"told": f"the folder /srv/{'x' * 300} cannot be read"},
+        )
+
+    await stage.queue.database.write(know)
+    await DeletionPlans(stage.queue.database, allowed=True).make(KeepRules())
+    return stage
+
+
+async def test_every_page_fits_in_both_lights_and_another_language(
+    page: Page, furnished: Stage, picture: Picture
+) -> None:
+    await page.goto(await furnished.link())
+    group = "/duplicates/groups/blake3:" + "01" * 32
+    for language, theme in (("en", "light"), ("ja", "dark")):
+        await page.goto(f"{furnished.url}/login?theme={theme}&language={language}")
+        for name, path in (
+            ("libraries", "/library"),
+            ("library", "/library/1"),
+            ("duplicates", "/duplicates"),
+            ("group", group),
+            ("plan", "/duplicates/plans/1"),
+            ("trash", "/trash"),
+        ):
+            await page.goto(f"{furnished.url}{path}")
+            await expect(page.locator("main h1")).to_be_visible()
+            await picture(f"{name}-{theme}")
+            width = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert width[0] <= width[1], f"{path} is {width[0]} wide in a window of {width[1]}"
+            unnamed = await page.evaluate(
+                "[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a, summary')]"
+                ".filter((it) => !(it.labels?.length || it.ariaLabel || it.textContent.trim())).map((it) => it.outerHTML)"
+            )
+            assert unnamed == []
+
+
+async def test_what_is_not_allowed_is_said_and_what_is_ticked_stays_ticked(
+    context: BrowserContext, furnished: Stage
+) -> None:
+    # A tab of its own: a form that is refused is an error to the console.
+    page = await context.new_page()
+    await page.goto(await furnished.link())
+    await page.goto(f"{furnished.url}/duplicates")
+    await expect(page.locator("#live")).to_have_text("Live")
+    box = page.locator(".entry.group").nth(2).get_by_role("checkbox")
+    await box.focus()
+    await page.keyboard.press("Space")
+    # Something happens, the page is brought up to date, and the choice is still there.
+    await furnished.queue.enqueue("nobody.runs.this", {})
+    async with page.expect_response(lambda answer: answer.url.endswith("/duplicates")):
+        await furnished.queue.enqueue("nobody.runs.this.either", {})
+    await expect(box).to_be_checked()
+    await page.get_by_label("Only the groups chosen above").check()
+    await page.get_by_label("Never touch").fill("/elsewhere")
+    await page.get_by_role("button", name="Show what would go").click()
+    await expect(page.locator("[data-problem]")).to_contain_text("/elsewhere lies in no library")
+    await expect(page.locator(".entry.group").nth(2).get_by_role("checkbox")).to_be_checked()
+    await page.get_by_label("Never touch").fill("")
+    await page.get_by_role("button", name="Show what would go").click()
+    await expect(page.locator(".entry.step")).to_have_count(2)
+    await expect(page.locator("#not-allowed")).to_contain_text("KURABITO_ALLOW_DELETE=true")
+    await expect(page.locator("#apply")).to_have_count(0)
+    # A library is let go after a question only.
+    await page.goto(f"{furnished.url}/library/3")
+    await page.locator("#remove summary").click()
+    await expect(page.locator("#remove form")).to_contain_text("Its files stay on the disk.")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#remove form")).to_be_hidden()
+    await page.locator("#remove summary").click()
+    await page.get_by_role("button", name="Let it go").click()
+    await expect(page.locator("h1")).to_have_text("Library")
+    await expect(page.locator(".entry.shelf")).to_have_count(2)
+    await page.close()
