@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.library.libraries import Care, HashPolicy
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.library.libraries import Care
+from kurabito.protocol.values import HashAlgorithm, HashPolicy
 
 INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6 * 3600, 86_400, 7 * 86_400))
 """What the form offers; a library may have any other."""

@@ -10,9 +10,9 @@ import pytest
 
 import kurabito.web
 from kurabito.library.deletion.rules import KeepRule, Reason
-from kurabito.library.libraries import HashPolicy
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import DeleteMode, LogState
+from kurabito.protocol.values import HashPolicy
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
