@@ -10,8 +10,8 @@ WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0
 SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM library_files
 WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_hash IS NULL
   AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
-  AND (size_bytes, id) > (CAST(:size_bytes AS bigint), CAST(:id AS bigint))
-ORDER BY size_bytes, id LIMIT :limit;
+  AND id > :id
+ORDER BY id LIMIT :limit;
 
 -- name: sampled
 -- A file that was hashed without being sampled may be a twin of any file of its size. Two questions and no OR inside of one:
@@ -29,8 +29,8 @@ SELECT id, relative_path, size_bytes, mtime_ns, inode, device, EXISTS (
 ) FROM library_files
 WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_hash IS NOT NULL
   AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
-  AND (size_bytes, id) > (CAST(:size_bytes AS bigint), CAST(:id AS bigint))
-ORDER BY size_bytes, id LIMIT :limit;
+  AND id > :id
+ORDER BY id LIMIT :limit;
 
 -- name: settle_unique
 UPDATE library_files SET needs_hash = 0, updated_at = :now WHERE id IN {listed};

@@ -68,14 +68,14 @@ def count_waiting(conn: Connection, library_id: int) -> int:
 
 
 def unsampled(conn: Connection, library_id: int, after: Row, limit: int) -> list[Row]:
-    """The next files of which nothing is known, smallest first."""
-    place = {"library_id": library_id, "size_bytes": after.size_bytes, "id": after.id, "limit": limit}
+    """The next files of which nothing is known, in the order in which they were found."""
+    place = {"library_id": library_id, "id": after.id, "limit": limit}
     return [Row(*row) for row in conn.all(_SQL[conn.dialect].unsampled, place)]
 
 
 def sampled(conn: Connection, library_id: int, after: Row, limit: int) -> list[tuple[Row, bool]]:
     """The next files whose edges are known, each with whether another file may be its equal."""
-    place = {"library_id": library_id, "size_bytes": after.size_bytes, "id": after.id, "limit": limit}
+    place = {"library_id": library_id, "id": after.id, "limit": limit}
     return [(Row(*row[:6]), bool(row[6])) for row in conn.all(_SQL[conn.dialect].sampled, place)]
 
 

@@ -151,8 +151,7 @@ CREATE TABLE scan_findings (
 
 CREATE INDEX ix_library_files_dedup_group ON library_files (hash_algorithm, content_hash, id)
     WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
-CREATE INDEX ix_library_files_needs_hash ON library_files (library_id, size_bytes, id)
-    WHERE needs_hash = 1 AND is_missing = 0;
+CREATE INDEX ix_library_files_needs_hash ON library_files (library_id, id) WHERE needs_hash = 1 AND is_missing = 0;
 
 -- The files that count when duplicates are looked for.
 CREATE VIEW hashed_files AS
