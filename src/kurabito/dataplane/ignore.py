@@ -33,7 +33,7 @@ DEFAULTS: Final = (
 )
 """Bins, thumbnails of a NAS, and downloads that are not there yet."""
 
-_WILD: Final = re.compile(r"[*?\[]")
+_WILD: Final = re.compile(r"[*?]")
 _ANY_FOLDERS: Final = "**"
 
 
@@ -64,21 +64,16 @@ class Ignored:
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         self._rules = [rule for rule in map(_Rule.of, (*DEFAULTS, *patterns)) if rule.parts]
-        # A first look at a name that costs next to nothing, because nearly all of them pass it.
-        lasts = [(rule.parts[-1], "/" if rule.folders_only else "") for rule in self._rules if rule.ignores]
-        self._whole = {last + slash for last, slash in lasts if not _WILD.search(last)}
-        self._whole |= {last + "/" for last, _ in lasts if not _WILD.search(last)}
-        self._ends = tuple(last[1:] + "/" * wide for last, _ in lasts if _is_ending(last) for wide in (0, 1))
-        begins = [last for last, _ in lasts if _WILD.search(last) and not _is_ending(last)]
-        # A pattern that begins with something wild begins with nothing, and so does every name.
-        self._begins = tuple(_WILD.split(last, maxsplit=1)[0] for last in begins)
+        # A first look that costs next to nothing, because nearly all folders have none of them.
+        self._traces = {_trace(rule.parts[-1]) for rule in self._rules if rule.ignores}
 
     def keep(self, folder: str, names: list[str]) -> list[str]:
         """The names of a folder that are not passed over; `folder` is the path before them, and folders end with a slash."""
-        whole, ends, begins = self._whole, self._ends, self._begins
-        suspects = {name for name in names if name.endswith(ends) or name in whole or name.startswith(begins)}
-        if not suspects:
+        together = "/".join(names)
+        traces = [trace for trace in self._traces if trace in together]
+        if not traces:
             return names
+        suspects = {name for name in names if any(trace in name for trace in traces)}
         dropped = {name for name in suspects if self._is_ignored(folder + name)}
         return [name for name in names if name not in dropped]
 
@@ -91,8 +86,9 @@ class Ignored:
         return False
 
 
-def _is_ending(pattern: str) -> bool:
-    return pattern.startswith("*") and not _WILD.search(pattern[1:])
+def _trace(pattern: str) -> str:
+    """A text that every name has which matches the pattern; the longest one that is easy to find."""
+    return max(_WILD.split(pattern.partition("[")[0]), key=len)
 
 
 def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:

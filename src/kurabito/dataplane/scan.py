@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,14 +22,16 @@ from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
-from kurabito.dataplane.scan_files import Differences, Sizes, path_of, size_of
+from kurabito.dataplane.scan_files import Differences
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
-from kurabito.dataplane.walk import Entry, Identity, Walk
+from kurabito.dataplane.scan_sizes import Sizes
+from kurabito.dataplane.scan_stretches import Lookups, Stretch, stretches
+from kurabito.dataplane.walk import Entry, Identity, Walk, path_of, size_of
 from kurabito.db import Connection
 from kurabito.errors import LeaseLost, RootUnavailable
 from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.values import ScanStatus
+from kurabito.protocol.values import HashPolicy, ScanStatus
 
 STRETCH: Final = 5000
 """Files that are compared, and if need be written, at once."""
@@ -41,6 +44,8 @@ class _Library:
     id: int
     folder: Path
     ignored: Ignored
+    hashes_all: bool
+    """Every file is hashed, and not only what may have an equal."""
     is_new: bool
     """No file of it is known, so nothing can have changed, moved or gone."""
 
@@ -51,6 +56,7 @@ class Scanner:
     def __init__(self, state: Path, *, stretch: int = STRETCH) -> None:
         self._state = state
         self._stretch = stretch
+        self._lookups = Lookups()
 
     def __call__(self, job: HeldJob) -> None:
         library = job.read(lambda conn: _find_library(conn, job.library_id))
@@ -60,7 +66,7 @@ class Scanner:
             return
         try:
             with Root(library.folder) as root, Pace(job, self._stretch) as pace:
-                _Scan(job, library, session, root, pace, self._closed()).run()
+                _Scan(job, library, session, root, pace, self._closed()).run(self._lookups)
         except (LeaseLost, Stopped):
             raise
         except RootUnavailable as gone:
@@ -95,53 +101,48 @@ class _Scan:
         self._root = root
         self._pace = pace
         self._page = 2 * pace.rows
-        self._sizes = Sizes()
+        self._sizes = Sizes(every_file=library.hashes_all)
         self._walk = Walk(root.fd, session.resume_after, library.ignored.keep, closed)
         self._counted_before = session.folders
         self._after = session.resume_after
         """Up to here everything is compared."""
         self._unmarked = 0
 
-    def run(self) -> None:
+    def run(self, lookups: Lookups) -> None:
         self._refuse_empty_folder()
-        for stretch in self._stretches():
-            self._job.check()
-            self._count(stretch)
-            self._compare(stretch)
-            self._job.report(self._session.paths, self._session.progress)
-        self._count([])
+        with closing(self._compared(lookups)) as compared:
+            for stretch, is_known in compared:
+                self._job.check()
+                self._count(stretch)
+                if stretch.files:
+                    self._compare(stretch.files, is_known=is_known)
+                    self._job.report(self._session.paths, self._session.progress)
         self._note_what_is_left()
         self._settle()
 
-    def _stretches(self) -> Iterator[list[Entry]]:
-        """The files of the library in lists of the length that fits into a transaction."""
-        waiting: list[Entry] = []
-        for files in self._walk.batches():
-            waiting += files
-            while len(waiting) >= (length := self._pace.rows):
-                yield waiting[:length]
-                waiting = waiting[length:]
-        if waiting:
-            yield waiting
+    def _compared(self, lookups: Lookups) -> Generator[tuple[Stretch, bool]]:
+        """The stretches of the library, each with whether it is known exactly as it is."""
+        walked = stretches(self._walk, lambda: self._pace.rows)
+        if self._library.is_new:
+            return ((stretch, False) for stretch in walked)
+        return lookups.compare(self._job, self._library.id, self._after, walked)
 
-    def _count(self, stretch: list[Entry]) -> None:
+    def _count(self, stretch: Stretch) -> None:
         session = self._session
-        session.files += len(stretch)
-        session.bytes += sum(map(size_of, stretch))
-        # A walk is never in a folder that lies behind the last file it gave, so that these belong together.
-        session.folders = self._counted_before + self._walk.folders
-        for path, problem in self._walk.problems:
+        session.files += len(stretch.files)
+        session.bytes += sum(map(size_of, stretch.files))
+        session.folders = self._counted_before + stretch.folders
+        for path, problem in stretch.problems:
             if not path:
                 raise RootUnavailable(_unreadable(self._root, problem))
             session.note_problem(path, problem)
-        self._walk.problems.clear()
 
-    def _compare(self, seen: list[Entry]) -> None:
+    def _compare(self, seen: list[Entry], *, is_known: bool) -> None:
         """Compare a stretch with what is known of it, a page at a time: much may have been there that is not any more."""
         end = seen[-1][0]
         while self._after < end:
-            known = self._known(end)
-            if len(known) < self._page:
+            known = seen if is_known else self._known(end)
+            if is_known or len(known) < self._page:
                 part, seen, until = seen, [], end
             else:
                 until = known[-1][0]
@@ -159,25 +160,25 @@ class _Scan:
             return
 
         # The walk goes on meanwhile, so what is written of the session must not change.
-        marked = replace(session) if is_end else None
-        shared = self._sizes.shared(seen)
+        marked = replace(session, unreadable=[*session.unreadable]) if is_end else None
+        to_hash = self._sizes.to_hash(seen)
 
         def write(conn: Connection) -> None:
             if seen != known:
-                self._write_differences(conn, seen, known, shared)
+                self._write_differences(conn, seen, known, to_hash)
             if marked is not None:
                 scan_session.mark(conn, marked)
 
         self._pace.write_behind(write)
         self._unmarked = 0
 
-    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], shared: set[int]) -> None:
+    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], to_hash: set[int]) -> None:
         library, session = self._library, self._session
         if library.is_new:
             found = Differences(added=seen)
         else:
             found = scan_files.differences(conn, library.id, seen, known)
-        scan_files.store(conn, library.id, found, shared)
+        scan_files.store(conn, library.id, found, to_hash)
         if not library.is_new:
             came = map(path_of, (*found.added, *found.replaced))
             scan_files.note(conn, session.id, library.id, "added", came)
@@ -203,7 +204,9 @@ class _Scan:
         if not session.errors:
             scan_ending.move_files(self._job, session, pace)
             scan_ending.mark_missing(session, pace)
-        scan_ending.choose_candidates(self._job, self._library.id, session, pace)
+        counted = self._library.is_new and self._sizes.is_complete
+        late = self._sizes.late if counted else None
+        scan_ending.choose_candidates(self._job, self._library.id, session, pace, late)
         scan_ending.forget_findings(session, pace)
         self._job.write(lambda conn: scan_session.succeed(conn, session))
 
@@ -231,8 +234,14 @@ def _find_library(conn: Connection, library: int | None) -> _Library:
     row = conn.one(sql(conn).find_library, {"library": library})
     if library is None or row is None:
         raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {library} any more: it was removed")
-    root_path, ignored, has_files = row
-    return _Library(library, Path(as_name(root_path)), Ignored(json.loads(ignored)), not has_files)
+    root_path, ignored, policy, has_files = row
+    return _Library(
+        id=library,
+        folder=Path(as_name(root_path)),
+        ignored=Ignored(json.loads(ignored)),
+        hashes_all=policy == HashPolicy.ALL,
+        is_new=not has_files,
+    )
 
 
 def _failed(job: HeldJob, session: Session, code: ErrorCode, message: str) -> JobFailed:

@@ -1,5 +1,5 @@
 -- name: find_library
-SELECT root_path, ignored,
+SELECT root_path, ignored, hash_policy,
        EXISTS (SELECT 1 FROM library_files AS files WHERE files.library_id = library_roots.id)
 FROM library_roots WHERE id = :library;
 
@@ -64,6 +64,14 @@ ORDER BY relative_path LIMIT :most;
 SELECT relative_path, size_bytes, mtime_ns, inode, device FROM library_files
 WHERE library_id = :library AND relative_path > :after AND is_missing = 0
 ORDER BY relative_path LIMIT :most;
+
+-- name: told_until
+SELECT {joined}(told, '//') FROM (
+    SELECT size_bytes || ' ' || mtime_ns || ' ' || inode || ' ' || device || ' ' || relative_path AS told
+    FROM library_files
+    WHERE library_id = :library AND relative_path > :after AND relative_path <= :until AND is_missing = 0
+    ORDER BY relative_path LIMIT :most
+) AS stretch;
 
 -- name: missing_among
 SELECT relative_path, size_bytes, mtime_ns, inode, device FROM library_files
@@ -143,6 +151,10 @@ WHERE (session_id, finding, file_id) IN (
     LIMIT :most
 );
 
+-- name: other_files
+SELECT EXISTS (SELECT 1 FROM library_files WHERE library_id < :library)
+    OR EXISTS (SELECT 1 FROM library_files WHERE library_id > :library);
+
 -- name: misjudged_files
 -- Only files that share their size with another can have a duplicate; where everything is to be hashed, all count.
 WITH shared AS MATERIALIZED (
@@ -157,6 +169,9 @@ SELECT id, wanted FROM (
 ) AS judged
 WHERE (needs_hash = 0 AND content_hash IS NULL AND wanted = 1)
    OR ((needs_hash = 1 OR content_hash IS NOT NULL) AND wanted = 0);
+
+-- name: want_hash_at
+UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE library_id = :library AND relative_path {given};
 
 -- name: want_hash
 UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id {given};

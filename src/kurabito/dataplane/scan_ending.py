@@ -32,8 +32,18 @@ def mark_missing(session: Session, pace: Pace) -> None:
         pass
 
 
-def choose_candidates(job: HeldJob, library: int, session: Session, pace: Pace) -> None:
-    """Have exactly those files hashed that may have a duplicate, in all libraries."""
+def choose_candidates(
+    job: HeldJob, library: int, session: Session, pace: Pace, late: Sequence[str] | None = None
+) -> None:
+    """Have exactly those files hashed that may have a duplicate, in all libraries.
+
+    `late` are the files of this library that have to be, and were not marked; None when the scan could not tell.
+    """
+    if late is not None and not job.read(lambda conn: _has_others(conn, library)):
+        # Nobody else's files count, so there is nothing to look for.
+        for paths in _parts(late, pace):
+            pace.write(lambda conn, paths=paths: _want_hash(conn, library, paths))  # type: ignore[misc]
+        return
 
     def misjudged(conn: Connection) -> list[tuple[int, int]]:
         if not scan_session.has_changes(conn, session) and not _is_unsettled(conn, library, session):
@@ -93,6 +103,15 @@ def _mark_some_missing(conn: Connection, session: Session, most: int) -> int:
 
 def _is_unsettled(conn: Connection, library: int, session: Session) -> bool:
     return conn.one(sql(conn).unsettled, {"library": library, "session": session.id}) is not None
+
+
+def _has_others(conn: Connection, library: int) -> bool:
+    row = conn.one(sql(conn).other_files, {"library": library})
+    return row is not None and bool(row[0])
+
+
+def _want_hash(conn: Connection, library: int, paths: Sequence[str]) -> None:
+    conn.run(sql(conn).want_hash_at, {"library": library, "given": given(conn, paths)})
 
 
 def _judge(conn: Connection, files: Sequence[int], *, wanted: int) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from operator import itemgetter
 from typing import Any, Final, cast
 
 from kurabito.dataplane.scan_queries import ROWS, given, sql
-from kurabito.dataplane.walk import Entry
+from kurabito.dataplane.walk import Entry, path_of
 from kurabito.db import Connection, Dialect
 from kurabito.db.rowsource import Column, row_source
 
@@ -25,11 +23,6 @@ _COLUMNS: Final = (
     ("device", "bigint"),
     ("needs_hash", "integer"),
 )
-
-_MOST_SIZES: Final = 1_000_000
-
-path_of: Final = itemgetter(0)
-size_of: Final = itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +38,6 @@ class Differences:
     unseen: Collection[str] = ()
 
 
-class Sizes:
-    """The sizes that a scan came across: whoever shares one with another file will be hashed.
-
-    A guess, that spares most files a second write; the end of the scan sets the others right.
-    """
-
-    def __init__(self) -> None:
-        self._met: set[int] = set()
-
-    def shared(self, seen: list[Entry]) -> set[int]:
-        """The sizes among these that were met more than once."""
-        sizes = Counter(map(size_of, seen))
-        shared = {size for size, files in sizes.items() if files > 1} | (self._met & sizes.keys())
-        if len(self._met) < _MOST_SIZES:
-            self._met |= sizes.keys()
-        return shared - {0}
-
-
 def known_files(conn: Connection, library: int, after: str, until: str | None, most: int) -> list[Entry]:
     """The files that were there at the last scan, from one path to another, in order; at most so many."""
     values = {"library": library, "after": after, "most": most}
@@ -71,6 +46,20 @@ def known_files(conn: Connection, library: int, after: str, until: str | None, m
     else:
         rows = conn.all(sql(conn).known_until, {**values, "until": until})
     return cast("list[Entry]", rows)
+
+
+def told_of(conn: Connection, library: int, after: str, until: str, most: int) -> str | None:
+    """All that is known of a stretch in one text, as `told` makes it of what is seen; None of nothing.
+
+    Where nothing changed this is enough, and the database makes it while another thread walks: rows would come one by one.
+    """
+    row = conn.one(sql(conn).told_until, {"library": library, "after": after, "until": until, "most": most})
+    return None if row is None else cast("str | None", row[0])
+
+
+def told(seen: list[Entry]) -> str:
+    """A stretch in one text, and no other stretch in the same: a path has no two slashes in a row."""
+    return "//".join([f"{size} {mtime} {inode} {device} {path}" for path, size, mtime, inode, device in seen])
 
 
 def differences(conn: Connection, library: int, seen: list[Entry], known: list[Entry]) -> Differences:
@@ -90,15 +79,15 @@ def differences(conn: Connection, library: int, seen: list[Entry], known: list[E
     )
 
 
-def store(conn: Connection, library: int, found: Differences, shared: set[int]) -> None:
-    """Write what a stretch of the library is like now, to be hashed where the size is shared.
+def store(conn: Connection, library: int, found: Differences, to_hash: set[int]) -> None:
+    """Write what a stretch of the library is like now, to be hashed where the size is one of these.
 
     What was not seen stays as it is.
     """
     if found.added:
-        _add(conn, library, [(*entry, 1 if entry[1] in shared else 0) for entry in found.added])
+        _add(conn, library, [(*entry, 1 if entry[1] in to_hash else 0) for entry in found.added])
     if changed := [*found.changed, *found.replaced]:
-        _change(conn, library, [(*entry, 1 if entry[1] in shared else 0) for entry in changed])
+        _change(conn, library, [(*entry, 1 if entry[1] in to_hash else 0) for entry in changed])
     if found.returned:
         conn.run(sql(conn).bring_back, {"library": library, "given": given(conn, found.returned)})
 

@@ -17,12 +17,12 @@ _PARTS: Final = {
         "hashed_at = NULL, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL, hash_retry_after = NULL"
     )
 }
-_GIVEN: Final = {
-    Dialect.SQLITE: "IN (SELECT value FROM json_each(:given))",
-    Dialect.POSTGRES: "= ANY(:given)",
+_DIALECTS: Final = {
+    Dialect.SQLITE: {"given": "IN (SELECT value FROM json_each(:given))", "joined": "group_concat"},
+    Dialect.POSTGRES: {"given": "= ANY(:given)", "joined": "string_agg"},
 }
 _SQL: Final = {
-    dialect: Queries("kurabito.dataplane", "scan.sql", given=given, **_PARTS) for dialect, given in _GIVEN.items()
+    dialect: Queries("kurabito.dataplane", "scan.sql", **_PARTS, **parts) for dialect, parts in _DIALECTS.items()
 }
 
 

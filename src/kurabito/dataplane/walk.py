@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from stat import S_ISREG
 from typing import Final
 
@@ -25,6 +26,9 @@ _TRASH: Final = TRASH_FOLDER + "/"
 Entry = tuple[str, int, int, int, int]
 """A file as a walk sees it: relative path, size, mtime in ns, inode, device. Not a class: one is made for every file, and rows
 of the database are compared with them as they come."""
+
+path_of: Final = itemgetter(0)
+size_of: Final = itemgetter(1)
 
 Identity = tuple[int, int]
 """The device and inode of a folder: what it is, by whatever path one came to it."""
