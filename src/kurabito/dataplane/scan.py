@@ -122,10 +122,11 @@ class _Scan:
 
     def _compared(self, lookups: Lookups) -> Generator[tuple[Stretch, bool]]:
         """The stretches of the library, each with whether it is known exactly as it is."""
-        walked = stretches(self._walk, lambda: self._pace.rows)
-        if self._library.is_new:
-            return ((stretch, False) for stretch in walked)
-        return lookups.compare(self._job, self._library.id, self._after, walked)
+        job, library, pace = self._job, self._library, self._pace
+        if library.is_new:
+            return ((stretch, False) for stretch in stretches(self._walk, lambda: pace.rows))
+        walked = stretches(self._walk, lambda: pace.rows, scan_files.told)
+        return lookups.compare(job, library.id, self._after, walked)
 
     def _count(self, stretch: Stretch) -> None:
         session = self._session

@@ -1,6 +1,6 @@
 -- name: find_library
 SELECT root_path, ignored, hash_policy,
-       EXISTS (SELECT 1 FROM library_files AS files WHERE files.library_id = library_roots.id)
+       (SELECT min(relative_path) FROM library_files WHERE library_id = library_roots.id) IS NOT NULL
 FROM library_roots WHERE id = :library;
 
 -- name: last_session
@@ -21,7 +21,7 @@ WHERE library_id = :library AND status = 'running' AND job_id <> :job;
 -- name: forget_unseen_ahead
 DELETE FROM scan_findings
 WHERE session_id = :session AND finding = 'unseen'
-  AND file_id IN (SELECT id FROM library_files WHERE library_id = :library AND relative_path > :after);
+  AND EXISTS (SELECT 1 FROM library_files WHERE id = file_id AND relative_path > :after);
 
 -- name: mark_session
 UPDATE scan_sessions
@@ -152,8 +152,7 @@ WHERE (session_id, finding, file_id) IN (
 );
 
 -- name: other_files
-SELECT EXISTS (SELECT 1 FROM library_files WHERE library_id < :library)
-    OR EXISTS (SELECT 1 FROM library_files WHERE library_id > :library);
+SELECT (SELECT min(library_id) FROM library_files) <> :library OR (SELECT max(library_id) FROM library_files) <> :library;
 
 -- name: misjudged_files
 -- Only files that share their size with another can have a duplicate; where everything is to be hashed, all count.

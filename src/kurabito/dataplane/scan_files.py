@@ -15,6 +15,8 @@ from kurabito.db.rowsource import Column, row_source
 
 _AT_ONCE: Final = 250
 """Rows in one INSERT on SQLite: three times as fast as one by one, and more gains nothing."""
+SEPARATOR: Final = "//"
+"""Between the files of a stretch that is told in one text; no path has two slashes in a row."""
 _COLUMNS: Final = (
     ("relative_path", "text"),
     ("size_bytes", "bigint"),
@@ -58,8 +60,8 @@ def told_of(conn: Connection, library: int, after: str, until: str, most: int) -
 
 
 def told(seen: list[Entry]) -> str:
-    """A stretch in one text, and no other stretch in the same: a path has no two slashes in a row."""
-    return "//".join([f"{size} {mtime} {inode} {device} {path}" for path, size, mtime, inode, device in seen])
+    """Files in one text, that no others have."""
+    return SEPARATOR.join([f"{size} {mtime} {inode} {device} {path}" for path, size, mtime, inode, device in seen])
 
 
 def differences(conn: Connection, library: int, seen: list[Entry], known: list[Entry]) -> Differences:

@@ -62,8 +62,7 @@ def begin(conn: Connection, job: str, library: int) -> Session:
     if status == ScanStatus.RUNNING:
         session.unreadable = unreadable.split("\n") if unreadable else []
         # What lies ahead is looked at again, and what is seen then is not unseen.
-        ahead = {"session": number, "library": library, "after": session.resume_after}
-        conn.run(queries.forget_unseen_ahead, ahead)
+        conn.run(queries.forget_unseen_ahead, {"session": number, "after": session.resume_after})
     return session
 
 

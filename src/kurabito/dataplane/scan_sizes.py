@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from kurabito.dataplane.walk import Entry, path_of, size_of
+from kurabito.dataplane.walk import Entry, size_of
 
 _MOST: Final = 250_000
 
@@ -42,6 +42,7 @@ class Sizes:
                 self.late.append(path)
                 self._first[size] = None
         if self.is_complete:
-            first = {size_of(entry): path_of(entry) for entry in seen if size_of(entry) not in self._first}
-            self._first |= first | dict.fromkeys(first.keys() & shared)
+            known = self._first
+            first = {size: path for path, size, _, _, _ in seen if size not in known}
+            known |= first | dict.fromkeys(first.keys() & shared)
         return shared

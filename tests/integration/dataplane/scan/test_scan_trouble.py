@@ -18,7 +18,7 @@ from kurabito.dataplane.names import shown
 from kurabito.dataplane.scan import Scanner
 
 if TYPE_CHECKING:
-    from tests.integration.dataplane.scan.conftest import Shelf
+    from tests.integration.dataplane.scan.conftest import Dying, Shelf
 
 DONE = ("completed", None, None)
 NOBODY = 65534
@@ -177,7 +177,12 @@ def test_a_hostile_tree_is_scanned_and_not_left(shelf: Shelf) -> None:
         "new\nline.mkv",
         "~$HOME.mkv",
         "x" * 255,
+        "é" * 127 + "/" + "日" * 85,
+        "two\nlines/\n/in\nner.mkv",
         b"\xff\xfe/inner.mkv",
+        b"\xff\xfe/\x80",
+        b"cut \xe6\x97.mkv",
+        "\\xff",
         "-rf *",
         "\uefe9",
         "'\";--",
@@ -188,6 +193,9 @@ def test_a_hostile_tree_is_scanned_and_not_left(shelf: Shelf) -> None:
     (shelf.folder / "etc").symlink_to("/etc")
     (shelf.folder / "loop").symlink_to(shelf.folder)
     (shelf.folder / "self").symlink_to("self")
+    (shelf.folder / "two\nlines" / "back").symlink_to("..")
+    (shelf.folder / "two\nlines" / "root").symlink_to("/")
+    (shelf.folder / "nowhere").symlink_to("not there")
     os.mkfifo(shelf.folder / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(shelf.folder / "socket"))
@@ -195,6 +203,8 @@ def test_a_hostile_tree_is_scanned_and_not_left(shelf: Shelf) -> None:
     assert shelf.scan() == DONE
     assert len(shelf.files()) == len(names)
     assert {"\\xff\\xfe/inner.mkv", "new\nline.mkv", "caf\\xe9.mkv"} < {shown(path) for path in shelf.files()}
+    assert set(shelf.known()) == set(shelf.on_disk())
+    assert shelf.session("error_count") == (0,)
     before = shelf.files("id, updated_at")
     assert shelf.scan() == DONE
     assert shelf.files("id, updated_at") == before
@@ -217,6 +227,48 @@ def test_files_may_vanish_and_turn_into_others_during_the_scan(shelf: Shelf) -> 
     assert shelf.session("error_code") == ("SCAN_INCOMPLETE",)
     assert shelf.scan() == DONE
     assert shelf.missing() == {"b/3.mkv", "c.mkv", "d.mkv"}
+
+
+def test_folders_that_vanish_during_the_scan_are_no_error(shelf: Shelf) -> None:
+    for name in ("a/1.mkv", "a/2.mkv", "a/z/0.mkv", "b/3.mkv", "b/c/4.mkv", "d.mkv"):
+        shelf.write(name)
+    assert shelf.scan() == DONE
+
+    def vanish() -> None:
+        # What is listed already, with and without being open, and what is not listed yet.
+        for folder in ("a", "b"):
+            shutil.rmtree(shelf.folder / folder)
+        (shelf.folder / "d.mkv").unlink()
+        shelf.write("e.mkv")
+
+    assert shelf.scan(scanner_that(shelf, vanish)) == DONE
+    assert shelf.session("error_code, error_count") == (None, 0)
+    assert shelf.missing() == {"a/z/0.mkv", "b/3.mkv", "b/c/4.mkv", "d.mkv"}
+    assert shelf.scan() == DONE
+    assert set(shelf.files()) == {"e.mkv"}
+
+
+def test_the_trash_is_passed_over_wherever_it_is_and_whoever_goes_on(shelf: Shelf, dying: type[Dying]) -> None:
+    # Not even by a pattern does it come back.
+    shelf.change("UPDATE library_roots SET ignored = :patterns", patterns='["!.kurabito-trash/"]')
+    kept = [
+        "a/.kurabito-trash",
+        *(f"a/b/{number}.mkv" for number in range(5)),
+        "a/z.mkv",
+        "z/.kurabito-trash-not/1.mkv",
+    ]
+    trashed = [".kurabito-trash/1.mkv", "a/b/.kurabito-trash/deep/2.mkv", "z/.kurabito-trash/3.mkv"]
+    for path in (*kept, *trashed):
+        shelf.write(path)
+    job = shelf.begin()
+    transactions = 0
+    while shelf.ask("SELECT status FROM jobs WHERE id = :id", id=job) != [("completed",)]:
+        transactions += 1
+        shelf.again(job)
+        assert shelf.work(dying(shelf.state, transactions=transactions, stretch=1))
+    assert transactions > 2
+    assert set(shelf.files()) == set(kept)
+    assert shelf.session("files_seen, directories_seen, error_count") == (len(kept), 4, 0)
 
 
 def test_ignored_names_and_our_own_folder_are_not_scanned(shelf: Shelf) -> None:
