@@ -11,6 +11,7 @@ from kurabito.app.shelves import Shelves
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput, LibraryConflict, LibraryNotFound
+from kurabito.library import libraries
 from kurabito.library.libraries import Care
 from kurabito.library.loop import Reconciler
 from kurabito.library.scan_queue import TaskPriority, TaskStatus
@@ -37,6 +38,20 @@ async def test_a_folder_becomes_a_library(shelves: Shelves, tmp_path: Path, cloc
     assert kept.library.created_at == to_datetime(clock.now())
     assert kept.library.care == Care(name="Films", ignored=("@eaDir",))
     assert await shelves.libraries.get(kept.library.id) == kept
+
+
+async def test_only_the_keeper_changes_when_a_library_was_updated(
+    shelves: Shelves, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+) -> None:
+    every_hour = Care(name="Films", scan_interval=timedelta(hours=1))
+    created = (await shelves.libraries.create(str(tmp_path / "films"), every_hour)).library
+    clock.advance(7200)
+    assert await queue.database.write(libraries.take_due) == [created.id]
+    await queue.database.write(lambda conn: libraries.note_scan(conn, created.id))
+    scanned = (await shelves.libraries.get(created.id)).library
+    assert (scanned.last_scanned_at, scanned.updated_at) == (to_datetime(clock.now()), created.created_at)
+    await shelves.libraries.change(created.id, {"hash_policy": HashPolicy.ALL})
+    assert (await shelves.libraries.get(created.id)).library.updated_at == to_datetime(clock.now())
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from kurabito.dataplane import scan_sizes
+
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Shelf
 
@@ -18,6 +22,18 @@ def test_only_files_that_share_a_size_are_hashed(shelf: Shelf) -> None:
     shelf.scan()
     wanted = shelf.files("needs_hash")
     assert {path for path, needs in wanted.items() if needs} == {"a.mkv", "z.mkv"}
+
+
+def test_sizes_that_are_too_many_to_remember_are_found_in_the_database(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan_sizes, "_MOST", 3)
+    for number in range(1, 15):
+        shelf.write(f"{number:02}.mkv", b"x" * number)
+    shelf.write("90.mkv", b"y" * 2)
+    shelf.write("91.mkv", b"z" * 14)
+    assert shelf.scan() == ("completed", None, None)
+    assert set(shelf.files(condition="needs_hash = 1")) == {"02.mkv", "14.mkv", "90.mkv", "91.mkv"}
 
 
 def test_neighbours_of_one_size_are_hashed(shelf: Shelf) -> None:
