@@ -61,7 +61,7 @@ VALUES = {
     "finding": "added",
     "now": 1,
 }
-GIVEN = {"paths": ["folder 5/100", "folder 5/101"], "ids": [100, 101]}
+GIVEN: dict[str, list[Any]] = {"paths": ["folder 5/100", "folder 5/101"], "ids": [100, 101]}
 COLUMNS = {
     "relative_path": "text",
     "size_bytes": "bigint",
