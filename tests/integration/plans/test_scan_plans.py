@@ -26,7 +26,7 @@ INSERT INTO library_roots (name, root_path, created_at, updated_at) VALUES ('fil
 INSERT INTO scan_sessions (job_id, library_id, status, started_at) SELECT 'job ' || n, 1, 'succeeded', n FROM {sessions};
 INSERT INTO scan_findings (session_id, finding, file_id) SELECT 1, 'unseen', n * 7 FROM {sessions};
 """
-PATH, KEY, WHOLE, NONE = "ix_library_files_path", "primary key", "whole", "none"
+PATH, KEY, WHOLE = "ix_library_files_path", "primary key", "whole"
 READS = {
     "find_library": {PATH},
     "forget_unseen_ahead": {KEY},
