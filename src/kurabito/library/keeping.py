@@ -175,6 +175,7 @@ def _let_go(conductor: Conductor, library_id: int) -> None:
     for task in conductor.waiting(TASK_TYPES):
         if library_of(task) == library_id:
             conductor.cancel(task.id)
+    libraries.note_leaving(conn, library_id)
 
 
 def _kept(conn: Connection, library: Library) -> Kept:

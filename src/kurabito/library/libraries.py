@@ -121,6 +121,11 @@ def note_scan(conn: Connection, library_id: int) -> None:
     conn.run(_SQL.note_scan, {"id": library_id})
 
 
+def note_leaving(conn: Connection, library_id: int) -> None:
+    """Say that what is known of a library is no longer the whole of it, so that nobody works on what is left."""
+    conn.run(_SQL.note_leaving, {"id": library_id})
+
+
 def forget_files(conn: Connection, library_id: int, limit: int) -> int:
     """Forget some of the files that are known of a library; how many. The files themselves stay where they are."""
     return conn.run(_SQL.delete_files, {"id": library_id, "limit": limit})
@@ -155,6 +160,14 @@ def extent(conn: Connection, library_id: int) -> tuple[int, int]:
 def has_files_to_hash(conn: Connection, library_id: int) -> bool:
     """Whether a hash would find something to read now."""
     return conn.one(_SQL.work_left, {"id": library_id}) is not None
+
+
+def with_files_to_hash(conn: Connection) -> list[int]:
+    """The libraries, scanned once to their end, in which a hash would find something to read now.
+
+    A file that changed since it was last seen does not count: before a scan has seen it again it cannot be hashed.
+    """
+    return [library_id for (library_id,) in conn.all(_SQL.with_work)]
 
 
 def is_scan_due(conn: Connection) -> bool:

@@ -32,6 +32,9 @@ WHERE id = :id;
 -- name: note_scan
 UPDATE library_roots SET last_scanned_at = :now WHERE id = :id;
 
+-- name: note_leaving
+UPDATE library_roots SET last_scanned_at = NULL WHERE id = :id;
+
 -- name: extent
 -- What the last scan saw: counting a million files anew would take longer than whoever looks wants to wait.
 SELECT files_seen, bytes_seen FROM scan_sessions
@@ -65,6 +68,19 @@ ORDER BY file.relative_path LIMIT :limit;
 SELECT 1 FROM library_files
 WHERE library_id = :id AND needs_hash = 1 AND is_missing = 0 AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
 LIMIT 1;
+
+-- name: with_work
+-- Asked for the first row each, a library costs two looks into an index, however many of its files wait.
+SELECT id FROM library_roots
+WHERE last_scanned_at IS NOT NULL AND coalesce((
+    SELECT 1 FROM library_files
+    WHERE library_id = library_roots.id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL LIMIT 1
+), (
+    SELECT 1 FROM library_files
+    WHERE library_id = library_roots.id AND needs_hash = 1 AND is_missing = 0 AND hash_error_count > 0
+      AND hash_retry_after <= :now LIMIT 1
+)) IS NOT NULL
+ORDER BY id;
 
 -- name: due
 SELECT id FROM library_roots WHERE next_scan_at <= :now ORDER BY next_scan_at, id;

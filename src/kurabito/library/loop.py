@@ -10,7 +10,7 @@ from typing import Final
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.errors import KurabitoError, UniqueConflict
 from kurabito.events import Bell
-from kurabito.library import schedules
+from kurabito.library import hashes, schedules
 from kurabito.library.reconcile import (
     OWNER,
     FolderMatcher,
@@ -80,6 +80,7 @@ class Reconciler:
         """Everything that is to be done now."""
         await self._announce()
         await schedules.submit_due(self._queue)
+        await hashes.submit_due(self._queue)
         while await self.step():
             pass
         now = self._clock.now()

@@ -29,6 +29,12 @@ def scan_key(library_id: int) -> str:
     return f"{SCAN}:{library_id}"
 
 
+def hash_of(library_id: int) -> PreparedTask:
+    """A hash of whatever in a library waits to be read."""
+    payload = {"library_id": library_id}
+    return prepare(HASH, payload, unique_key=hash_key(payload))
+
+
 def hash_key(payload: Any) -> str:
     """What two requests to hash the same library have in common."""
     return f"{HASH}:{payload['library_id']}"

@@ -44,6 +44,11 @@ class Overview:
         rows = [row for name in task_types for row in self.conn.all(self._store.sql.conducted, {"task_type": name})]
         return [record_of(row) for row in rows]
 
+    def newest(self, task_type: str, states: Sequence[TaskState], limit: int) -> list[TaskRecord]:
+        """The tasks of a type that are in one of these states, the newest first."""
+        rows = self._store.page(self.conn, [state.value for state in states], task_type, _NEWEST, limit)
+        return [record_of(row) for row in rows]
+
     def active(self, unique_key: str) -> TaskRecord | None:
         """The task that has this key and is not finished."""
         row = self.conn.one(self._store.sql.active_by_key, {"unique_key": unique_key})

@@ -245,6 +245,12 @@ END;
 CREATE INDEX ix_library_files_twins ON library_files (size_bytes, edge_hash)
     WHERE is_missing = 0 AND (edge_hash IS NOT NULL OR content_hash IS NOT NULL);
 
+-- What a hash would find in a library: files that nobody tried to read yet, and those that are to be tried again.
+CREATE INDEX ix_library_files_unread ON library_files (library_id)
+    WHERE needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL;
+CREATE INDEX ix_library_files_read_again ON library_files (library_id, hash_retry_after)
+    WHERE needs_hash = 1 AND is_missing = 0 AND hash_error_count > 0;
+
 -- What is to be removed, decided before anything is touched. A data plane reads it and can change none of it.
 CREATE TABLE deletion_plans (
     id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
