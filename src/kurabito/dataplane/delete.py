@@ -189,6 +189,8 @@ class _Taking:
         try:
             now = _ACT[self._mode](pair, aside)
         except (Refused, OSError):
+            # It may have failed because another did it, who took the job while this process stood still.
+            self._see_that_it_is_ours()
             if self._undo(aside, pair.source):
                 raise
             self._job.write(lambda conn: log.stays_in_trash(conn, log_id))

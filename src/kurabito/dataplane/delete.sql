@@ -57,8 +57,10 @@ UPDATE library_files SET is_missing = 1, updated_at = :now
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path;
 
 -- name: file_is_back
+-- Another file may have been at its path meanwhile, and the row tells of that one; then the next scan sees what is there.
 UPDATE library_files SET is_missing = 0, updated_at = :now
-WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes;
+WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes
+  AND mtime_ns = :mtime_ns AND hash_algorithm = :hash_algorithm AND content_hash = :content_hash;
 
 -- name: file_is_linked
 UPDATE library_files

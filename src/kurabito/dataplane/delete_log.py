@@ -175,12 +175,13 @@ def entry_of(conn: Connection, job_id: str, position: int, entry_id: str) -> Ent
     return None if row is None else Entry(*row)
 
 
-def restored(conn: Connection, log_id: str, entry: Entry) -> None:
+def restored(conn: Connection, log_id: str, entry: Entry, there: Seen) -> None:
     """Write down that a file is where it was."""
     settle(conn, log_id, LogState.DONE)
     conn.run(_SQL.entry_left, {"id": entry.id, "left_as": TrashExit.RESTORED})
     values = {"file_id": entry.file_id, "library_id": entry.library_id, "relative_path": entry.relative_path}
-    conn.run(_SQL.file_is_back, {**values, "size_bytes": entry.size_bytes})
+    content = {"hash_algorithm": entry.hash_algorithm, "content_hash": entry.content_hash}
+    conn.run(_SQL.file_is_back, {**values, **content, "size_bytes": there.size, "mtime_ns": there.mtime_ns})
 
 
 def purged(conn: Connection, log_id: str, entry: Entry) -> None:

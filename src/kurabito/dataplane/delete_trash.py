@@ -7,7 +7,7 @@ from pathlib import Path
 from kurabito.dataplane import delete_log as log
 from kurabito.dataplane.delete_log import Abandoned, Entry, Intent
 from kurabito.dataplane.delete_moves import discard, open_pair, put_back, remove
-from kurabito.dataplane.delete_places import Place, Refused, Visit
+from kurabito.dataplane.delete_places import Place, Refused, Seen, Visit
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
 from kurabito.errors import PathEscapes, RootUnavailable
@@ -68,9 +68,10 @@ class _Leaving:
             raise Refused(ErrorCode.FILE_MISSING, "the file is not in the trash any more; somebody took it")
         log_id = self._intend(intent, entry)
         target = visit.place(entry.library_id, entry.relative_path, create=True)
-        if not _came_back(lying, target):
+        there = _bring_back(lying, target)
+        if there is None:
             raise Refused(ErrorCode.TARGET_EXISTS, "another file is where it was; move that one first")
-        self._job.write(lambda conn: log.restored(conn, log_id, entry))
+        self._job.write(lambda conn: log.restored(conn, log_id, entry, there))
 
     def _purge(self, visit: Visit, entry: Entry, intent: Intent, lying: Place) -> None:
         if lying.look() is not None:
@@ -132,8 +133,8 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
                 return
         case LogAction.RESTORE | LogAction.PURGE:
             entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, lying.name))
-            if entry is not None and begun.action is LogAction.RESTORE and _came_back(lying, target):
-                job.write(lambda conn: log.restored(conn, begun.id, entry))
+            if entry is not None and begun.action is LogAction.RESTORE and (there := _bring_back(lying, target)):
+                job.write(lambda conn: log.restored(conn, begun.id, entry, there))
                 return
             if entry is not None and begun.action is LogAction.PURGE and lying.look() is None:
                 job.write(lambda conn: log.purged(conn, begun.id, entry))
@@ -148,11 +149,11 @@ def _is_linked(visit: Visit, begun: Abandoned, target: Place) -> bool:
     return kept is not None and there is not None and kept.file == there.file
 
 
-def _came_back(lying: Place, target: Place) -> bool:
-    """Put back what was about to be; true also when that had been done before a crash."""
-    if lying.look() is None:
-        return target.look() is not None
-    return put_back(lying, target)
+def _bring_back(lying: Place, target: Place) -> Seen | None:
+    """Put back what was about to be, unless that had been done before a crash; None when another file is there."""
+    if lying.look() is not None and not put_back(lying, target):
+        return None
+    return target.look()
 
 
 def _folder_of(job: HeldJob, library_id: int) -> Path:
