@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.library.deletion.rules import KeepRules
+from kurabito.protocol.deletion import LogState
+from kurabito.protocol.values import JobStatus
 from kurabito.runtime.model import MAX_LOST_LEASES
 
 if TYPE_CHECKING:
     from tests.crash.library.conftest import Collection, Planes
 
 KINDS = ("scan", "hash", "delete")
-KILLS, MANY_KILLS = 4, 50
+KILLS, MANY_KILLS = 4, 150
 LATEST: dict[str, tuple[int, float]] = {"scan": (250, 0.08), "hash": (60, 0.6), "delete": (150, 0.1)}
 """About how many moments, and seconds, a job of each kind takes."""
 
@@ -33,6 +36,41 @@ async def test_many_killed_data_planes_lose_nothing(
     summary = await _kill_and_check(collection, planes, kind, random.Random(f"{kind} 2026"), MANY_KILLS)
     with capsys.disabled():
         sys.stdout.write(f"\nsoak of {kind} on {url.partition(':')[0]}: {summary}\n")
+
+
+async def test_a_deletion_that_loses_three_workers_is_given_up_and_leaves_nothing_half_done(
+    collection: Collection, planes: Planes
+) -> None:
+    await collection.ask_for_scans()
+    await collection.finish(planes)
+    existed = collection.contents().keys()
+    groups = [f"{algorithm}:{digest.hex()}" for algorithm, digest in await collection.reclaimable()][:2]
+    plan = await collection.plans.make(KeepRules(), group_keys=groups)
+    await collection.plans.apply(plan.id, dry_run=False, confirm=True)
+    for _ in range(MAX_LOST_LEASES):
+        assert planes.work(kill_at=19) == "killed"
+        await collection.lose_worker()
+
+    given_up = await collection.plans.get(plan.id)
+    assert given_up.job_status is JobStatus.FAILED
+    assert (await collection.ask("SELECT error_code, lost_leases FROM jobs WHERE kind = 'delete'")) == [
+        ("WORKER_LOST", MAX_LOST_LEASES)
+    ]
+    assert given_up.outcomes[LogState.INTENT] == 1
+    assert not await collection.waiting("delete")
+
+    # Every hour the trash is looked after, and with it what was left half done.
+    await collection.trash.purge()
+    await collection.finish(planes)
+    outcomes = (await collection.plans.get(plan.id)).outcomes
+    assert (outcomes.get(LogState.INTENT), outcomes[LogState.REFUSED]) == (None, 1)
+    rest = await collection.plans.make(KeepRules(), group_keys=groups)
+    assert rest.file_count == plan.file_count - outcomes.get(LogState.DONE, 0)
+    await collection.plans.apply(rest.id, dry_run=False, confirm=True)
+    await collection.finish(planes)
+    assert (await collection.plans.get(rest.id)).outcomes == {LogState.DONE: rest.file_count}
+    assert collection.contents().keys() == existed
+    await collection.check()
 
 
 async def _kill_and_check(collection: Collection, planes: Planes, kind: str, chance: random.Random, kills: int) -> str:

@@ -1,12 +1,15 @@
-"""A scan through the running product, with a data plane played by hand."""
+"""Libraries through the running product: with a data plane played by hand, and with the real one."""
 
 from __future__ import annotations
 
 import json
+import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from kurabito.db import Connection, Database, leases, open_database
 from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
@@ -73,6 +76,115 @@ def test_a_scan_is_asked_for_done_and_followed_by_a_hash(commands: Commands, unt
         library = ask(f"{api}/libraries/{library['id']}")
         assert library["file_count"] == 3
         assert library["last_scanned_at"] is not None
+        assert "Traceback" not in served.log.read_text()
+        served.process.terminate()
+        assert served.leave()[0] == 0
+
+
+FILES = {
+    "films": {"a.mkv": b"one film", "b/copy of a.mkv": b"one film", "alone.mkv": b"no other here is this long"},
+    "series": {"again.mkv": b"one film", "same length.mkv": b"two film", "late.mkv": b"but one elsewhere comes to"},
+}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The setting that names the database."""
+    return {} if request.param == "sqlite" else {"KURABITO_DATABASE": request.getfixturevalue("fresh_postgres")}
+
+
+class Keeper:
+    """Somebody who keeps libraries over the API."""
+
+    def __init__(self, api: str, until: Until) -> None:
+        self._api = api
+        self._until = until
+
+    def get(self, place: str) -> Any:
+        return ask(f"{self._api}/{place}")
+
+    def post(self, place: str, **body: Any) -> Any:
+        return ask(f"{self._api}/{place}", "POST", body)
+
+    def scan(self, library: int) -> dict[str, int]:
+        """Scan a library, and wait until what follows is done too; what the scan found."""
+        task = self.post(f"libraries/{library}/scan")["task_id"]
+        self._until(lambda: self.get(f"scan-tasks/{task}")["status"] not in ("pending", "running"))
+        done = self.get(f"scan-tasks/{task}")
+        assert done["status"] == "completed", done
+        self._until(lambda: not self.under_way())
+        result: dict[str, int] = done["result"]
+        return result
+
+    def under_way(self) -> list[Any]:
+        states = ("queued", "running", "retry_scheduled")
+        return [
+            task
+            for state in states
+            for kind in ("library.scan", "library.hash")
+            for task in self.get(f"tasks?task_type={kind}&state={state}")["items"]
+        ]
+
+    def files(self, library: int) -> dict[str, str | None]:
+        """The files that are there, each with its hash."""
+        found = self.get(f"libraries/{library}/files?missing=false")["items"]
+        return {file["relative_path"]: file["content_hash_hex"] for file in found}
+
+    def group(self) -> tuple[str, set[tuple[int, str]]]:
+        """The one group that there is: its key, and library and path of its files."""
+        (group,) = self.get("duplicates/groups")["items"]
+        key = group["group_key"]
+        files = self.get(f"duplicates/groups/{urllib.parse.quote(key)}/files")["items"]
+        return key, {(file["library_id"], file["relative_path"]) for file in files}
+
+    def done(self, job: str) -> None:
+        self._until(lambda: self.get(f"jobs/{job}")["status"] not in ("pending", "running", "retryable"))
+        assert self.get(f"jobs/{job}")["status"] == "completed"
+
+
+def on_disk(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_duplicates_are_found_removed_and_brought_back(
+    commands: Commands, until: Until, tmp_path: Path, database: dict[str, str]
+) -> None:
+    folders = {name: tmp_path / name for name in FILES}
+    for name, files in FILES.items():
+        for path, content in files.items():
+            (folders[name] / path).parent.mkdir(parents=True, exist_ok=True)
+            (folders[name] / path).write_bytes(content)
+    with commands.serving(KURABITO_API_KEY=KEY, KURABITO_ALLOW_DELETE="true", **database) as served:
+        keeper = Keeper(f"{served.url}/api/v1", until)
+        films, series = (keeper.post("libraries", name=name, path=str(folders[name]))["id"] for name in FILES)
+        assert keeper.scan(films) == {"added_count": 3, "removed_count": 0, "failed_scrape_count": 0}
+        assert keeper.group()[1] == {(films, "a.mkv"), (films, "b/copy of a.mkv")}
+        keeper.scan(series)
+        # A file that was unique in its library is not any more, by its size, and is read without a scan of that library.
+        until(lambda: keeper.files(films)["alone.mkv"])
+        alone = keeper.files(films)["alone.mkv"]
+        key, copies = keeper.group()
+        assert copies == {(films, "a.mkv"), (films, "b/copy of a.mkv"), (series, "again.mkv")}
+
+        plan = keeper.post("duplicates/plans", group_keys=[key], keep=[{"rule": "in_library", "library_id": series}])
+        assert (plan["file_count"], plan["freed_bytes"]) == (2, 16)
+        applied = keeper.post(f"duplicates/plans/{plan['id']}/apply", dry_run=False, confirm=True)
+        keeper.done(applied["job_id"])
+        assert keeper.get(f"duplicates/plans/{plan['id']}")["done"] == 2
+        assert keeper.files(films).keys() == {"alone.mkv"}
+        assert keeper.get("duplicates/groups")["items"] == []
+        trash = {entry["relative_path"]: entry["id"] for entry in keeper.get("trash")["items"]}
+        assert trash.keys() == {"a.mkv", "b/copy of a.mkv"}
+        assert sorted(on_disk(folders["films"]).values()) == sorted(FILES["films"].values())
+        assert not (folders["films"] / "a.mkv").exists()
+
+        keeper.done(keeper.post(f"trash/{trash['a.mkv']}/restore")["job_id"])
+        assert (folders["films"] / "a.mkv").read_bytes() == b"one film"
+        assert keeper.group() == (key, {(films, "a.mkv"), (series, "again.mkv")})
+        assert keeper.scan(films) == {"added_count": 0, "removed_count": 0, "failed_scrape_count": 0}
+        assert keeper.files(films) == {"a.mkv": key.partition(":")[2], "alone.mkv": alone}
+        assert keeper.group() == (key, {(films, "a.mkv"), (series, "again.mkv")})
+        assert on_disk(folders["series"]) == FILES["series"]
         assert "Traceback" not in served.log.read_text()
         served.process.terminate()
         assert served.leave()[0] == 0
