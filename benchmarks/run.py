@@ -31,6 +31,7 @@ PROGRAMS: Final = (
     "duplicates_page",
     "idle_serve",
     "scan_tree",
+    "api_latency",
     "dedupe",
     "hash_files",
     "titles",
