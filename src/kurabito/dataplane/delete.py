@@ -135,7 +135,12 @@ class _Taking:
         if not self._undo(aside, source):
             self._job.write(lambda conn: log.stays_in_trash(conn, log_id))
             return True
-        there, kept = source.look(), self._kept(visit).look()
+        there = source.look()
+        if there is not None:
+            found = there
+            unread = self._job.read(lambda conn: log.unread_of_size(conn, found.size))
+            self._job.write(lambda conn: log.not_gone(conn, step.library_id, step.relative_path, found, unread))
+        kept = self._kept(visit).look()
         if self._mode is not DeleteMode.HARDLINK or there is None or kept is None or there.file != kept.file:
             return False
         self._job.write(lambda conn: log.linked(conn, log_id, step, there))

@@ -62,6 +62,19 @@ UPDATE library_files SET is_missing = 0, updated_at = :now
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes
   AND mtime_ns = :mtime_ns AND hash_algorithm = :hash_algorithm AND content_hash = :content_hash;
 
+-- name: file_was_not_gone
+-- A scan that came while it was in the trash took it for missing.
+UPDATE library_files SET is_missing = 0, updated_at = :now
+WHERE library_id = :library_id AND relative_path = :relative_path AND is_missing = 1 AND size_bytes = :size_bytes
+  AND mtime_ns = :mtime_ns AND device = :device AND inode = :inode;
+
+-- name: unread_of_size
+SELECT id FROM library_files
+WHERE size_bytes = :size_bytes AND is_missing = 0 AND needs_hash = 0 AND content_hash IS NULL;
+
+-- name: want_hash
+UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id = :id;
+
 -- name: file_is_linked
 UPDATE library_files
 SET device = :device, inode = :inode, mtime_ns = :mtime_ns, hashed_mtime_ns = :mtime_ns, updated_at = :now

@@ -161,6 +161,19 @@ def trashed(conn: Connection, log_id: str, step: Step) -> None:
     conn.run(_SQL.file_is_gone, values)
 
 
+def unread_of_size(conn: Connection, size: int) -> list[int]:
+    """The files of a size that nobody read, because no other had it: what comes back may be equal to them."""
+    return [file for (file,) in conn.all(_SQL.unread_of_size, {"size_bytes": size})]
+
+
+def not_gone(conn: Connection, library_id: int, relative_path: str, there: Seen, unread: list[int]) -> None:
+    """Write down that a file is where it was after all, if it is the one that was known there."""
+    seen = {"size_bytes": there.size, "mtime_ns": there.mtime_ns}
+    where = {"device": signed(there.device), "inode": signed(there.inode)}
+    conn.run(_SQL.file_was_not_gone, {"library_id": library_id, "relative_path": relative_path, **seen, **where})
+    _want(conn, unread)
+
+
 def linked(conn: Connection, log_id: str, step: Step, now: Seen) -> None:
     """Write down that a name leads to another file now, of the same content."""
     settle(conn, log_id, LogState.DONE)
@@ -175,13 +188,14 @@ def entry_of(conn: Connection, job_id: str, position: int, entry_id: str) -> Ent
     return None if row is None else Entry(*row)
 
 
-def restored(conn: Connection, log_id: str, entry: Entry, there: Seen) -> None:
+def restored(conn: Connection, log_id: str, entry: Entry, there: Seen, unread: list[int]) -> None:
     """Write down that a file is where it was."""
     settle(conn, log_id, LogState.DONE)
     conn.run(_SQL.entry_left, {"id": entry.id, "left_as": TrashExit.RESTORED})
     values = {"file_id": entry.file_id, "library_id": entry.library_id, "relative_path": entry.relative_path}
     content = {"hash_algorithm": entry.hash_algorithm, "content_hash": entry.content_hash}
     conn.run(_SQL.file_is_back, {**values, **content, "size_bytes": there.size, "mtime_ns": there.mtime_ns})
+    _want(conn, unread)
 
 
 def purged(conn: Connection, log_id: str, entry: Entry) -> None:
@@ -199,6 +213,11 @@ def other_copies(conn: Connection, entry: Entry) -> list[tuple[int, str]]:
 def abandoned(conn: Connection, job_id: str) -> list[Abandoned]:
     """What was begun by jobs that nobody will take up again."""
     return [Abandoned(row[0], LogAction(row[1]), *row[2:]) for row in conn.all(_SQL.abandoned, {"job_id": job_id})]
+
+
+def _want(conn: Connection, files: list[int]) -> None:
+    for file in files:
+        conn.run(_SQL.want_hash, {"id": file})
 
 
 def _why(refused: Refused | None) -> dict[str, str | None]:

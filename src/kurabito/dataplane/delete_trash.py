@@ -71,7 +71,8 @@ class _Leaving:
         there = _bring_back(lying, target)
         if there is None:
             raise Refused(ErrorCode.TARGET_EXISTS, "another file is where it was; move that one first")
-        self._job.write(lambda conn: log.restored(conn, log_id, entry, there))
+        unread = _unread_of(self._job, there)
+        self._job.write(lambda conn: log.restored(conn, log_id, entry, there, unread))
 
     def _purge(self, visit: Visit, entry: Entry, intent: Intent, lying: Place) -> None:
         if lying.look() is not None:
@@ -126,6 +127,9 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
             if lying.look() is not None and not put_back(lying, target):
                 job.write(lambda conn: log.stays_in_trash(conn, begun.id))
                 return
+            if (found := target.look()) is not None:
+                unread = _unread_of(job, found)
+                job.write(lambda conn: log.not_gone(conn, begun.library_id, begun.relative_path, found, unread))
         case LogAction.HARDLINK | LogAction.REFLINK:
             discard(lying, target)
             if begun.action is LogAction.HARDLINK and _is_linked(visit, begun, target):
@@ -134,7 +138,8 @@ def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
         case LogAction.RESTORE | LogAction.PURGE:
             entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, lying.name))
             if entry is not None and begun.action is LogAction.RESTORE and (there := _bring_back(lying, target)):
-                job.write(lambda conn: log.restored(conn, begun.id, entry, there))
+                unread = _unread_of(job, there)
+                job.write(lambda conn: log.restored(conn, begun.id, entry, there, unread))
                 return
             if entry is not None and begun.action is LogAction.PURGE and lying.look() is None:
                 job.write(lambda conn: log.purged(conn, begun.id, entry))
@@ -154,6 +159,11 @@ def _bring_back(lying: Place, target: Place) -> Seen | None:
     if lying.look() is not None and not put_back(lying, target):
         return None
     return target.look()
+
+
+def _unread_of(job: HeldJob, there: Seen) -> list[int]:
+    # Looked for before anything is written: it may take a moment, and nobody has to wait for that.
+    return job.read(lambda conn: log.unread_of_size(conn, there.size))
 
 
 def _folder_of(job: HeldJob, library_id: int) -> Path:

@@ -181,7 +181,7 @@ class Collection:
 
     def in_place(self, library: int) -> dict[str, tuple[int, ...]]:
         """What a scan should come to know: path, size, mtime, inode, device."""
-        found = {}
+        found: dict[str, tuple[int, ...]] = {}
         for folder, folders, names in os.walk(self.folders[library]):
             if TRASH_FOLDER in folders:
                 folders.remove(TRASH_FOLDER)

@@ -104,7 +104,7 @@ class Moments:
 
 def work(url: str, role: str, state: str, name: str, **moment: Any) -> None:
     """Do every job that waits."""
-    hash_job.MOST_FILES = AT_ONCE  # type: ignore[misc, attr-defined]
+    hash_job.MOST_FILES = AT_ONCE  # type: ignore[attr-defined]
     hash_job._BETWEEN_WRITES = 0.0  # type: ignore[misc]
     moments = Moments(**moment)
     database = open_database(url, create=False, rights=DATA_PLANE, role=role)
