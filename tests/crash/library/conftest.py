@@ -167,6 +167,8 @@ class Collection:
 
     def change(self, library: int, chance: random.Random, round_: int) -> None:
         """What keepers do between two scans."""
+        for number in range(FILES - len(self.in_place(library))):
+            self.write(library, f"more {round_}/{number:03}.mkv", chance.choice(CONTENTS))
         for path in chance.sample(sorted(self.in_place(library)), 40):
             file = self.folders[library] / path
             match chance.randrange(5):
