@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.dataplane import hash_store as store
@@ -23,12 +23,17 @@ from kurabito.dataplane.hash_process import Answer, Problem, Question
 from kurabito.dataplane.hash_store import Library, Row
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
+from kurabito.dataplane.pace import Pace
 from kurabito.db import Connection
 from kurabito.protocol.codes import ErrorCode
+
+T = TypeVar("T")
 
 _MOST_SECONDS: Final = 60.0
 _PATIENCE: Final = 0.5
 _BETWEEN_WRITES: Final = 1.0
+_FEWEST: Final = 100
+"""Rows of a transaction: a hash is a good deal more work for the database than a file that was seen."""
 
 _Portion = tuple[bool, list[Row]]
 """Files to be read together, and whether they are read whole."""
@@ -48,11 +53,12 @@ class HashFiles:
             raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {job.library_id} any more")
         until = self._clock.now() + self._most
         try:
-            hashing = _Hashing(job, library, self._pool, lambda: self._clock.now() >= until)
-            hashing.read(hashing.to_be_sampled())
-            # Reading one may call for a twin that was passed already.
-            while hashing.read(hashing.alike()):
-                pass
+            with Pace(job, MOST_FILES, fewest=_FEWEST) as pace:
+                hashing = _Hashing(job, library, pace, self._pool, lambda: self._clock.now() >= until)
+                hashing.read(hashing.to_be_sampled())
+                # Reading one may call for a twin that was passed already.
+                while hashing.read(hashing.alike()):
+                    pass
         finally:
             self._pool.forget()
 
@@ -73,9 +79,12 @@ class _Taken:
 class _Hashing:
     """One job under way."""
 
-    def __init__(self, job: HeldJob, library: Library, pool: HashPool[_Portion], is_late: Callable[[], bool]) -> None:
+    def __init__(
+        self, job: HeldJob, library: Library, pace: Pace, pool: HashPool[_Portion], is_late: Callable[[], bool]
+    ) -> None:
         self._job = job
         self._library = library
+        self._pace = pace
         self._pool = pool
         self._is_late = is_late
         self._identity = _identity(library.folder)
@@ -90,9 +99,9 @@ class _Hashing:
         while page := self._job.read(partial(self._unsampled, after)):
             after = page[-1]
             # A sample would be in vain where every file is read anyway. Twins elsewhere find it by its size alone then.
-            largest = page[-1].size_bytes if self._library.every_file else READ_WHOLE
-            yield from _portions([row for row in page if row.size_bytes <= largest], whole=True)
-            yield from _portions([row for row in page if row.size_bytes > largest], whole=False)
+            every_file = self._library.every_file
+            yield from _portions([row for row in page if every_file or row.size_bytes <= READ_WHOLE], whole=True)
+            yield from _portions([row for row in page if not every_file and row.size_bytes > READ_WHOLE], whole=False)
 
     def alike(self) -> Iterator[_Portion]:
         """The files whose edges agree with another's; those that stand alone are settled on the way."""
@@ -167,14 +176,21 @@ class _Hashing:
                 ErrorCode.ROOT_UNAVAILABLE,
                 f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
             )
+        self._note(store.note_edges, taken.edges)
+        self._note(partial(store.note_contents, algorithm=self._library.algorithm), taken.contents)
+        self._note(store.note_problems, taken.problems)
+        self._count(len(taken.contents) + len(taken.problems))
+
+    def _note(self, note: Callable[[Connection, list[T]], None], found: list[T]) -> None:
+        begin = rows = 0
 
         def write(conn: Connection) -> None:
-            store.note_edges(conn, taken.edges)
-            store.note_contents(conn, self._library.algorithm, taken.contents)
-            store.note_problems(conn, taken.problems)
+            note(conn, found[begin : begin + rows])
 
-        self._job.write(write)
-        self._count(len(taken.contents) + len(taken.problems))
+        while begin < len(found):
+            rows = self._pace.rows
+            self._pace.write(write)
+            begin += rows
 
     def _count(self, files: int) -> None:
         """Tell how many files are done with."""

@@ -99,7 +99,7 @@ def note_edges(conn: Connection, found: Sequence[tuple[Row, bytes]]) -> None:
     )
 
 
-def note_contents(conn: Connection, algorithm: HashAlgorithm, found: Sequence[tuple[Row, bytes]]) -> None:
+def note_contents(conn: Connection, found: Sequence[tuple[Row, bytes]], algorithm: HashAlgorithm) -> None:
     """Write the hashes; the files are done."""
     _each(
         conn,

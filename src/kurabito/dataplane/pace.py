@@ -16,16 +16,18 @@ T = TypeVar("T")
 _LONGEST: Final = 0.020
 _BREATH: Final = 0.001
 _FEWEST: Final = 1000
+"""A transaction costs something by itself, too."""
 
 
 class Pace:
     """Writes of one job: each as large as fits into 20 ms, and a moment for others after it. Use it as a context."""
 
-    def __init__(self, job: HeldJob, most: int) -> None:
+    def __init__(self, job: HeldJob, most: int, *, fewest: int = _FEWEST) -> None:
         self.rows = most
         """How many rows the next transaction should take."""
         self._job = job
         self._most = most
+        self._fewest = fewest
         self._thread = ThreadPoolExecutor(1, f"writes of {job.id}")
         self._behind: Future[object] | None = None
 
@@ -66,7 +68,7 @@ class Pace:
 
         answer = self._job.write(timed)
         if took > _LONGEST:
-            self.rows = min(self._most, max(_FEWEST, self.rows // 2))
+            self.rows = min(self._most, max(self._fewest, self.rows // 2))
         elif took < _LONGEST / 2:
             self.rows = min(self._most, self.rows * 2)
         time.sleep(_BREATH)

@@ -30,7 +30,7 @@ def every_statement(conn: Connection) -> None:
     store.settle_unique(conn, [START])
     store.want_twins(conn, [START])
     store.note_edges(conn, [(START, b"digest")])
-    store.note_contents(conn, HashAlgorithm.BLAKE3, [(START, b"digest")])
+    store.note_contents(conn, [(START, b"digest")], HashAlgorithm.BLAKE3)
     store.note_problems(conn, [(START, ("FILE_UNREADABLE", "gone"))])
 
 
