@@ -372,6 +372,26 @@ def test_the_trash_lies_at_the_top_of_the_files_own_file_system(shelf: Shelf, mo
         assert visit.trash_path(1, "file", "x") == f"{TRASH_FOLDER}/x"
 
 
+def test_a_file_that_is_put_back_after_a_crash_is_not_missing_whatever_a_scan_saw(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.put("kept", mtime=1)
+    shelf.put("copy", mtime=2)
+    made = plan(shelf)
+    with monkeypatch.context() as patch:
+        patch.setattr(delete_log, "trashed", lambda *_: 1 / 0)
+        apply(shelf, made)
+    assert not shelf.path("copy").exists()
+    # A scan that comes now sees no file there, and the other as the only one of its size. Then the plan grows old.
+    shelf.run("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'copy'")
+    shelf.run("UPDATE library_files SET content_hash = NULL, hash_algorithm = NULL WHERE relative_path = 'kept'")
+    shelf.run("UPDATE jobs SET status = 'pending'")
+    work(shelf)
+    assert shelf.path("copy").read_bytes() == b"the same"
+    known = "SELECT relative_path, is_missing, needs_hash FROM library_files ORDER BY id"
+    assert shelf.all(known) == [("kept", 0, 1), ("copy", 0, 0)]
+
+
 def test_a_step_that_was_begun_is_not_judged_while_its_disk_is_away(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,23 @@ def test_an_entry_whose_file_somebody_took_says_so(shelf: Shelf, entry: TrashEnt
     assert shelf.all(LOG)[-1] == ("restore", "refused", "FILE_MISSING")
 
 
+def test_what_may_be_equal_to_a_file_that_comes_back_is_read_again(shelf: Shelf, entry: TrashEntry) -> None:
+    # A scan in between took the kept file for the only one of its size, which nobody has to read.
+    shelf.run("UPDATE library_files SET content_hash = NULL, hash_algorithm = NULL WHERE relative_path = 'kept'")
+    asyncio.run(trash_of(shelf).restore(entry.id))
+    work(shelf)
+    assert shelf.all("SELECT needs_hash FROM library_files WHERE relative_path = 'kept'") == [(1,)]
+
+
+def test_a_row_that_tells_of_another_file_by_now_is_not_revived(shelf: Shelf, entry: TrashEntry) -> None:
+    # Another file of the same size lay there, was scanned, and went.
+    shelf.run("UPDATE library_files SET mtime_ns = 4711, content_hash = NULL WHERE relative_path = 'copy'")
+    asyncio.run(trash_of(shelf).restore(entry.id))
+    work(shelf)
+    assert shelf.path("copy").read_bytes() == b"the same"
+    assert shelf.all("SELECT is_missing, mtime_ns FROM library_files WHERE relative_path = 'copy'") == [(1, 4711)]
+
+
 def test_an_entry_is_restored_once(shelf: Shelf, entry: TrashEntry) -> None:
     trash = trash_of(shelf)
     asyncio.run(trash.restore(entry.id))
