@@ -23,6 +23,11 @@ MOST_BYTES: Final = 16 << 20
 """A question with more than this is two, unless it is a single file: so no core waits long for another one's last."""
 
 _ATTEMPTS: Final = 2
+_AHEAD: Final = 2
+"""Questions that a process has at a time, so that it need not wait for the second while its asker is busy elsewhere."""
+_SHORT: Final = select.PIPE_BUF
+"""A second question may not be longer than this. So much goes into a pipe at once; else the asker would wait for a process
+to read, which may be waiting for its asker to do so."""
 
 Start = Callable[[int, int], int]
 """Starts a process that takes questions from one descriptor and writes answers to the other; its pid."""
@@ -70,7 +75,12 @@ class _Process(NamedTuple):
 class _Asked(NamedTuple, Generic[T]):
     question: tuple[Any, ...]
     about: T
+    message: bytes
     attempts: int = 0
+
+    @classmethod
+    def of(cls, question: tuple[Any, ...], about: T, attempts: int = 0) -> Self:
+        return cls(question, about, hash_process.packed((tuple(question), not attempts)), attempts)
 
 
 class HashPool(Generic[T]):
@@ -90,7 +100,7 @@ class HashPool(Generic[T]):
         self._start = start
         self._processes: set[_Process] = set()
         self._idle: list[_Process] = []
-        self._busy: dict[int, tuple[_Process, _Asked[T]]] = {}
+        self._busy: dict[int, tuple[_Process, deque[_Asked[T]]]] = {}
         self._queue: deque[_Asked[T]] = deque()
         self._poll = select.poll()
         # Who forgets a pool would keep its processes for ever.
@@ -112,17 +122,15 @@ class HashPool(Generic[T]):
 
     def forget(self) -> None:
         """Forget what was asked and has no answer yet. Processes that have nothing to do stay."""
-        for process, _ in self._busy.values():
+        for process, _ in [*self._busy.values()]:
             # They hold nothing that could be lost, and one may be in the middle of a very large file.
-            self._poll.unregister(process.answers)
             self._lose(process)
-        self._busy.clear()
         self._queue.clear()
 
     @property
     def waiting(self) -> int:
         """How many questions have no answer yet."""
-        return len(self._queue) + len(self._busy)
+        return len(self._queue) + sum(len(asked) for _, asked in self._busy.values())
 
     @property
     def has_room(self) -> bool:
@@ -131,43 +139,53 @@ class HashPool(Generic[T]):
 
     def ask(self, question: tuple[Any, ...], about: T) -> None:
         """Have some files read."""
-        self._queue.append(_Asked(question, about))
+        self._queue.append(_Asked.of(question, about))
         self._hand_out()
 
     def answers(self, timeout: float = 0.0) -> Iterator[tuple[T, Any]]:
         """What is ready by now, or within so many seconds when nothing is; raises ReaderLost."""
         for fd, _ in self._poll.poll(timeout * 1000):
-            process, asked = self._busy.pop(fd)
-            self._poll.unregister(fd)
+            process, asked = self._busy[fd]
             try:
                 answer = hash_process.receive(process.answers)
             except EOFError:
                 self._ask_again(process, asked)
                 continue
-            self._idle.append(process)
+            first = asked.popleft()
+            if not asked:
+                self._release(process)
+                self._idle.append(process)
             self._hand_out()
-            yield asked.about, answer
+            yield first.about, answer
 
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self._most):
             process = self._idle_one() or self._begin()
-            asked = self._queue.popleft()
-            try:
-                hash_process.send(process.questions, (tuple(asked.question), not asked.attempts))
-            except BrokenPipeError:
-                self._ask_again(process, asked)
-                continue
+            asked = deque([self._queue.popleft()])
             self._busy[process.answers] = process, asked
             self._poll.register(process.answers, select.POLLIN)
+            try:
+                hash_process.write(process.questions, asked[0].message)
+            except BrokenPipeError:
+                self._ask_again(process, asked)
+        for process, asked in self._busy.values():
+            if self._queue and len(asked) < _AHEAD and len(self._queue[0].message) <= _SHORT:
+                try:
+                    hash_process.write(process.questions, self._queue[0].message)
+                except BrokenPipeError:
+                    # It ended, as will be seen from its answers.
+                    continue
+                asked.append(self._queue.popleft())
 
-    def _ask_again(self, process: _Process, asked: _Asked[T]) -> None:
+    def _ask_again(self, process: _Process, asked: deque[_Asked[T]]) -> None:
         code = self._lose(process)
-        if asked.attempts + 1 == _ATTEMPTS:
+        first, *others = asked
+        if first.attempts + 1 == _ATTEMPTS:
             raise ReaderLost(
                 f"two processes that read files ended in the middle of their work, the last one with code {code}; "
                 "were they killed for want of memory?"
             )
-        self._queue.appendleft(asked._replace(attempts=asked.attempts + 1))
+        self._queue.extendleft(reversed([_Asked.of(first.question, first.about, first.attempts + 1), *others]))
         self._hand_out()
 
     def _begin(self) -> _Process:
@@ -188,7 +206,12 @@ class HashPool(Generic[T]):
             self._lose(process)
         return None
 
+    def _release(self, process: _Process) -> None:
+        if self._busy.pop(process.answers, None) is not None:
+            self._poll.unregister(process.answers)
+
     def _lose(self, process: _Process) -> int:
+        self._release(process)
         self._processes.remove(process)
         return _end(process)
 

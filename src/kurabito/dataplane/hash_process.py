@@ -44,10 +44,15 @@ class Question(NamedTuple):
     files: list[Wanted]
 
 
-def send(pipe: int, message: Any) -> None:
-    """Write one message."""
+def packed(message: Any) -> bytes:
+    """A message as it goes through a pipe."""
     text = marshal.dumps(message)
-    rest = memoryview(len(text).to_bytes(_LENGTH, "big") + text)
+    return len(text).to_bytes(_LENGTH, "big") + text
+
+
+def write(pipe: int, message: bytes) -> None:
+    """Write one message that is packed."""
+    rest = memoryview(message)
     while rest:
         rest = rest[os.write(pipe, rest) :]
 
@@ -116,7 +121,7 @@ def serve(questions: int, answers: int, answer: Callable[[tuple[Any, ...], Reade
     try:
         while select.select([questions], [], [], _PATIENCE)[0]:
             question, mapped = receive(questions)
-            send(answers, answer(question, readers[mapped]))
+            write(answers, packed(answer(question, readers[mapped])))
     except (EOFError, BrokenPipeError):
         pass
     os._exit(0)

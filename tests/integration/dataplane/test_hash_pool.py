@@ -136,6 +136,22 @@ def test_a_process_that_is_killed_is_replaced_once(tmp_path: Path) -> None:
             list(pool.answers(10.0))
 
 
+def test_a_process_has_its_next_question_before_it_answered_the_first(tmp_path: Path) -> None:
+    with HashPool[str](1, start=forked(lambda question, _: [*map(len, question)])) as pool:
+        for size in (3, 5, 1 << 20):
+            pool.ask(("x" * size,), f"{size} characters")
+        [(process, asked)] = pool._busy.values()
+        # One that does not fit into the pipe has to wait until somebody reads.
+        assert [one.about for one in asked] == ["3 characters", "5 characters"]
+        assert pool.waiting == 3
+        # Whoever takes over gets both, and only the first is counted as tried.
+        os.kill(process.pid, signal.SIGKILL)
+        found: list[tuple[str, list[int]]] = []
+        while pool.waiting:
+            found += pool.answers(1.0)
+    assert found == [("3 characters", [3]), ("5 characters", [5]), ("1048576 characters", [1 << 20])]
+
+
 def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"content")
