@@ -57,6 +57,18 @@
     │   ├── TooLarge            the answer is larger than whoever asked can take
     │   ├── BadStatus           the answer is not one of success
     │   └── BadAnswer           the answer makes no sense
+    ├── MetadataError
+    │   ├── MetadataNotFound    no record has that id                       (also LookupError)
+    │   ├── MetadataConflict    another record stands for the same entry of bgm.tv
+    │   ├── MetadataStopped     what fills in metadata was told to stop
+    │   ├── BgmtvError          bgm.tv did not say what was asked
+    │   ├── TmdbError           TMDB did not say what was asked
+    │   └── PosterError         a poster could not be had
+    │       ├── PosterUnreachable  no answer, or one that broke
+    │       ├── PosterNotStored    the disk refused it
+    │       ├── PosterNameInvalid  not the name of a poster of ours         (also LookupError)
+    │       ├── PosterBadStatus    the answer is not one of success
+    │       └── PosterRefused      not taken: where it is, how large it is, or no picture
     ├── BodyTooSlow             the rest of a request did not come in time
     └── PermanentError          raised by a handler: do not retry
 
@@ -376,6 +388,102 @@ class BadAnswer(OutboundError):
     """The answer makes no sense: redirects without an end, broken compression, something else than JSON."""
 
     code = "bad_answer"
+
+
+class MetadataError(KurabitoError):
+    """Something about metadata could not be done."""
+
+    code = "metadata"
+
+
+class MetadataNotFound(MetadataError, LookupError):
+    """No metadata record has that id."""
+
+    code = "metadata_not_found"
+    status = 404
+
+
+class MetadataConflict(MetadataError):
+    """Another record stands for the same entry of bgm.tv."""
+
+    code = "metadata_conflict"
+    status = 409
+
+
+class MetadataStopped(MetadataError):
+    """What fills in metadata was told to stop, and takes nothing more."""
+
+    code = "metadata_stopped"
+    status = 503
+
+
+class BgmtvError(MetadataError):
+    """bgm.tv did not say what was asked."""
+
+    code = "bgmtv"
+    status = 502
+
+
+class TmdbError(MetadataError):
+    """TMDB did not say what was asked."""
+
+    code = "tmdb"
+    status = 502
+
+
+class PosterError(MetadataError):
+    """A poster could not be had."""
+
+    code = "poster"
+    status = 502
+
+
+class PosterUnreachable(PosterError):
+    """There was no answer, or it broke, or it took too long."""
+
+    code = "poster_unreachable"
+
+
+class PosterNotStored(PosterError):
+    """The disk refused it."""
+
+    code = "poster_not_stored"
+    status = 500
+
+    def __init__(self, operation: str, path: str, problem: str) -> None:
+        super().__init__(f"{path}: cannot {operation} the poster: {problem}; check the state folder and its disk")
+        self.operation = operation
+        self.path = path
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[PosterNotStored], tuple[str, str, str]]:
+        return type(self), (self.operation, self.path, self.problem)
+
+
+class PosterNameInvalid(PosterError, LookupError):
+    """This is not the name of a poster that is kept here."""
+
+    code = "poster_not_found"
+    status = 404
+
+
+class PosterBadStatus(PosterError):
+    """The answer came, and is not one of success."""
+
+    code = "poster_bad_status"
+
+    def __init__(self, message: str, answered: int) -> None:
+        super().__init__(message)
+        self.answered = answered
+
+    def __reduce__(self) -> tuple[type[PosterBadStatus], tuple[str, int]]:
+        return type(self), (str(self), self.answered)
+
+
+class PosterRefused(PosterError):
+    """It was not taken: its host is not allowed, it is too large, or it is no picture."""
+
+    code = "poster_refused"
 
 
 class BodyTooSlow(KurabitoError):

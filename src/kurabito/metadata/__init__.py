@@ -1,0 +1,41 @@
+"""Metadata: posters, ids and what is on, filled in beside everything else.
+
+    handle ──► mailbox ──► actor ──► runner ─┬─► posters   pictures, kept here
+                            │                ├─► offline   ids that are known without asking
+                     every hour: a sync      ├─► tmdb      ids that have to be asked for
+                                             └─► records   the database
+
+A sync is a task of the queue like any other: it has progress and a history, can be cancelled, and goes on after a crash.
+"""
+
+from kurabito.metadata.actor import MetadataActor
+from kurabito.metadata.calendar import CalendarService
+from kurabito.metadata.messages import (
+    DownloadPoster,
+    DownloadPosterBatch,
+    MetadataHandle,
+    MetadataMessage,
+    Shutdown,
+    TriggerSync,
+)
+from kurabito.metadata.pending import get_metadata_to_sync, needs_poster_sync, needs_tmdb_sync
+from kurabito.metadata.posters import PosterService
+from kurabito.metadata.runner import MetadataRunner
+from kurabito.metadata.service import MetadataService
+
+__all__ = [
+    "CalendarService",
+    "DownloadPoster",
+    "DownloadPosterBatch",
+    "MetadataActor",
+    "MetadataHandle",
+    "MetadataMessage",
+    "MetadataRunner",
+    "MetadataService",
+    "PosterService",
+    "Shutdown",
+    "TriggerSync",
+    "get_metadata_to_sync",
+    "needs_poster_sync",
+    "needs_tmdb_sync",
+]

@@ -1,0 +1,101 @@
+"""The calendar: what is on this week, and what began in any season."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Database, Queries
+from kurabito.errors import InvalidInput
+from kurabito.metadata import offline, records
+from kurabito.metadata.bangumi import Airing, BangumiClient
+from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata.messages import MetadataHandle
+from kurabito.metadata.records import Details, Metadata
+
+# The same names with their table: a day of the calendar has a weekday of its own.
+_RECORD: Final = ", ".join(f"metadata.{column}" for column in records.RECORD.split(", "))
+_SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=_RECORD)
+SEASON_MONTHS: Final = (1, 4, 7, 10)
+_KEPT: Final = tuple(Details.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """What is on this week, by weekday (1 is Monday)."""
+
+    days: dict[int, list[Metadata]]
+    refreshed_at: datetime | None
+    """None when bgm.tv was never asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh brought."""
+
+    entries: int
+    created: int
+
+
+class CalendarService:
+    """The calendar of one database."""
+
+    def __init__(self, database: Database, bangumi: BangumiClient, handle: MetadataHandle) -> None:
+        self._database = database
+        self._bangumi = bangumi
+        self._handle = handle
+
+    async def refresh_calendar(self) -> Refreshed:
+        """Ask bgm.tv what is on. What is new becomes a record, and is filled in by a sync; raises BgmtvError."""
+        airing = await self._bangumi.calendar()
+        refreshed = await self._database.write(lambda conn: _keep(conn, airing))
+        if refreshed.created:
+            await self._handle.trigger_sync()
+        return refreshed
+
+    async def week(self) -> Week:
+        """What is on this week, as bgm.tv said last."""
+        return await self._database.read(_week)
+
+    async def season(self, year: int, month: int) -> list[OfflineEntry]:
+        """What began in the season that begins with this month, by the offline index."""
+        if month not in SEASON_MONTHS:
+            raise InvalidInput("month", f"a season begins in month {', '.join(map(str, SEASON_MONTHS))}, got {month}")
+        first = date(year, month, 1)
+        last = date(year + 1, 1, 1) if month == SEASON_MONTHS[-1] else date(year, month + 3, 1)
+        return await self._database.read(lambda conn: offline.begun_between(conn, first, last))
+
+
+def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
+    entries = {entry.details.bgm_id: entry for entry in airing}
+    created = 0
+    conn.run(_SQL.forget)
+    for place, entry in enumerate(entries.values()):
+        assert entry.details.bgm_id is not None
+        known = records.of_bgm(conn, entry.details.bgm_id)
+        if known is None:
+            known = records.add(conn, entry.details)
+            created += 1
+        elif missing := _missing(known.details, entry.details):
+            records.change(conn, known.id, missing)
+        conn.run(_SQL.add, {"metadata_id": known.id, "weekday": entry.weekday, "place": place})
+    return Refreshed(len(entries), created)
+
+
+def _missing(known: Details, told: Details) -> dict[str, Any]:
+    """What a record does not know yet and bgm.tv does. What it knows may have been set by its keeper."""
+    return {
+        name: getattr(told, name) for name in _KEPT if getattr(known, name) is None and getattr(told, name) is not None
+    }
+
+
+def _week(conn: Connection) -> Week:
+    days: dict[int, list[Metadata]] = {day: [] for day in range(1, 8)}
+    refreshed_at = None
+    for weekday, refreshed, *row in conn.all(_SQL.week):
+        days[weekday].append(records.record_of(tuple(row)))
+        refreshed_at = to_datetime(refreshed)
+    return Week(days, refreshed_at)

@@ -1,0 +1,10 @@
+-- name: forget
+DELETE FROM calendar_entries;
+
+-- name: add
+INSERT INTO calendar_entries (metadata_id, weekday, place, refreshed_at) VALUES (:metadata_id, :weekday, :place, :now);
+
+-- name: week
+SELECT calendar_entries.weekday, calendar_entries.refreshed_at, {record}
+FROM calendar_entries JOIN metadata ON metadata.id = calendar_entries.metadata_id
+ORDER BY calendar_entries.weekday, calendar_entries.place;

@@ -1,0 +1,37 @@
+-- name: forget_titles
+DELETE FROM offline_titles;
+
+-- name: forget_entries
+DELETE FROM offline_entries;
+
+-- name: add_entries
+INSERT INTO offline_entries (id, kind, title, title_chinese, title_english, language, air_date, air_weekday, year, bgm_id, tmdb_id,
+                             tmdb_kind, tmdb_season, anidb_id, anilist_id, mal_id, mikan_id)
+SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+       CAST(value ->> 7 AS integer), CAST(value ->> 8 AS integer), CAST(value ->> 9 AS bigint),
+       CAST(value ->> 10 AS bigint), value ->> 11, CAST(value ->> 12 AS integer), CAST(value ->> 13 AS bigint),
+       CAST(value ->> 14 AS bigint), CAST(value ->> 15 AS bigint), CAST(value ->> 16 AS bigint)
+FROM {rows} AS given;
+
+-- name: add_titles
+INSERT INTO offline_titles (folded, entry_id)
+SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM {rows} AS given;
+
+-- name: look_again
+-- What could not be found without this index may be in it.
+UPDATE metadata SET tmdb_lookup_at = NULL
+WHERE tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> '' AND tmdb_lookup_at IS NOT NULL;
+
+-- name: any_entry
+SELECT 1 FROM offline_entries LIMIT 1;
+
+-- name: of_bgm
+SELECT {entry} FROM offline_entries
+WHERE bgm_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {rows} AS given) ORDER BY id DESC;
+
+-- name: named
+SELECT offline_titles.folded, {entry} FROM offline_titles JOIN offline_entries ON offline_entries.id = offline_titles.entry_id
+WHERE offline_titles.folded IN (SELECT value ->> 0 FROM {rows} AS given) ORDER BY offline_entries.id;
+
+-- name: begun_between
+SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :last ORDER BY air_date, id;

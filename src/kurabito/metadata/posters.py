@@ -1,0 +1,152 @@
+"""Posters: fetched once, kept under a name of our own, served from here."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from kurabito.errors import (
+    BadStatus,
+    OutboundError,
+    PosterBadStatus,
+    PosterNameInvalid,
+    PosterNotStored,
+    PosterRefused,
+    PosterUnreachable,
+    TimedOut,
+    Unreachable,
+)
+from kurabito.http import Limits, Outbound
+from kurabito.metadata.pending import POSTER_URL_PREFIX, is_local
+from kurabito.metadata.pictures import HEAD, MEDIA_TYPES, picture_type
+
+BGM_IMAGE_HOST: Final = "lain.bgm.tv"
+POSTER_LIMITS: Final = Limits(seconds=60.0, max_bytes=20 * 1024 * 1024, attempts=2)
+_DIGITS: Final = 16
+_NAME: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}\.({'|'.join(MEDIA_TYPES)})")
+# The same picture in another size: /r/400/pic/… and /pic/….
+_RESIZED: Final = re.compile(r"^/r/[^/]+/")
+
+
+class Poster(NamedTuple):
+    """A poster that is kept here."""
+
+    path: Path
+    media_type: str
+    tag: str
+    """Another one for another content: a name never changes what it stands for."""
+
+
+class PosterService:
+    """Fetches posters into one folder, which nothing else writes."""
+
+    def __init__(
+        self,
+        outbound: Outbound,
+        data_path: Path,
+        *,
+        bgm_image_host: str = BGM_IMAGE_HOST,
+        limits: Limits = POSTER_LIMITS,
+    ) -> None:
+        self._outbound = outbound
+        self._folder = data_path
+        self._bgm_image_host = bgm_image_host.lower()
+        self._limits = limits
+
+    def prepare(self) -> None:
+        """Make the folder, and remove what a crash left half done in it."""
+        with _storing("prepare the folder of", self._folder):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for leftover in self._folder.glob(".*"):
+                leftover.unlink()
+
+    async def download_from_url(self, url: str) -> str:
+        """The path under which the poster is served, fetched first if it is not here yet; raises PosterError."""
+        if is_local(url):
+            return url
+        url = self.normalised(url)
+        name = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+        kept = await asyncio.to_thread(self._kept, name)
+        return POSTER_URL_PREFIX + (kept or await self._fetch(url, name))
+
+    def normalised(self, url: str) -> str:
+        """The URL of the picture as bgm.tv has it, whatever size of it was named; other URLs as they are."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return url
+        if self._bgm_image_host not in (parts.netloc.lower(), parts.hostname):
+            return url
+        return urlunsplit(parts._replace(path=_RESIZED.sub("/", parts.path)))
+
+    def find(self, name: str) -> Poster:
+        """The poster of that name; raises PosterNameInvalid for anything that is not one of ours."""
+        known = _NAME.fullmatch(name)
+        path = self._folder / name if known else None
+        if known is None or path is None or not path.is_file():
+            raise PosterNameInvalid("no poster has that name")
+        return Poster(path, MEDIA_TYPES[known[1]], name.partition(".")[0])
+
+    def _kept(self, name: str) -> str | None:
+        """The file that is here under this name, whatever sort of picture it is."""
+        files = (f"{name}.{extension}" for extension in MEDIA_TYPES)
+        return next((file for file in files if (self._folder / file).is_file()), None)
+
+    async def _fetch(self, url: str, name: str) -> str:
+        arriving = self._folder / f".{token_hex(8)}.new"
+        try:
+            await self._download(url, arriving)
+            with _storing("write", arriving):
+                extension = await asyncio.to_thread(_settled_type, arriving)
+            if extension is None:
+                raise PosterRefused("what came is no picture (JPEG, PNG, GIF, WebP or AVIF); nothing of it was kept")
+            with _storing("rename", arriving):
+                # Not in a thread: a download that is cancelled has either left its file or none.
+                _rename(arriving, self._folder / f"{name}.{extension}")
+        finally:
+            # What cannot be removed now is removed at the next start.
+            with suppress(OSError):
+                arriving.unlink(missing_ok=True)
+        return f"{name}.{extension}"
+
+    async def _download(self, url: str, to: Path) -> None:
+        try:
+            with _storing("write", to):
+                reply = await self._outbound.download(url, to, limits=self._limits)
+        except BadStatus as error:
+            raise PosterBadStatus(str(error), error.answered) from error
+        except (Unreachable, TimedOut) as error:
+            raise PosterUnreachable(str(error)) from error
+        except OutboundError as error:
+            raise PosterRefused(str(error)) from error
+        if reply.content_type.startswith("text/"):
+            raise PosterRefused(f"what came calls itself {reply.content_type}, which is no picture; nothing was kept")
+
+
+def _settled_type(path: Path) -> str | None:
+    """What sort of picture a file is, once it is safe on the disk."""
+    with path.open("rb+") as file:
+        extension = picture_type(file.read(HEAD))
+        if extension is not None:
+            os.fsync(file.fileno())
+    return extension
+
+
+def _rename(path: Path, to: Path) -> None:
+    path.rename(to)
+
+
+@contextmanager
+def _storing(operation: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PosterNotStored(operation, str(path), error.strerror or str(error)) from error

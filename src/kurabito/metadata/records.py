@@ -1,0 +1,192 @@
+"""Metadata records: what is known of a show or a film, and where the rest can be looked up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
+
+
+class Kind(StrEnum):
+    """How it was shown."""
+
+    TV = "tv"
+    WEB = "web"
+    OVA = "ova"
+    MOVIE = "movie"
+
+
+class TmdbKind(StrEnum):
+    """Which of TMDB's two worlds an id belongs to."""
+
+    TV = "tv"
+    MOVIE = "movie"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What is known of a show or a film: what its keeper may change."""
+
+    kind: Kind = Kind.TV
+    title_japanese: str | None = None
+    title_chinese: str | None = None
+    title_english: str | None = None
+    year: int | None = None
+    season: int | None = None
+    air_date: date | None = None
+    air_weekday: int | None = None
+    """1 is Monday."""
+    episode_count: int | None = None
+    summary: str | None = None
+    poster_url: str | None = None
+    """A path of ours (`/posters/…`), or where the poster is until it was fetched."""
+    bgm_id: int | None = None
+    tmdb_id: int | None = None
+    tmdb_kind: TmdbKind | None = None
+    tmdb_season: int | None = None
+    anidb_id: int | None = None
+    anilist_id: int | None = None
+    mal_id: int | None = None
+    mikan_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A show or film of TMDB that may be the one; a person has to say."""
+
+    tmdb_id: int
+    kind: TmdbKind
+    name: str
+    year: int | None
+    is_animation: bool
+    season: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A metadata record."""
+
+    id: int
+    details: Details
+    tmdb_lookup_at: datetime | None
+    candidates: tuple[Candidate, ...]
+    created_at: datetime
+    updated_at: datetime
+
+
+_DETAILS: Final = tuple(Details.__dataclass_fields__)
+_TEXTS: Final = ("title_japanese", "title_chinese", "title_english", "summary", "poster_url")
+# Another one of these makes it another question.
+_ASKED_BY: Final = ("title_japanese", "year", "kind", "tmdb_id")
+RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, created_at, updated_at"
+_SQL: Final = Queries("kurabito.metadata", "records.sql", record=RECORD)
+
+
+def add(conn: Connection, details: Details) -> Metadata:
+    """Store a record; raises MetadataConflict when another one has its id of bgm.tv."""
+    _refuse_taken(conn, details.bgm_id)
+    try:
+        row = conn.one(_SQL.insert, _stored(details))
+    except UniqueConflict:
+        raise _taken(details.bgm_id) from None
+    assert row is not None
+    return find(conn, row[0])
+
+
+def find(conn: Connection, metadata_id: int) -> Metadata:
+    """The record; raises MetadataNotFound."""
+    row = conn.one(_SQL.get, {"id": metadata_id})
+    if row is None:
+        raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
+    return record_of(row)
+
+
+def of_bgm(conn: Connection, bgm_id: int) -> Metadata | None:
+    """The record of an entry of bgm.tv, if there is one."""
+    row = conn.one(_SQL.of_bgm, {"bgm_id": bgm_id})
+    return None if row is None else record_of(row)
+
+
+def page(
+    conn: Connection, *, after: int, limit: int, contains: str | None = None, year: int | None = None
+) -> list[Metadata]:
+    """Records in the order in which they were made; only those with a text in one of their titles, or of a year."""
+    pattern = None if contains is None else f"%{_literal(contains)}%"
+    values = {"after": after, "limit": limit, "contains": pattern, "year": year}
+    return [record_of(row) for row in conn.all(_SQL.page, values)]
+
+
+def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
+    """Change fields of `Details`; what is not named stays. With another title or year it is looked up anew."""
+    before = find(conn, metadata_id).details
+    details = replace(before, **changes)
+    if details.bgm_id != before.bgm_id:
+        _refuse_taken(conn, details.bgm_id)
+    conn.run(_SQL.update, {"id": metadata_id, **_stored(details)})
+    if any(getattr(details, name) != getattr(before, name) for name in _ASKED_BY):
+        conn.run(_SQL.forget_lookup, {"id": metadata_id})
+    return find(conn, metadata_id)
+
+
+def forget(conn: Connection, metadata_id: int) -> None:
+    """Forget a record; raises MetadataNotFound. Its poster stays, as other records may show it."""
+    conn.run(_SQL.leave_calendar, {"id": metadata_id})
+    if not conn.run(_SQL.delete, {"id": metadata_id}):
+        raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
+
+
+def record_of(row: Row) -> Metadata:
+    """The record that a row of `RECORD` stands for."""
+    metadata_id, *fields, looked_up, candidates, created, updated = row
+    values = dict(zip(_DETAILS, fields, strict=True))
+    values["kind"] = Kind(values["kind"])
+    values["air_date"] = None if values["air_date"] is None else date.fromisoformat(values["air_date"])
+    values["tmdb_kind"] = None if values["tmdb_kind"] is None else TmdbKind(values["tmdb_kind"])
+    return Metadata(
+        metadata_id,
+        Details(**values),
+        None if looked_up is None else to_datetime(looked_up),
+        tuple(_candidate(found) for found in json.loads(candidates)),
+        to_datetime(created),
+        to_datetime(updated),
+    )
+
+
+def candidates_as_stored(candidates: tuple[Candidate, ...]) -> str:
+    """Candidates as the database keeps them."""
+    return json.dumps([asdict(candidate) for candidate in candidates], ensure_ascii=False)
+
+
+def _candidate(found: dict[str, Any]) -> Candidate:
+    return Candidate(**{**found, "kind": TmdbKind(found["kind"])})
+
+
+def _stored(details: Details) -> dict[str, Any]:
+    values = asdict(details)
+    for name in _TEXTS:
+        # An empty text says nothing, so it is absent.
+        values[name] = values[name] or None
+    values["air_date"] = None if details.air_date is None else details.air_date.isoformat()
+    return values
+
+
+def _refuse_taken(conn: Connection, bgm_id: int | None) -> None:
+    if bgm_id is not None and conn.one(_SQL.of_bgm, {"bgm_id": bgm_id}) is not None:
+        raise _taken(bgm_id)
+
+
+def _taken(bgm_id: int | None) -> MetadataConflict:
+    return MetadataConflict(f"bgm_id: another record has the id {bgm_id} of bgm.tv; change that one")
+
+
+def _literal(text: str) -> str:
+    """The text in a pattern of LIKE, standing for itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,42 @@
+-- name: insert
+INSERT INTO metadata (kind, title_japanese, title_chinese, title_english, year, season, air_date, air_weekday, episode_count,
+                      summary, poster_url, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, anilist_id, mal_id, mikan_id,
+                      created_at, updated_at)
+VALUES (:kind, :title_japanese, :title_chinese, :title_english, :year, :season, :air_date, :air_weekday, :episode_count,
+        :summary, :poster_url, :bgm_id, :tmdb_id, :tmdb_kind, :tmdb_season, :anidb_id, :anilist_id, :mal_id, :mikan_id,
+        :now, :now)
+RETURNING id;
+
+-- name: get
+SELECT {record} FROM metadata WHERE id = :id;
+
+-- name: of_bgm
+SELECT {record} FROM metadata WHERE bgm_id = :bgm_id;
+
+-- name: page
+SELECT {record} FROM metadata
+WHERE id > :after
+  AND (CAST(:contains AS text) IS NULL
+       OR lower(title_japanese) LIKE lower(:contains) ESCAPE '\'
+       OR lower(title_chinese) LIKE lower(:contains) ESCAPE '\'
+       OR lower(title_english) LIKE lower(:contains) ESCAPE '\')
+  AND (CAST(:year AS integer) IS NULL OR year = :year)
+ORDER BY id LIMIT :limit;
+
+-- name: update
+UPDATE metadata
+SET kind = :kind, title_japanese = :title_japanese, title_chinese = :title_chinese, title_english = :title_english,
+    year = :year, season = :season, air_date = :air_date, air_weekday = :air_weekday, episode_count = :episode_count,
+    summary = :summary, poster_url = :poster_url, bgm_id = :bgm_id, tmdb_id = :tmdb_id, tmdb_kind = :tmdb_kind,
+    tmdb_season = :tmdb_season, anidb_id = :anidb_id, anilist_id = :anilist_id, mal_id = :mal_id, mikan_id = :mikan_id,
+    updated_at = :now
+WHERE id = :id;
+
+-- name: forget_lookup
+UPDATE metadata SET tmdb_lookup_at = NULL, tmdb_candidates = '[]' WHERE id = :id;
+
+-- name: leave_calendar
+DELETE FROM calendar_entries WHERE metadata_id = :id;
+
+-- name: delete
+DELETE FROM metadata WHERE id = :id;

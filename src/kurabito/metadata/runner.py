@@ -1,0 +1,120 @@
+"""The runner: does what the actor is asked, and what a sync is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Connection
+from kurabito.logs import get_logger
+from kurabito.metadata import pending
+from kurabito.metadata.downloads import Downloads
+from kurabito.metadata.messages import (
+    DownloadPoster,
+    DownloadPosterBatch,
+    MetadataMessage,
+    Shutdown,
+    TriggerSync,
+)
+from kurabito.metadata.posters import PosterService
+from kurabito.metadata.sync import Sync, Synced, fetch_poster
+from kurabito.metadata.tmdb import TmdbClient
+from kurabito.runtime import Registry, TaskContext, TaskState
+from kurabito.runtime.sql.queue import SqlQueue
+
+SYNC: Final = "metadata.sync"
+_MOST_WAITING: Final = 64
+"""Downloads that were begun; five of them run. The rest stays in the mailbox, and then with whoever asked."""
+
+_log = get_logger(__name__)
+
+
+class MetadataRunner:
+    """Fetches posters, and has syncs run as tasks of the queue: one at a time, seen and cancelled like any other."""
+
+    def __init__(
+        self, queue: SqlQueue, posters: PosterService, tmdb: TmdbClient, *, clock: Clock | None = None
+    ) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._downloads = Downloads(posters)
+        self._tmdb = tmdb
+        self._clock = clock or SystemClock()
+        self._room = asyncio.Semaphore(_MOST_WAITING)
+        self._under_way: set[asyncio.Task[object]] = set()
+        self._next_sync: asyncio.Task[object] | None = None
+        self._told_off = False
+
+    def join(self, registry: Registry) -> None:
+        """Register what a sync is."""
+        registry.task(SYNC, concurrency=1)(self.sync_all_metadata)
+
+    async def handle(self, message: MetadataMessage) -> None:
+        """Follow a message. Downloads are begun, not waited for."""
+        match message:
+            case DownloadPoster(metadata_id, url):
+                await self._download([(metadata_id, url)])
+            case DownloadPosterBatch(tasks):
+                await self._download(tasks)
+            case TriggerSync():
+                await self._sync_again()
+            case Shutdown():
+                pass
+
+    async def begin_sync(self) -> UUID:
+        """Ask for a sync; the task, which may be one that waits or runs already."""
+        return (await self._queue.enqueue(SYNC, unique_key=SYNC)).id
+
+    async def sync_all_metadata(self, ctx: TaskContext) -> Synced:
+        """Look through all records, and fill in the posters and ids that are missing."""
+        if not self._tmdb.is_on and not self._told_off:
+            self._told_off = True
+            _log.info("TMDB is off: ids come from the offline index alone; KURABITO_TMDB_KEY turns it on")
+        return await Sync(self._database, self._downloads, self._tmdb, self._clock).run(ctx.report)
+
+    async def stop(self, unread: Iterable[MetadataMessage] = ()) -> None:
+        """Cancel the downloads under way. They, and what was not read, are written down and come with the next sync."""
+        waiting = [*self._under_way, *([self._next_sync] if self._next_sync else [])]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for message in unread:
+            match message:
+                case DownloadPoster(metadata_id, url):
+                    await self._write_down([(metadata_id, url)])
+                case DownloadPosterBatch(tasks):
+                    await self._write_down(tasks)
+
+    async def _download(self, tasks: Iterable[tuple[int, str]]) -> None:
+        wanted = list(tasks)
+        # First, so that neither a crash nor a shutdown forgets it: a record with a URL is one that a sync takes.
+        await self._write_down(wanted)
+        for metadata_id, url in wanted:
+            await self._room.acquire()
+            task = asyncio.create_task(fetch_poster(self._database, self._downloads, metadata_id, url))
+            self._under_way.add(task)
+            task.add_done_callback(self._downloaded)
+
+    def _downloaded(self, task: asyncio.Task[object]) -> None:
+        self._under_way.discard(task)
+        self._room.release()
+
+    async def _write_down(self, tasks: Iterable[tuple[int, str]]) -> None:
+        def write(conn: Connection) -> None:
+            for metadata_id, url in tasks:
+                pending.ask_for_poster(conn, metadata_id, url)
+
+        await self._database.write(write)
+
+    async def _sync_again(self) -> None:
+        """Ask for a sync that sees what is there now; one that runs may be past it, so another follows."""
+        task = await self._queue.enqueue(SYNC, unique_key=SYNC)
+        if task.state is TaskState.RUNNING and (self._next_sync is None or self._next_sync.done()):
+            self._next_sync = asyncio.create_task(self._sync_after(task.id))
+
+    async def _sync_after(self, task_id: UUID) -> None:
+        await self._queue.wait(task_id)
+        await self.begin_sync()

@@ -1,0 +1,63 @@
+"""Metadata for those who ask: look at records, find them, change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kurabito.db import Connection, Database
+from kurabito.errors import InvalidInput
+from kurabito.metadata import records
+from kurabito.metadata.bangumi import BangumiClient
+from kurabito.metadata.lookup import look_up
+from kurabito.metadata.records import Details, Kind, Metadata
+from kurabito.metadata.tmdb import TmdbClient
+from kurabito.runtime.model import Page
+
+
+class MetadataService:
+    """The metadata records of one database."""
+
+    def __init__(self, database: Database, tmdb: TmdbClient, bangumi: BangumiClient) -> None:
+        self._database = database
+        self._tmdb = tmdb
+        self._bangumi = bangumi
+
+    async def create(self, details: Details) -> Metadata:
+        """Keep a record. One that has only its id of bgm.tv is asked for there."""
+        if not details.title_japanese and details.bgm_id is not None:
+            details = await self._bangumi.subject(details.bgm_id)
+        if not (details.title_japanese or details.title_chinese or details.title_english):
+            raise InvalidInput("title_japanese", "a record needs a title, or its bgm_id to ask for one")
+        return await self._database.write(lambda conn: records.add(conn, details))
+
+    async def get(self, metadata_id: int) -> Metadata:
+        """The record; raises MetadataNotFound."""
+        return await self._database.read(lambda conn: records.find(conn, metadata_id))
+
+    async def search(
+        self, *, contains: str | None = None, year: int | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[Metadata]:
+        """Records in the order in which they were made; only those with a text in a title, or of one year."""
+
+        def look(conn: Connection) -> Page[Metadata]:
+            found = records.page(conn, after=int(cursor or 0), limit=limit + 1, contains=contains, year=year)
+            shown = tuple(found[:limit])
+            return Page(shown, str(shown[-1].id) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    async def change(self, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
+        """Change fields of `Details`; what is not named stays."""
+        return await self._database.write(lambda conn: records.change(conn, metadata_id, changes))
+
+    async def delete(self, metadata_id: int) -> None:
+        """Forget a record; raises MetadataNotFound."""
+        await self._database.write(lambda conn: records.forget(conn, metadata_id))
+
+    async def find_tmdb_id(self, title_japanese: str, year: int | None, kind: Kind = Kind.TV) -> int | None:
+        """The id at TMDB of what has exactly this name and began about then; None when there is none, or more than one.
+
+        Raises TmdbError when TMDB could not be asked, which says nothing about the name.
+        """
+        return (await look_up(self._tmdb, title_japanese, year, kind)).tmdb_id

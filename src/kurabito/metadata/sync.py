@@ -1,0 +1,161 @@
+"""One sync: every record that lacks something, five at a time, from the first to the last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.clock import Clock, to_datetime
+from kurabito.db import Connection, Database
+from kurabito.errors import KurabitoError, TmdbError
+from kurabito.logs import get_logger
+from kurabito.metadata import offline, pending
+from kurabito.metadata.downloads import Downloads
+from kurabito.metadata.lookup import look_up
+from kurabito.metadata.pending import Lookup, needs_poster_sync, needs_tmdb_sync
+from kurabito.metadata.records import Metadata
+from kurabito.metadata.tmdb import TmdbClient
+
+SYNC_CONCURRENCY: Final = 5
+
+_log = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Synced:
+    """What a sync came to."""
+
+    records: int = 0
+    posters: int = 0
+    posters_failed: int = 0
+    ids: int = 0
+    ids_not_found: int = 0
+    ids_failed: int = 0
+
+
+class Sync:
+    """A sync under way. What fails for one record is told and left for the next sync; the others go on."""
+
+    def __init__(self, database: Database, downloads: Downloads, tmdb: TmdbClient, clock: Clock) -> None:
+        self._database = database
+        self._downloads = downloads
+        self._tmdb = tmdb
+        self._clock = clock
+        self._has_index = False
+        self._asks_tmdb = tmdb.is_on
+        self._synced = Synced()
+
+    async def run(self, report: Callable[[int, int], object]) -> Synced:
+        """Go through the records; `report` is told how many of how many are done."""
+        self._has_index = await self._database.read(offline.is_there)
+        total = await self._database.read(lambda conn: pending.count_metadata_to_sync(conn, ids=self._knows_ids))
+        records, turn = self._records(), asyncio.Lock()
+
+        async def work() -> None:
+            while True:
+                async with turn:
+                    record = await anext(records, None)
+                if record is None:
+                    return
+                await self._fill_in(record)
+                self._synced.records += 1
+                report(self._synced.records, max(total, self._synced.records))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(SYNC_CONCURRENCY):
+                group.create_task(work())
+        return self._synced
+
+    @property
+    def _knows_ids(self) -> bool:
+        return self._has_index or self._tmdb.is_on
+
+    async def _records(self) -> AsyncIterator[Metadata]:
+        """What is to be done, a chunk at a time: a large collection is never in memory as a whole."""
+        after = 0
+        while True:
+            chunk = await self._database.read(
+                lambda conn, after=after: pending.get_metadata_to_sync(conn, after=after, ids=self._knows_ids)  # type: ignore[misc]
+            )
+            if not chunk:
+                return
+            for record in chunk:
+                yield record
+            after = chunk[-1].id
+
+    async def _fill_in(self, record: Metadata) -> None:
+        tasks: list[Awaitable[object]] = []
+        if needs_poster_sync(record):
+            tasks.append(self._fetch_poster(record.id, record.details.poster_url or ""))
+        if needs_tmdb_sync(record, to_datetime(self._clock.now())):
+            tasks.append(self._find_id(record))
+        await asyncio.gather(*tasks)
+
+    async def _fetch_poster(self, metadata_id: int, url: str) -> None:
+        fetched = await fetch_poster(self._database, self._downloads, metadata_id, url)
+        self._synced.posters += fetched
+        self._synced.posters_failed += not fetched
+
+    async def _find_id(self, record: Metadata) -> None:
+        try:
+            found = await self._offline(record) or await self._online(record)
+        except TmdbError as error:
+            # Whoever does not answer now will not answer the next thousand records either. The lookup is not spent.
+            if self._asks_tmdb:
+                _log.warning("ids are not looked up any further in this sync", problem=str(error))
+            self._asks_tmdb = False
+            self._synced.ids_failed += 1
+            return
+        except Exception as error:  # noqa: BLE001 - one record must not stop the others
+            _log.error("id not looked up", metadata_id=record.id, exc_info=error)
+            self._synced.ids_failed += 1
+            return
+        if found is None:
+            return
+        self._synced.ids += found.tmdb_id is not None
+        self._synced.ids_not_found += found.tmdb_id is None
+        if found.poster_url and not record.details.poster_url:
+            await self._fetch_poster(record.id, found.poster_url)
+
+    async def _offline(self, record: Metadata) -> Lookup | None:
+        """What the index says; None when it does not know the id."""
+        if not self._has_index:
+            return None
+        (entry,) = await self._database.read(lambda conn: offline.find_entries(conn, [record.details]))
+        if entry is None:
+            return None
+        ids = entry.ids
+        found = Lookup(ids.tmdb_id, ids.tmdb_kind, ids.tmdb_season) if ids.tmdb_id is not None else None
+
+        def keep(conn: Connection) -> None:
+            pending.keep_ids(conn, record.id, ids)
+            if found is not None:
+                pending.keep_lookup(conn, record, found)
+
+        await self._database.write(keep)
+        return found
+
+    async def _online(self, record: Metadata) -> Lookup | None:
+        """What TMDB says; None when it is not asked."""
+        if not self._asks_tmdb:
+            return None
+        details = record.details
+        found = await look_up(self._tmdb, details.title_japanese or "", details.year, details.kind)
+        await self._database.write(lambda conn: pending.keep_lookup(conn, record, found))
+        return found
+
+
+async def fetch_poster(database: Database, downloads: Downloads, metadata_id: int, url: str) -> bool:
+    """Fetch the poster of a record and write down where it is; false when that failed, and is left for a later sync."""
+    try:
+        path = await downloads.fetch(url)
+        await database.write(lambda conn: pending.keep_poster(conn, metadata_id, url, path))
+    except KurabitoError as error:
+        _log.warning("poster not fetched", metadata_id=metadata_id, code=error.code, problem=str(error))
+        return False
+    except Exception as error:  # noqa: BLE001 - one record must not stop the others
+        _log.error("poster not fetched", metadata_id=metadata_id, exc_info=error)
+        return False
+    return True
