@@ -20,7 +20,7 @@ _SEASON_MARKS: Final = tuple(
         rf"[(\[]?\s*第\s*{_NUMBER}\s*(?:期|シーズン|シリーズ|部|章)\s*[)\]]?",
         rf"[(\[]?\s*(?:Season|シーズン)\s*{_NUMBER}\s*[)\]]?",
         r"[(\[]?\s*(?P<number>\d{1,2})(?:st|nd|rd|th)\s+Season\s*[)\]]?",
-        r"(?<=[^\w])(?P<number>II|III|IV|VI{0,3}|IX|X)",
+        r"(?<![A-Za-z0-9])(?P<number>II|III|IV|VI{0,3}|IX|X)",
         r"(?<=\s)(?P<number>[2-9])",
     )
 )

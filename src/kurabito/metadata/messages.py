@@ -55,15 +55,7 @@ class Mailbox:
         if isinstance(message, Shutdown):
             self.closing.set()
             return
-        posting = asyncio.ensure_future(self._waiting.put(message))
-        closing = asyncio.ensure_future(self.closing.wait())
-        try:
-            await asyncio.wait({posting, closing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            closing.cancel()
-            in_time = posting.done()
-            posting.cancel()
-        if not in_time:
+        if self.closing.is_set() or not await self._put(message):
             raise MetadataStopped("metadata is no longer filled in: Kurabito is stopping; ask again once it runs")
 
     async def take(self) -> MetadataMessage:
@@ -73,6 +65,17 @@ class Mailbox:
     def take_all(self) -> list[MetadataMessage]:
         """Everything that still waits."""
         return [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
+
+    async def _put(self, message: MetadataMessage) -> bool:
+        """Wait for room; false when it is closed before there was any."""
+        posting = asyncio.ensure_future(self._waiting.put(message))
+        closing = asyncio.ensure_future(self.closing.wait())
+        try:
+            await asyncio.wait({posting, closing}, return_when=asyncio.FIRST_COMPLETED)
+            return posting.done()
+        finally:
+            closing.cancel()
+            posting.cancel()
 
 
 class MetadataHandle:

@@ -147,9 +147,7 @@ def make_desk(
         runner = MetadataRunner(queue, posters, tmdb, clock=clock)
         actor = MetadataActor(runner, clock=clock, mailbox=Mailbox(capacity))
         service = MetadataService(queue.database, tmdb, bangumi)
-        return Desk(
-            queue, queue.database, posters, tmdb, bangumi, runner, actor, service, clock, tmp_path / "posters"
-        )
+        return Desk(queue, queue.database, posters, tmdb, bangumi, runner, actor, service, clock, tmp_path / "posters")
 
     return open_desk
 

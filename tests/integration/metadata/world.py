@@ -1,6 +1,6 @@
 """A made-up TMDB and bgm.tv on loopback that speak as the real ones do, and a made-up collection to look up there.
 
-    python world.py --latency 0.05        prints its port, and serves until its input ends
+python world.py --latency 0.05        prints its port, and serves until its input ends
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ ANIMATION, DRAMA, COMEDY = 16, 18, 35
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00"
 
 _FIRST = "青い 夜の 遠い 静かな 七つの 忘れた 白銀の 歌う 眠れる 最後の 黄昏の 小さな 見えない 約束の 風の".split()
-_SECOND = "蔵 酒場 魔女 郵便局 図書館 探偵 騎士 庭師 灯台 楽団 商人 料理人 航路 時計 王国 書庫 温泉 迷宮 学園 機関車".split()
+_SECOND = (
+    "蔵 酒場 魔女 郵便局 図書館 探偵 騎士 庭師 灯台 楽団 商人 料理人 航路 時計 王国 書庫 温泉 迷宮 学園 機関車".split()
+)
 _THIRD = "物語 日記 冒険譚 と猫 の四季 協奏曲 は眠らない クロニクル ! ~はじまり~ 奇譚 の帰り道".split()
 
 
@@ -38,7 +40,9 @@ class Show:
     kind: str = "tv"
 
     def told(self) -> dict[str, Any]:
-        named, dated = ("original_title", "release_date") if self.kind == "movie" else ("original_name", "first_air_date")
+        named, dated = (
+            ("original_title", "release_date") if self.kind == "movie" else ("original_name", "first_air_date")
+        )
         return {
             "id": self.id,
             named: self.name,
@@ -144,11 +148,8 @@ class World:
     def _discover(self, kind: str, query: dict[str, str]) -> list[Show]:
         year = query.get("primary_release_year" if kind == "movie" else "first_air_date_year")
         language = query.get("with_original_language")
-        found = [
-            show
-            for show in self.shows
-            if show.kind == kind and language in (None, show.language) and year in (None, show.date[:4])
-        ]
+        fitting = (kind, language, year)
+        found = [show for show in self.shows if (show.kind, show.language, show.date[:4]) == fitting]
         if query.get("sort_by", "").endswith("_date.asc"):
             return sorted(found, key=lambda show: (show.date, show.id))
         # As popular as chance will have it, and another order at each request.
@@ -237,7 +238,7 @@ def populate(world: World, years: range, *, shows: int = 1050, seed: int = 7) ->
             if kind == 11:
                 # Known to nobody but its keeper; some other show has a name that only looks alike.
                 wanted.append(Wanted(name + "!!", year, None))
-        while sum(show.date.startswith(str(year)) for show in world.shows[-shows * 2 :]) < shows:
+        for _ in range(shows - shows // 3):
             add(next(fresh), year, DRAMA)
     return wanted
 
