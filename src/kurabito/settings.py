@@ -84,6 +84,14 @@ class Settings(BaseSettings):
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
     download_root: Path | None = Field(None, description="folder for downloads; no library may lie in it or around it")
+    tmdb_key: SecretStr | None = Field(None, min_length=1, description="your key for TMDB; without one it is not asked")
+    tmdb_url: str = Field("https://api.themoviedb.org/3", description="where TMDB answers")
+    tmdb_image_url: str = Field("https://image.tmdb.org/t/p/original", description="where TMDB has its pictures")
+    bgm_url: str = Field("https://api.bgm.tv", description="where bgm.tv answers")
+    bgm_image_host: str = Field("lain.bgm.tv", min_length=1, description="the host of the pictures of bgm.tv")
+    offline_ids_url: str | None = Field(
+        None, description="where `kurabito metadata update` gets the data.json of bangumi-data; none: it gets nothing"
+    )
     dataplane_role: str = Field(
         "kurabito_dataplane",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
@@ -154,6 +162,13 @@ class Settings(BaseSettings):
     def _known_proxy(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(_PROXY_SCHEMES):
             raise ValueError(f"must begin with one of {', '.join(_PROXY_SCHEMES)}")
+        return url
+
+    @field_validator("tmdb_url", "tmdb_image_url", "bgm_url", "offline_ids_url")
+    @classmethod
+    def _fetched_from(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://")
         return url
 
     @field_validator("tz")

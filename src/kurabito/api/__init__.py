@@ -38,6 +38,7 @@ _TAGS: Final = [
         "description": "Feeds, what they brought, the series and links it became, and rules for titles.",
     },
     {"name": "services", "description": "Fetchers, downloaders and viewers that register themselves."},
+    {"name": "metadata", "description": "What is known of shows and films, their posters, and what is on."},
     {"name": "access", "description": "The keys of programs."},
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]

@@ -2,6 +2,7 @@
 
     state.py        the folder of everything we keep, and the lock that says who has it
     database.py     made ready before it is used: backed up, then migrated
+    metadata.py     what fills in posters and ids, and what is asked about them
     tasks.py        every task of the product, and what follows what
     following.py    feeds and services, and the one way out
     listening.py    where we listen, and who may connect there

@@ -21,6 +21,8 @@ from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
 
 RESULTS_PATH: Final = "/fetcher-results"
+# As many as posters are fetched at a time, and those of one site come from one host.
+_AT_ONE_HOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,9 @@ class Following:
 
 def open_outbound(settings: Settings) -> Outbound:
     """The one client for everything that leaves, as the settings want it."""
-    return Outbound(private_hosts=settings.allow_private_hosts, proxy=settings.proxy, tls=_certificates())
+    return Outbound(
+        private_hosts=settings.allow_private_hosts, proxy=settings.proxy, tls=_certificates(), at_once=_AT_ONE_HOST
+    )
 
 
 def open_following(queue: SqlQueue, outbound: Outbound, *, url: str = "", pace: float = PACE) -> Following:

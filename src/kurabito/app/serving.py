@@ -17,6 +17,7 @@ from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.following import open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
+from kurabito.app.metadata import open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access, open_trash
 from kurabito.app.state import StateLock, prepare_state
@@ -90,17 +91,28 @@ async def serve(
             registry = product_registry(
                 queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database), following.tasks
             )
+            about = open_metadata(settings, queue, outbound)
+            await asyncio.to_thread(about.posters.prepare)
+            about.join(registry)
             shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS))
             until_the_end.push_async_callback(shelves.scans.shutdown)
             if stage is not None:
                 stage.join(registry)
                 await stage.open(queue, shelves)
-            services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher]
+            services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher, about.actor]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
             site = build_site(
-                settings, queue, access, live, meter, started=started, shelves=shelves, following=following
+                settings,
+                queue,
+                access,
+                live,
+                meter,
+                started=started,
+                shelves=shelves,
+                following=following,
+                about=about,
             )
             server = _Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from fastapi import APIRouter
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import (
     Live,
     TaskMeter,
+    calendar,
     catalog,
     create_api,
     duplicates,
@@ -20,6 +22,8 @@ from kurabito.api import (
     jobs,
     keys,
     libraries,
+    metadata,
+    posters,
     scan_tasks,
     services,
     subscriptions,
@@ -28,6 +32,7 @@ from kurabito.api import (
 )
 from kurabito.api.doors import BodyLimit, Doors
 from kurabito.app.following import Following, open_following, open_outbound
+from kurabito.app.metadata import MetadataParts
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.title_rules import TitleRules
@@ -82,8 +87,12 @@ def build_site(
     started: datetime,
     shelves: Shelves | None = None,
     following: Following | None = None,
+    about: MetadataParts | None = None,
 ) -> ASGIApp:
-    """The whole site over one open queue: interface and pages, and the doors in front of both."""
+    """The whole site over one open queue: interface and pages, and the doors in front of both.
+
+    `about` is what answers for metadata, where somebody fills it in.
+    """
     shelves = shelves or open_shelves(settings, queue)
     following = following or open_following(queue, open_outbound(settings))
 
@@ -114,6 +123,7 @@ def build_site(
             fetcher_results.router(following.intake),
             catalog.router(Catalog(queue.database)),
             title_rules.router(TitleRules(queue.database, following.intake)),
+            *(_about(about) if about else ()),
         ],
     )
     pages = create_web(
@@ -154,3 +164,11 @@ def build_site(
         base_path=settings.base_path,
         bodies=dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
     )
+
+
+def _about(parts: MetadataParts) -> list[APIRouter]:
+    return [
+        metadata.router(parts.service, parts.actor.handle),
+        calendar.router(parts.calendar),
+        posters.router(parts.posters),
+    ]

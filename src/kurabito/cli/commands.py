@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli import db, keys, tasks, user
+from kurabito.cli import db, keys, metadata, tasks, user
 from kurabito.cli.config import config
 from kurabito.cli.dataplane import dataplane
 from kurabito.cli.dedupe import dedupe
@@ -45,6 +45,7 @@ app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")
 app.add_typer(db.app, name="db")
+app.add_typer(metadata.app, name="metadata")
 
 
 def _print_version(wanted: bool) -> None:

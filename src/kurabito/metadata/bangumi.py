@@ -10,12 +10,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import BgmtvError, OutboundError
+from kurabito.errors import BadStatus, BgmtvError, OutboundError
 from kurabito.http import Outbound
 from kurabito.http.courtesy import Courtesy
 from kurabito.metadata.records import Details, Kind
 
-BGM_URL: Final = "https://api.bgm.tv"
 # bgm.tv wants to know who asks, and turns away what looks like a browser or a library.
 _USER_AGENT: Final = f"kurabito/{version('kurabito')} (keeps a media collection; runs at its owner's home)"
 _BETWEEN: Final = 1.0
@@ -33,7 +32,7 @@ class Airing(NamedTuple):
 class BangumiClient:
     """Asks bgm.tv, about once a second; raises BgmtvError when it does not answer as it should."""
 
-    def __init__(self, outbound: Outbound, *, url: str = BGM_URL, clock: Clock | None = None) -> None:
+    def __init__(self, outbound: Outbound, *, url: str, clock: Clock | None = None) -> None:
         self._outbound = outbound
         self._url = url.rstrip("/")
         # Not the client's own pace for a host: the pictures may come from the same one, and need not wait.
@@ -52,9 +51,14 @@ class BangumiClient:
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise BgmtvError(f"bgm.tv answered with something else than a calendar: {error!r}") from None
 
-    async def subject(self, bgm_id: int) -> Details:
-        """What bgm.tv knows of an entry."""
-        found = await self._ask(f"/v0/subjects/{bgm_id}")
+    async def subject(self, bgm_id: int) -> Details | None:
+        """What bgm.tv knows of an entry; None when it has no such entry."""
+        try:
+            found = await self._ask(f"/v0/subjects/{bgm_id}")
+        except BgmtvError as error:
+            if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
+                return None
+            raise
         try:
             return _details(found, found.get("date"), kind=_KINDS.get(found.get("platform") or "", Kind.TV))
         except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
+from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Database, Queries
+from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.metadata import offline, records
 from kurabito.metadata.bangumi import Airing, BangumiClient
 from kurabito.metadata.bangumi_data import OfflineEntry
 from kurabito.metadata.messages import MetadataHandle
 from kurabito.metadata.records import Details, Metadata
+from kurabito.runtime import Registry
+from kurabito.runtime.sql.queue import SqlQueue
 
 # The same names with their table: a day of the calendar has a weekday of its own.
 _RECORD: Final = ", ".join(f"metadata.{column}" for column in records.RECORD.split(", "))
 _SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=_RECORD)
+REFRESH: Final = "metadata.refresh_calendar"
 SEASON_MONTHS: Final = (1, 4, 7, 10)
 _KEPT: Final = tuple(Details.__dataclass_fields__)
 
@@ -40,13 +44,31 @@ class Refreshed:
     created: int
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An entry of a season, and its record where there is one."""
+
+    entry: OfflineEntry
+    metadata_id: int | None
+    poster_url: str | None
+
+
 class CalendarService:
     """The calendar of one database."""
 
-    def __init__(self, database: Database, bangumi: BangumiClient, handle: MetadataHandle) -> None:
-        self._database = database
+    def __init__(self, queue: SqlQueue, bangumi: BangumiClient, handle: MetadataHandle) -> None:
+        self._queue = queue
+        self._database = queue.database
         self._bangumi = bangumi
         self._handle = handle
+
+    def join(self, registry: Registry) -> None:
+        """Register what a refresh is."""
+        registry.task(REFRESH, concurrency=1)(self.refresh_calendar)
+
+    async def begin_refresh(self) -> UUID:
+        """Ask for a refresh; the task, which may be one that waits or runs already."""
+        return (await self._queue.enqueue(REFRESH, unique_key=REFRESH)).id
 
     async def refresh_calendar(self) -> Refreshed:
         """Ask bgm.tv what is on. What is new becomes a record, and is filled in by a sync; raises BgmtvError."""
@@ -60,13 +82,13 @@ class CalendarService:
         """What is on this week, as bgm.tv said last."""
         return await self._database.read(_week)
 
-    async def season(self, year: int, month: int) -> list[OfflineEntry]:
+    async def season(self, year: int, month: int) -> list[Begun]:
         """What began in the season that begins with this month, by the offline index."""
         if month not in SEASON_MONTHS:
             raise InvalidInput("month", f"a season begins in month {', '.join(map(str, SEASON_MONTHS))}, got {month}")
         first = date(year, month, 1)
         last = date(year + 1, 1, 1) if month == SEASON_MONTHS[-1] else date(year, month + 3, 1)
-        return await self._database.read(lambda conn: offline.begun_between(conn, first, last))
+        return await self._database.read(lambda conn: _begun(conn, first, last))
 
 
 def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
@@ -90,6 +112,13 @@ def _missing(known: Details, told: Details) -> dict[str, Any]:
     return {
         name: getattr(told, name) for name in _KEPT if getattr(known, name) is None and getattr(told, name) is not None
     }
+
+
+def _begun(conn: Connection, first: date, last: date) -> list[Begun]:
+    entries = offline.begun_between(conn, first, last)
+    rows = conn.all(_SQL.followed, {"first": first.isoformat(), "last": last.isoformat()})
+    followed = {bgm_id: (metadata_id, poster_url) for bgm_id, metadata_id, poster_url in rows}
+    return [Begun(entry, *followed.get(entry.ids.bgm_id, (None, None))) for entry in entries]
 
 
 def _week(conn: Connection) -> Week:

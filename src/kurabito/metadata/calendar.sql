@@ -8,3 +8,8 @@ INSERT INTO calendar_entries (metadata_id, weekday, place, refreshed_at) VALUES 
 SELECT calendar_entries.weekday, calendar_entries.refreshed_at, {record}
 FROM calendar_entries JOIN metadata ON metadata.id = calendar_entries.metadata_id
 ORDER BY calendar_entries.weekday, calendar_entries.place;
+
+-- name: followed
+SELECT metadata.bgm_id, metadata.id, metadata.poster_url
+FROM offline_entries JOIN metadata ON metadata.bgm_id = offline_entries.bgm_id
+WHERE offline_entries.air_date >= :first AND offline_entries.air_date < :last;

@@ -28,7 +28,6 @@ from kurabito.http import Limits, Outbound
 from kurabito.metadata.pending import POSTER_URL_PREFIX, is_local
 from kurabito.metadata.pictures import HEAD, MEDIA_TYPES, picture_type
 
-BGM_IMAGE_HOST: Final = "lain.bgm.tv"
 POSTER_LIMITS: Final = Limits(seconds=60.0, max_bytes=20 * 1024 * 1024, attempts=2)
 _DIGITS: Final = 16
 _NAME: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}\.({'|'.join(MEDIA_TYPES)})")
@@ -53,7 +52,7 @@ class PosterService:
         outbound: Outbound,
         data_path: Path,
         *,
-        bgm_image_host: str = BGM_IMAGE_HOST,
+        bgm_image_host: str,
         limits: Limits = POSTER_LIMITS,
     ) -> None:
         self._outbound = outbound

@@ -11,6 +11,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
+from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.downloads import Downloads
 from kurabito.metadata.messages import (
     DownloadPoster,
@@ -36,12 +37,19 @@ class MetadataRunner:
     """Fetches posters, and has syncs run as tasks of the queue: one at a time, seen and cancelled like any other."""
 
     def __init__(
-        self, queue: SqlQueue, posters: PosterService, tmdb: TmdbClient, *, clock: Clock | None = None
+        self,
+        queue: SqlQueue,
+        posters: PosterService,
+        tmdb: TmdbClient,
+        bangumi: BangumiClient,
+        *,
+        clock: Clock | None = None,
     ) -> None:
         self._queue = queue
         self._database = queue.database
         self._downloads = Downloads(posters)
         self._tmdb = tmdb
+        self._bangumi = bangumi
         self._clock = clock or SystemClock()
         self._room = asyncio.Semaphore(_MOST_WAITING)
         self._under_way: set[asyncio.Task[object]] = set()
@@ -73,7 +81,8 @@ class MetadataRunner:
         if not self._tmdb.is_on and not self._told_off:
             self._told_off = True
             _log.info("TMDB is off: ids come from the offline index alone; KURABITO_TMDB_KEY turns it on")
-        return await Sync(self._database, self._downloads, self._tmdb, self._clock).run(ctx.report)
+        sync = Sync(self._database, self._downloads, self._tmdb, self._bangumi, self._clock)
+        return await sync.run(ctx.report)
 
     async def stop(self, unread: Iterable[MetadataMessage] = ()) -> None:
         """Cancel the downloads under way. They, and what was not read, are written down and come with the next sync."""

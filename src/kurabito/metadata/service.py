@@ -8,7 +8,6 @@ from typing import Any
 from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
-from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.records import Details, Kind, Metadata
 from kurabito.metadata.tmdb import TmdbClient
@@ -18,17 +17,13 @@ from kurabito.runtime.model import Page
 class MetadataService:
     """The metadata records of one database."""
 
-    def __init__(self, database: Database, tmdb: TmdbClient, bangumi: BangumiClient) -> None:
+    def __init__(self, database: Database, tmdb: TmdbClient) -> None:
         self._database = database
         self._tmdb = tmdb
-        self._bangumi = bangumi
 
     async def create(self, details: Details) -> Metadata:
-        """Keep a record. One that has only its id of bgm.tv is asked for there."""
-        if not details.title_japanese and details.bgm_id is not None:
-            details = await self._bangumi.subject(details.bgm_id)
-        if not (details.title_japanese or details.title_chinese or details.title_english):
-            raise InvalidInput("title_japanese", "a record needs a title, or its bgm_id to ask for one")
+        """Keep a record; raises InvalidInput or MetadataConflict, naming the field."""
+        _check(details)
         return await self._database.write(lambda conn: records.add(conn, details))
 
     async def get(self, metadata_id: int) -> Metadata:
@@ -49,7 +44,13 @@ class MetadataService:
 
     async def change(self, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
         """Change fields of `Details`; what is not named stays."""
-        return await self._database.write(lambda conn: records.change(conn, metadata_id, changes))
+
+        def work(conn: Connection) -> Metadata:
+            changed = records.change(conn, metadata_id, changes)
+            _check(changed.details)
+            return changed
+
+        return await self._database.write(work)
 
     async def delete(self, metadata_id: int) -> None:
         """Forget a record; raises MetadataNotFound."""
@@ -61,3 +62,8 @@ class MetadataService:
         Raises TmdbError when TMDB could not be asked, which says nothing about the name.
         """
         return (await look_up(self._tmdb, title_japanese, year, kind)).tmdb_id
+
+
+def _check(details: Details) -> None:
+    if not (details.title_japanese or details.title_chinese or details.title_english):
+        raise InvalidInput("title_japanese", "a record needs a title, in Japanese, Chinese or English")

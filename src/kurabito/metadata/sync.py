@@ -9,9 +9,10 @@ from typing import Final
 
 from kurabito.clock import Clock, to_datetime
 from kurabito.db import Connection, Database
-from kurabito.errors import KurabitoError, TmdbError
+from kurabito.errors import BgmtvError, KurabitoError, TmdbError
 from kurabito.logs import get_logger
 from kurabito.metadata import offline, pending
+from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.downloads import Downloads
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.pending import Lookup, needs_poster_sync, needs_tmdb_sync
@@ -38,13 +39,17 @@ class Synced:
 class Sync:
     """A sync under way. What fails for one record is told and left for the next sync; the others go on."""
 
-    def __init__(self, database: Database, downloads: Downloads, tmdb: TmdbClient, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, downloads: Downloads, tmdb: TmdbClient, bangumi: BangumiClient, clock: Clock
+    ) -> None:
         self._database = database
         self._downloads = downloads
         self._tmdb = tmdb
+        self._bangumi = bangumi
         self._clock = clock
         self._has_index = False
         self._asks_tmdb = tmdb.is_on
+        self._asks_bgm = True
         self._synced = Synced()
 
     async def run(self, report: Callable[[int, int], object]) -> Synced:
@@ -101,11 +106,8 @@ class Sync:
     async def _find_id(self, record: Metadata) -> None:
         try:
             found = await self._offline(record) or await self._online(record)
-        except TmdbError as error:
-            # Whoever does not answer now will not answer the next thousand records either. The lookup is not spent.
-            if self._asks_tmdb:
-                _log.warning("ids are not looked up any further in this sync", problem=str(error))
-            self._asks_tmdb = False
+        except (TmdbError, BgmtvError) as error:
+            self._leave_alone(error)
             self._synced.ids_failed += 1
             return
         except Exception as error:  # noqa: BLE001 - one record must not stop the others
@@ -127,7 +129,10 @@ class Sync:
         if entry is None:
             return None
         ids = entry.ids
-        found = Lookup(ids.tmdb_id, ids.tmdb_kind, ids.tmdb_season) if ids.tmdb_id is not None else None
+        found = None
+        if ids.tmdb_id is not None:
+            poster = None if record.details.poster_url else await self._poster_at_bgm(ids.bgm_id)
+            found = Lookup(ids.tmdb_id, ids.tmdb_kind, ids.tmdb_season, poster)
 
         def keep(conn: Connection) -> None:
             pending.keep_ids(conn, record.id, ids)
@@ -136,6 +141,28 @@ class Sync:
 
         await self._database.write(keep)
         return found
+
+    async def _poster_at_bgm(self, bgm_id: int | None) -> str | None:
+        """The index has no pictures; bgm.tv has."""
+        if bgm_id is None:
+            return None
+        if not self._asks_bgm:
+            raise BgmtvError("bgm.tv did not answer before, and is not asked again in this sync")
+        found = await self._bangumi.subject(bgm_id)
+        return None if found is None else found.poster_url
+
+    def _leave_alone(self, error: TmdbError | BgmtvError) -> None:
+        """Ask no more in this sync: who does not answer now will not answer the next thousand records either.
+
+        The lookups are not spent by it, so the next sync makes them.
+        """
+        asks = self._asks_tmdb if isinstance(error, TmdbError) else self._asks_bgm
+        if asks:
+            _log.warning("not asked any further in this sync", code=error.code, problem=str(error))
+        if isinstance(error, TmdbError):
+            self._asks_tmdb = False
+        else:
+            self._asks_bgm = False
 
     async def _online(self, record: Metadata) -> Lookup | None:
         """What TMDB says; None when it is not asked."""

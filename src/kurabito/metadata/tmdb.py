@@ -14,8 +14,6 @@ from kurabito.http import Outbound
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.shared import Shared
 
-TMDB_URL: Final = "https://api.themoviedb.org/3"
-TMDB_IMAGE_URL: Final = "https://image.tmdb.org/t/p/original"
 _LANGUAGE: Final = "ja"
 _ANIMATION: Final = 16
 _KEPT_FOR: Final = 24 * 3600 * SECOND
@@ -54,8 +52,8 @@ class TmdbClient:
         outbound: Outbound,
         key: str | None,
         *,
-        url: str = TMDB_URL,
-        image_url: str = TMDB_IMAGE_URL,
+        url: str,
+        image_url: str,
         clock: Clock | None = None,
     ) -> None:
         self._outbound = outbound

@@ -144,9 +144,9 @@ def make_desk(
         posters.prepare()
         tmdb = TmdbClient(outbound, key, url=world.url("/3"), image_url=world.url("/t/p", "img.test"), clock=clock)
         bangumi = BangumiClient(outbound, url=world.url(), clock=clock)
-        runner = MetadataRunner(queue, posters, tmdb, clock=clock)
+        runner = MetadataRunner(queue, posters, tmdb, bangumi, clock=clock)
         actor = MetadataActor(runner, clock=clock, mailbox=Mailbox(capacity))
-        service = MetadataService(queue.database, tmdb, bangumi)
+        service = MetadataService(queue.database, tmdb)
         return Desk(queue, queue.database, posters, tmdb, bangumi, runner, actor, service, clock, tmp_path / "posters")
 
     return open_desk

@@ -82,7 +82,7 @@ async def test_chunks_follow_one_another_by_id_and_end_with_an_empty_one(desk: D
         chunks.append([record.id for record in chunk])
         after = chunk[-1].id
     assert [len(chunk) for chunk in chunks] == [100, 100, 50]
-    assert sum(chunks, []) == ids
+    assert [one for chunk in chunks for one in chunk] == ids
 
 
 async def test_deciding_that_nothing_is_to_be_done_reads_two_indexes(desk: Desk, url: str, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def names(seed: int = 7) -> Iterator[str]:
         yield from (f"{name} {number}号室" for name in every)
 
 
-def populate(world: World, years: range, *, shows: int = 1050, seed: int = 7) -> list[Wanted]:
+def populate(world: World, years: range, *, shows: int = 1050, seed: int = 7) -> list[Wanted]:  # noqa: C901 - a table of cases
     """Fill the world with so many shows a year, and give a collection to look up in it."""
     chance, fresh, wanted = random.Random(seed), names(seed), []
     number = iter(range(1000, 10_000_000))

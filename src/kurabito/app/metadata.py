@@ -1,0 +1,44 @@
+"""Everything about metadata over one open queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.http import Outbound
+from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
+from kurabito.metadata.bangumi import BangumiClient
+from kurabito.metadata.tmdb import TmdbClient
+from kurabito.runtime import Registry
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+POSTERS: Final = "posters"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataParts:
+    """What there is to ask about metadata, and what fills it in."""
+
+    service: MetadataService
+    posters: PosterService
+    calendar: CalendarService
+    runner: MetadataRunner
+    actor: MetadataActor
+
+    def join(self, registry: Registry) -> None:
+        """Register its tasks."""
+        self.runner.join(registry)
+        self.calendar.join(registry)
+
+
+def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> MetadataParts:
+    """Metadata as the settings want it."""
+    key = settings.tmdb_key.get_secret_value() if settings.tmdb_key else None
+    tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url)
+    bangumi = BangumiClient(outbound, url=settings.bgm_url)
+    posters = PosterService(outbound, settings.state / POSTERS, bgm_image_host=settings.bgm_image_host)
+    runner = MetadataRunner(queue, posters, tmdb, bangumi)
+    actor = MetadataActor(runner)
+    calendar = CalendarService(queue, bangumi, actor.handle)
+    return MetadataParts(MetadataService(queue.database, tmdb), posters, calendar, runner, actor)
