@@ -29,7 +29,7 @@ PosterUrl = Annotated[
     str,
     Field(
         max_length=2000,
-        pattern=rf"^(https?://[^\s\x00]+|/posters/[0-9a-f]{{16}}\.({'|'.join(MEDIA_TYPES)}))?$",
+        pattern=rf"^(https?://[!-~]+|/posters/[0-9a-f]{{16}}\.({'|'.join(MEDIA_TYPES)}))?$",
         description="where the poster is; once it was fetched, a path of ours",
     ),
 ]

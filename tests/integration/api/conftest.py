@@ -24,6 +24,7 @@ from kurabito.access import Scope as Right
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.errors import error_body
 from kurabito.app.following import open_following
+from kurabito.app.metadata import open_metadata
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.errors import Unreachable
@@ -112,17 +113,20 @@ async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None)
 
 
 @asynccontextmanager
-async def serving(url: str, *, lease: float = 30.0) -> AsyncIterator[Site]:
+async def serving(url: str, *, lease: float = 30.0, state: Path = Path("/nowhere")) -> AsyncIterator[Site]:
     """The whole API over the queue at this URL."""
     meter = TaskMeter()
-    settings = Settings(
-        api_key=KEY, state=Path("/nowhere"), database=url, lease_seconds=lease, heartbeat_seconds=lease / 6
-    )
-    async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
+    settings = Settings(api_key=KEY, state=state, database=url, lease_seconds=lease, heartbeat_seconds=lease / 6)
+    async with (
+        open_queue(url) as queue,
+        Live(queue, hear=meter.note) as live,
+        Outbound(resolver=nowhere, tls=TLS) as outbound,
+    ):
         await meter.take_stock(queue)
         limits = httpx2.Limits(max_connections=None)
         async with (
-            listening(site_of(queue, live, meter, settings), live) as address,
+            site_of(queue, live, meter, settings, outbound) as site,
+            listening(site, live) as address,
             httpx2.AsyncClient(base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits) as http,
         ):
             yield Site(address, queue, live, meter, http)
@@ -133,16 +137,21 @@ async def nowhere(host: str, /) -> Sequence[Address]:
     raise Unreachable(f"{host} has no address here")
 
 
-def site_of(queue: Queue, live: Live, meter: TaskMeter, settings: Settings) -> ASGIApp:
+@asynccontextmanager
+async def site_of(
+    queue: Queue, live: Live, meter: TaskMeter, settings: Settings, outbound: Outbound
+) -> AsyncIterator[ASGIApp]:
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        access, following = (
-            open_access(settings, queue.database),
-            open_following(queue, Outbound(resolver=nowhere, tls=TLS)),
-        )
-        return build_site(settings, queue, access, live, meter, started=STARTED, following=following)
-    return KeyDoor(
+        access, following = open_access(settings, queue.database), open_following(queue, outbound)
+        about = open_metadata(settings, queue, outbound)
+        acting = asyncio.create_task(about.actor.run())
+        yield build_site(settings, queue, access, live, meter, started=STARTED, following=following, about=about)
+        await about.actor.handle.shutdown()
+        await acting
+        return
+    yield KeyDoor(
         create_api(
             queue=queue,
             planes=NoPlanes(),

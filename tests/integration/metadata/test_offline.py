@@ -133,10 +133,10 @@ async def test_a_bgm_that_does_not_answer_leaves_the_record_for_the_next_sync(
 
     ids = [index.add(title_japanese="古い蔵", year=year) for year in (1985, 2022)]
     passing = asyncio.create_task(time_passes())
-    world.is_down = True
+    world.troubles = [(500, {}), (500, {})]
     assert (await index.sync())["ids_failed"] == 2
     assert [index.get(one).tmdb_lookup_at for one in ids] == [None, None]
-    world.is_down = False
+    world.troubles = []
     # An entry that bgm.tv has not is no trouble: there is only no picture of it.
     world.subjects[16] = made_up.entry(16, "古い蔵") | {"images": {"large": world.url("/pic/16.jpg", "bgm.test")}}
     assert (await index.sync())["ids"] == 2

@@ -82,7 +82,7 @@ class World:
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     troubles: list[tuple[int, dict[str, str]]] = field(default_factory=list)
-    """Answers that TMDB gives before anything else, one each."""
+    """Answers that are given before anything else, one each."""
     is_down: bool = False
     hold: asyncio.Event | None = None
     """Pictures wait for it."""
@@ -126,6 +126,8 @@ class World:
                 return self._tmdb(query, lambda: [s for s in self.shows if s.kind == kind and query["query"] in s.name])
             case ["calendar"]:
                 return _json(200, self.calendar)
+            case ["v0", "subjects", _] if self.troubles:
+                return *self.troubles.pop(0), b"{}"
             case ["v0", "subjects", number]:
                 found = self.subjects.get(int(number))
                 return _json(200, found) if found else _json(404, {"title": "Not Found"})
