@@ -36,6 +36,8 @@ PROGRAMS: Final = (
     "hash_files",
     "titles",
     "fetcher_results",
+    "metadata_sync",
+    "offline_ids",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 
