@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-HEAD: Final = 16
-"""Bytes that are enough to tell."""
-
 _BEGINNINGS: Final = (
     (b"\xff\xd8\xff", "jpg"),
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -24,8 +21,9 @@ MEDIA_TYPES: Final = {
 """By the extension that a picture gets. No SVG: it can carry a program."""
 
 
-def picture_type(head: bytes) -> str | None:
+def picture_type(content: bytes) -> str | None:
     """The extension that belongs to the content; None when it is no picture that we keep."""
+    head = content[:16]
     for beginning, extension in _BEGINNINGS:
         if head.startswith(beginning):
             return extension

@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from kurabito.errors import (
@@ -26,7 +26,7 @@ from kurabito.errors import (
 )
 from kurabito.http import Limits, Outbound
 from kurabito.metadata.pending import POSTER_URL_PREFIX, is_local
-from kurabito.metadata.pictures import HEAD, MEDIA_TYPES, picture_type
+from kurabito.metadata.pictures import MEDIA_TYPES, picture_type
 
 POSTER_LIMITS: Final = Limits(seconds=60.0, max_bytes=20 * 1024 * 1024, attempts=2)
 _DIGITS: Final = 16
@@ -100,26 +100,26 @@ class PosterService:
         return next((file for file in files if (self._folder / file).is_file()), None)
 
     async def _fetch(self, url: str, name: str) -> str:
+        content = await self._download(url)
+        extension = picture_type(content)
+        if extension is None:
+            raise PosterRefused("what came is no picture (JPEG, PNG, GIF, WebP or AVIF); nothing of it was kept")
         arriving = self._folder / f".{token_hex(8)}.new"
-        try:
-            await self._download(url, arriving)
-            with _storing("write", arriving):
-                extension = await asyncio.to_thread(_settled_type, arriving)
-            if extension is None:
-                raise PosterRefused("what came is no picture (JPEG, PNG, GIF, WebP or AVIF); nothing of it was kept")
-            with _storing("rename", arriving):
+        with _storing("write", arriving):
+            try:
+                await _to_its_end(asyncio.to_thread(_write_safely, arriving, content))
                 # Not in a thread: a download that is cancelled has either left its file or none.
-                _rename(arriving, self._folder / f"{name}.{extension}")
-        finally:
-            # What cannot be removed now is removed at the next start.
-            with suppress(OSError):
-                arriving.unlink(missing_ok=True)
+                arriving.rename(self._folder / f"{name}.{extension}")
+            except BaseException:
+                # What cannot be removed now is removed at the next start.
+                with suppress(OSError):
+                    arriving.unlink(missing_ok=True)
+                raise
         return f"{name}.{extension}"
 
-    async def _download(self, url: str, to: Path) -> None:
+    async def _download(self, url: str) -> bytes:
         try:
-            with _storing("write", to):
-                reply = await self._outbound.download(url, to, limits=self._limits)
+            reply = await self._outbound.get(url, limits=self._limits)
         except BadStatus as error:
             raise PosterBadStatus(str(error), error.answered) from error
         except (Unreachable, TimedOut) as error:
@@ -128,19 +128,25 @@ class PosterService:
             raise PosterRefused(str(error)) from error
         if reply.content_type.startswith("text/"):
             raise PosterRefused(f"what came calls itself {reply.content_type}, which is no picture; nothing was kept")
+        return reply.content
 
 
-def _settled_type(path: Path) -> str | None:
-    """What sort of picture a file is, once it is safe on the disk."""
-    with path.open("rb+") as file:
-        extension = picture_type(file.read(HEAD))
-        if extension is not None:
-            os.fsync(file.fileno())
-    return extension
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work in a thread, also when cancelled: what it writes can only be removed once it has written it."""
+    writing = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait({writing})
+        raise
 
 
-def _rename(path: Path, to: Path) -> None:
-    path.rename(to)
+def _write_safely(path: Path, content: bytes) -> None:
+    """Write a file so that it is whole even after the power fails."""
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

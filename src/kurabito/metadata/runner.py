@@ -68,13 +68,19 @@ class MetadataRunner:
             case DownloadPosterBatch(tasks):
                 await self._download(tasks)
             case TriggerSync():
-                await self._sync_again()
+                await self.begin_sync()
             case Shutdown():
                 pass
 
     async def begin_sync(self) -> UUID:
-        """Ask for a sync; the task, which may be one that waits or runs already."""
-        return (await self._queue.enqueue(SYNC, unique_key=SYNC)).id
+        """Ask for a sync that sees what is there now; the task, which may be one that waits or runs already.
+
+        One that runs may be past it, or belong to a process that was killed, so another follows.
+        """
+        task = await self._queue.enqueue(SYNC, unique_key=SYNC)
+        if task.state is TaskState.RUNNING and (self._next_sync is None or self._next_sync.done()):
+            self._next_sync = asyncio.create_task(self._sync_after(task.id))
+        return task.id
 
     async def sync_all_metadata(self, ctx: TaskContext) -> Synced:
         """Look through all records, and fill in the posters and ids that are missing."""
@@ -118,12 +124,6 @@ class MetadataRunner:
 
         await self._database.write(write)
 
-    async def _sync_again(self) -> None:
-        """Ask for a sync that sees what is there now; one that runs may be past it, so another follows."""
-        task = await self._queue.enqueue(SYNC, unique_key=SYNC)
-        if task.state is TaskState.RUNNING and (self._next_sync is None or self._next_sync.done()):
-            self._next_sync = asyncio.create_task(self._sync_after(task.id))
-
     async def _sync_after(self, task_id: UUID) -> None:
         await self._queue.wait(task_id)
-        await self.begin_sync()
+        await self._queue.enqueue(SYNC, unique_key=SYNC)

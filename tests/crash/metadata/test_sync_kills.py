@@ -1,0 +1,89 @@
+"""A sync that is killed at any moment goes on at the next start; no half poster is ever there to be served."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kurabito.db import Connection, Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT, RUNTIME
+from kurabito.metadata import records
+from kurabito.metadata.records import Details
+
+HERE = Path(__file__).parent
+WORLD = HERE.parents[1] / "integration" / "metadata" / "world.py"
+LATENCY = 0.03
+
+
+@pytest.mark.parametrize("kills", [pytest.param(20, id="20"), pytest.param(300, id="300", marks=pytest.mark.soak)])
+def test_a_killed_sync_goes_on_and_no_poster_is_half(tmp_path: Path, kills: int) -> None:
+    count = kills * 30
+    database = open_database(f"sqlite:///{tmp_path / 'some.db'}")
+    database.open()
+    migrate(database, RUNTIME)
+    migrate(database, PRODUCT)
+    folder, chance = tmp_path / "posters", random.Random(kills)
+    world = [sys.executable, str(WORLD), "--latency", str(LATENCY)]
+    program = [sys.executable, str(HERE / "sync_program.py"), f"sqlite:///{tmp_path / 'some.db'}", str(folder)]
+    with subprocess.Popen(world, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as services:
+        assert services.stdout is not None
+        url = f"http://127.0.0.1:{int(services.stdout.readline())}"
+        wanted = {f"{url}/pic/{number}.jpg": f"/pic/{number}.jpg".encode() for number in range(count)}
+        database.write_blocking(lambda conn: _add(conn, list(wanted)))
+        whole = {_name(url): b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + path * 500 for url, path in wanted.items()}
+        with subprocess.Popen([*program, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
+            ended = [_run(runs, chance.uniform(0.02, 0.35)) for _ in range(kills) if _check(database, folder, whole)]
+            while _run(runs, None) != "left":
+                pass
+            assert runs.stdin is not None
+            runs.stdin.close()
+        assert services.stdin is not None
+        services.stdin.close()
+    assert ended.count("killed") >= kills * 3 // 4
+    assert _check(database, folder, whole)
+    assert {path.name for path in folder.iterdir()} == {f"{name}.jpg" for name in whole}
+    kept = database.read_blocking(lambda conn: records.page(conn, after=0, limit=count + 1))
+    assert [record.details.poster_url for record in kept] == [f"/posters/{name}.jpg" for name in whole]
+    database.close()
+
+
+def _add(conn: Connection, urls: list[str]) -> None:
+    for url in urls:
+        records.add(conn, Details(title_chinese="某", poster_url=url))
+
+
+def _run(runs: subprocess.Popen[str], seconds: float | None) -> str:
+    """Have a sync run, and kill it after so many seconds; how it ended."""
+    assert runs.stdin is not None
+    assert runs.stdout is not None
+    runs.stdin.write("\n")
+    runs.stdin.flush()
+    child = int(runs.stdout.readline())
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    return runs.stdout.readline().strip()
+
+
+def _check(database: Database, folder: Path, whole: dict[str, bytes]) -> bool:
+    """Every file that could be served is whole, and every record that names one has it."""
+    there = {path.stem: path for path in folder.glob("[!.]*")}
+    for name, path in there.items():
+        assert path.read_bytes() == whole[name]
+    rows = database.read_blocking(lambda conn: conn.all("SELECT poster_url FROM metadata"))
+    assert len(rows) == len(whole)
+    for (url,) in rows:
+        assert not url.startswith("/posters/") or url.removeprefix("/posters/").removesuffix(".jpg") in there
+    return True
+
+
+def _name(url: str) -> str:
+    return hashlib.sha256(url.encode()).hexdigest()[:16]
