@@ -73,7 +73,7 @@ class PosterService:
             return url
         url = self.normalised(url)
         name = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-        kept = await asyncio.to_thread(self._kept, name)
+        kept = self._kept(name)
         return POSTER_URL_PREFIX + (kept or await self._fetch(url, name))
 
     def normalised(self, url: str) -> str:
@@ -96,6 +96,7 @@ class PosterService:
 
     def _kept(self, name: str) -> str | None:
         """The file that is here under this name, whatever sort of picture it is."""
+        # A look at five names takes less time than handing it to a thread.
         files = (f"{name}.{extension}" for extension in MEDIA_TYPES)
         return next((file for file in files if (self._folder / file).is_file()), None)
 

@@ -109,7 +109,7 @@ class MetadataRunner:
         await self._write_down(wanted)
         for metadata_id, url in wanted:
             await self._room.acquire()
-            task = asyncio.create_task(fetch_poster(self._database, self._downloads, metadata_id, url))
+            task = asyncio.create_task(fetch_poster(self._downloads, self._database.write, metadata_id, url))
             self._under_way.add(task)
             task.add_done_callback(self._downloaded)
 

@@ -14,6 +14,7 @@ from kurabito.logs import get_logger
 from kurabito.metadata import offline, pending
 from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.downloads import Downloads
+from kurabito.metadata.findings import Finding, Findings
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.pending import Lookup, needs_poster_sync, needs_tmdb_sync
 from kurabito.metadata.records import Metadata
@@ -47,6 +48,7 @@ class Sync:
         self._tmdb = tmdb
         self._bangumi = bangumi
         self._clock = clock
+        self._findings = Findings(database, clock)
         self._has_index = False
         self._asks_tmdb = tmdb.is_on
         self._asks_bgm = True
@@ -68,9 +70,12 @@ class Sync:
                 self._synced.records += 1
                 report(self._synced.records, max(total, self._synced.records))
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(SYNC_CONCURRENCY):
-                group.create_task(work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(SYNC_CONCURRENCY):
+                    group.create_task(work())
+        finally:
+            await self._findings.write()
         return self._synced
 
     @property
@@ -99,7 +104,7 @@ class Sync:
         await asyncio.gather(*tasks)
 
     async def _fetch_poster(self, metadata_id: int, url: str) -> None:
-        fetched = await fetch_poster(self._database, self._downloads, metadata_id, url)
+        fetched = await fetch_poster(self._downloads, self._findings.note, metadata_id, url)
         self._synced.posters += fetched
         self._synced.posters_failed += not fetched
 
@@ -139,7 +144,7 @@ class Sync:
             if found is not None:
                 pending.keep_lookup(conn, record, found)
 
-        await self._database.write(keep)
+        await self._findings.note(keep)
         return found
 
     async def _poster_at_bgm(self, bgm_id: int | None) -> str | None:
@@ -170,15 +175,17 @@ class Sync:
             return None
         details = record.details
         found = await look_up(self._tmdb, details.title_japanese or "", details.year, details.kind)
-        await self._database.write(lambda conn: pending.keep_lookup(conn, record, found))
+        await self._findings.note(lambda conn: pending.keep_lookup(conn, record, found))
         return found
 
 
-async def fetch_poster(database: Database, downloads: Downloads, metadata_id: int, url: str) -> bool:
+async def fetch_poster(
+    downloads: Downloads, write: Callable[[Finding], Awaitable[object]], metadata_id: int, url: str
+) -> bool:
     """Fetch the poster of a record and write down where it is; false when that failed, and is left for a later sync."""
     try:
         path = await downloads.fetch(url)
-        await database.write(lambda conn: pending.keep_poster(conn, metadata_id, url, path))
+        await write(lambda conn: pending.keep_poster(conn, metadata_id, url, path))
     except KurabitoError as error:
         _log.warning("poster not fetched", metadata_id=metadata_id, code=error.code, problem=str(error))
         return False
