@@ -206,11 +206,12 @@ def test_what_a_crash_left_is_removed_at_the_start_and_posters_stay(outbound: Ou
     [
         "../secret.jpg", "/etc/passwd", "0011223344556677.jpg/../x", "0011223344556677", "0011223344556677.svg", "..", ".",
         "0011223344556677.jpg\x00.png", "0011223344556677.jpg\n", "0011223344556677.JPG", "\uff10\uff1011223344556677.jpg",
-        ".0011223344556677.part", "%2e%2e", "8899aabbccddeeff.jpg", "",
+        ".0011223344556677.part", "0011223344556677.jpg.bak", "%2e%2e", "8899aabbccddeeff.jpg", "",
     ],
 )  # fmt: skip
 def test_only_names_of_ours_are_served(posters: PosterService, tmp_path: Path, name: str) -> None:
     (tmp_path / "posters" / "0011223344556677.jpg").write_bytes(b"\xff\xd8\xff")
+    (tmp_path / "posters" / "0011223344556677.jpg.bak").write_bytes(b"not ours")
     (tmp_path / "secret.jpg").write_bytes(b"\xff\xd8\xff")
     assert posters.find("0011223344556677.jpg").media_type == "image/jpeg"
     with pytest.raises(PosterNameInvalid):
