@@ -113,8 +113,10 @@ async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None)
 
 
 @asynccontextmanager
-async def serving(url: str, *, lease: float = 30.0, state: Path = Path("/nowhere")) -> AsyncIterator[Site]:
-    """The whole API over the queue at this URL."""
+async def serving(
+    url: str, *, lease: float = 30.0, state: Path = Path("/nowhere"), acting: bool = False
+) -> AsyncIterator[Site]:
+    """The whole API over the queue at this URL; with `acting`, metadata is filled in as well, which makes tasks."""
     meter = TaskMeter()
     settings = Settings(api_key=KEY, state=state, database=url, lease_seconds=lease, heartbeat_seconds=lease / 6)
     async with (
@@ -125,7 +127,7 @@ async def serving(url: str, *, lease: float = 30.0, state: Path = Path("/nowhere
         await meter.take_stock(queue)
         limits = httpx2.Limits(max_connections=None)
         async with (
-            site_of(queue, live, meter, settings, outbound) as site,
+            site_of(queue, live, meter, settings, outbound, acting=acting) as site,
             listening(site, live) as address,
             httpx2.AsyncClient(base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits) as http,
         ):
@@ -139,17 +141,18 @@ async def nowhere(host: str, /) -> Sequence[Address]:
 
 @asynccontextmanager
 async def site_of(
-    queue: Queue, live: Live, meter: TaskMeter, settings: Settings, outbound: Outbound
+    queue: Queue, live: Live, meter: TaskMeter, settings: Settings, outbound: Outbound, *, acting: bool
 ) -> AsyncIterator[ASGIApp]:
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
         access, following = open_access(settings, queue.database), open_following(queue, outbound)
         about = open_metadata(settings, queue, outbound)
-        acting = asyncio.create_task(about.actor.run())
+        actor = asyncio.create_task(about.actor.run()) if acting else None
         yield build_site(settings, queue, access, live, meter, started=STARTED, following=following, about=about)
-        await about.actor.handle.shutdown()
-        await acting
+        if actor is not None:
+            await about.actor.handle.shutdown()
+            await actor
         return
     yield KeyDoor(
         create_api(

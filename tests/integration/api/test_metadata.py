@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from tests.integration.api.conftest import Eventually, Site
 
 PICTURE = b"\xff\xd8\xff a picture"
+
+
+@pytest.fixture
+async def site(url: str, serve: Callable[..., AbstractAsyncContextManager[Site]]) -> AsyncIterator[Site]:
+    """The API over each database, with whoever fills metadata in."""
+    async with serve(url, acting=True) as site:
+        yield site
 
 
 async def test_a_record_is_made_found_changed_and_forgotten(site: Site, eventually: Eventually) -> None:

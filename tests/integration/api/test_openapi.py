@@ -17,6 +17,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from kurabito.runtime import TaskState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from tests.integration.api.conftest import Site
 
 KEY = "a key for the tests"
@@ -44,11 +47,14 @@ ASKING_OTHERS = {"preview_subscription"}
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 # It walks through every operation; on a busy machine that takes its time.
 @pytest.mark.timeout(300)
-async def test_no_request_meets_an_answer_that_is_not_documented(site: Site) -> None:
-    # Streams and waiting claims answer at once then, and are looked at like the others.
-    site.live.end()
-    task = await site.queue.enqueue("think", {"about": "tea"})
-    await asyncio.to_thread(_explore, site.url, str(task.id))
+async def test_no_request_meets_an_answer_that_is_not_documented(
+    url: str, serve: Callable[..., AbstractAsyncContextManager[Site]]
+) -> None:
+    async with serve(url, acting=True) as site:
+        # Streams and waiting claims answer at once then, and are looked at like the others.
+        site.live.end()
+        task = await site.queue.enqueue("think", {"about": "tea"})
+        await asyncio.to_thread(_explore, site.url, str(task.id))
 
 
 async def test_every_error_is_documented_in_the_one_shape(site: Site) -> None:
