@@ -1,4 +1,4 @@
-"""The demo: tasks that do nothing real and folders of made-up files, so that everything a page can show is to be seen."""
+"""The demo: tasks that do nothing real, made-up files and made-up feeds, so that everything a page can show is to be seen."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON, FeedStand
 from kurabito.app.demo_files import ARCHIVE, SHOWS, make_files
+from kurabito.app.following import Following
 from kurabito.app.shelves import Shelves
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.subscriptions import Wishes
 from kurabito.library.libraries import Care
 from kurabito.library.scan_queue import TaskPriority
 from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Queue, Registry, TaskContext
@@ -72,6 +76,7 @@ class Demo:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._feeds = FeedStand()
 
     def join(self, registry: Registry) -> None:
         """Register the demo's tasks."""
@@ -89,13 +94,25 @@ class Demo:
         registry.every(45.0, "demo.fetch", Release("The Storehouse at Dusk", 2), unique_key="demo.fetch")
         declare(registry, FOLLOW_UPS)
 
-    async def open(self, queue: Queue, shelves: Shelves) -> None:
-        """Enqueue the scenes, and have the made-up files scanned and compared as real ones are."""
+    async def open(self, queue: Queue, shelves: Shelves, following: Following) -> None:
+        """Enqueue the scenes, have the made-up files scanned and compared, and the made-up feeds read, as real ones are."""
         await queue.enqueue_many(SCENES)
         await asyncio.to_thread(make_files, self._folder)
         for name in (SHOWS, ARCHIVE):
             kept = await shelves.libraries.create(str(self._folder / name), Care(name=name))
             await shelves.scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        url = await self._feeds.open()
+        for wishes in (
+            Wishes(name="The Storehouse at Dawn", url=url + DAWN, new_series=NewSeries.ADD, allows_private=True),
+            Wishes(name="This season", url=url + SEASON, allows_private=True),
+            # This machine is a private address, which nobody allowed here: the page offers to.
+            Wishes(name="The neighbour's shelf", url=url + NEIGHBOUR, new_series=NewSeries.ADD),
+        ):
+            await following.subscriptions.create(wishes, StartWith.MISSING)
+
+    async def close(self) -> None:
+        """Serve the feeds no longer."""
+        await self._feeds.close()
 
 
 async def _greet(name: str) -> str:

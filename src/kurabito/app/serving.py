@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
-from kurabito.app.following import open_following, open_outbound
+from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
@@ -52,8 +52,12 @@ class Stage(Protocol):
         """Register the tasks."""
         ...
 
-    async def open(self, queue: Queue, shelves: Shelves) -> None:
+    async def open(self, queue: Queue, shelves: Shelves, following: Following) -> None:
         """Have there what is there from the start."""
+        ...
+
+    async def close(self) -> None:
+        """Clear away what is there only as long as it is served."""
         ...
 
 
@@ -98,7 +102,8 @@ async def serve(
             until_the_end.push_async_callback(shelves.scans.shutdown)
             if stage is not None:
                 stage.join(registry)
-                await stage.open(queue, shelves)
+                until_the_end.push_async_callback(stage.close)
+                await stage.open(queue, shelves, following)
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher, about.actor]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))

@@ -35,6 +35,7 @@ from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.metadata import MetadataParts
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.glances import Glances
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.library.deletion.plans import DeletionPlans
@@ -46,7 +47,11 @@ from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
 from kurabito.web import create_web
 from kurabito.web import duplicates as duplicates_page
+from kurabito.web import follow as follow_page
+from kurabito.web import following as following_page
 from kurabito.web import library as library_page
+from kurabito.web import series as series_page
+from kurabito.web import title_rules as title_rules_page
 from kurabito.web import trash as trash_page
 from kurabito.web.standing import Standings
 
@@ -101,6 +106,11 @@ def build_site(
 
     planes = DataPlanes(queue.database)
     groups, rubbish = Duplicates(queue.database), open_trash(settings, queue.database)
+    known, glances, own_rules = (
+        Catalog(queue.database),
+        Glances(queue.database),
+        TitleRules(queue.database, following.intake),
+    )
     plans = DeletionPlans(queue.database, allowed=settings.allow_delete)
     api = create_api(
         queue=queue,
@@ -121,8 +131,8 @@ def build_site(
             subscriptions.router(following.subscriptions, following.previews),
             services.router(following.services),
             fetcher_results.router(following.intake),
-            catalog.router(Catalog(queue.database)),
-            title_rules.router(TitleRules(queue.database, following.intake)),
+            catalog.router(known),
+            title_rules.router(own_rules),
             *(_about(about) if about else ()),
         ],
     )
@@ -149,6 +159,13 @@ def build_site(
                 plans=plans,
             ),
             partial(trash_page.router, libraries=shelves.libraries, trash=rubbish),
+            partial(title_rules_page.router, rules=own_rules),
+            partial(
+                follow_page.router, subscriptions=following.subscriptions, previews=following.previews, catalog=known
+            ),
+            # After those whose addresses begin like its own.
+            partial(following_page.router, subscriptions=following.subscriptions, catalog=known, glances=glances),
+            partial(series_page.router, catalog=known, glances=glances),
         ],
         base_path=settings.base_path,
     )

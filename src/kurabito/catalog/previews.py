@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
-from kurabito.catalog import rules
+from kurabito.catalog import rules, series
 from kurabito.catalog.linking import held_by
 from kurabito.catalog.releases import Release, read_release
+from kurabito.catalog.resolving import match
+from kurabito.catalog.series import Series
 from kurabito.catalog.states import HeldReason, SeriesState
-from kurabito.db import Database
+from kurabito.db import Connection, Database
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
 from kurabito.feeds.raw_items import RawReason, clean
@@ -30,6 +33,8 @@ class Offer:
     """What it says it is; None when that cannot be told."""
     reason: RawReason | HeldReason | None
     """Why it would not be downloaded by itself."""
+    series: Series | None = None
+    """The series that it would go to; None when it would be a new one, or when nobody looked."""
 
 
 class Previews:
@@ -40,11 +45,12 @@ class Previews:
         self._database = database
 
     async def look(self, url: str, *, allows_private: bool = False) -> tuple[Feed, list[Offer]]:
-        """What the feed gives now, by the user's own title rules; raises OutboundError or FeedUnreadable."""
+        """What the feed gives now, by the user's own title rules and series; raises OutboundError or FeedUnreadable."""
         feed = (await self._reader.read(url, allows_private=allows_private)).feed
         assert feed is not None, "it was not asked whether it changed"
         title_rules = await self._database.read(rules.followed)
-        return feed, await asyncio.to_thread(offers, feed, title_rules)
+        found = await asyncio.to_thread(offers, feed, title_rules)
+        return feed, await self._database.read(lambda conn: _matched(conn, found))
 
 
 def offers(feed: Feed, title_rules: Sequence[TitleRule] = ()) -> list[Offer]:
@@ -66,3 +72,16 @@ def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> Offer:
     if isinstance(read, RawReason):
         return Offer(key_of(item), item, None, read)
     return Offer(key_of(item), item, read, held_by(read, SeriesState.FOLLOWED))
+
+
+def _matched(conn: Connection, found: Sequence[Offer]) -> list[Offer]:
+    """The offers with the series that they would go to, and what holds those back."""
+    homes = iter(match(conn, [offer.release for offer in found if offer.release is not None]))
+    known = cache(partial(series.find, conn))
+
+    def placed(offer: Offer) -> Offer:
+        if offer.release is None or (home := next(homes)) is None:
+            return offer
+        return replace(offer, series=known(home.series_id), reason=held_by(offer.release, home.state))
+
+    return [placed(offer) for offer in found]

@@ -49,24 +49,30 @@ class Home:
 
 def resolve(conn: Connection, candidates: Sequence[Candidate]) -> list[Home]:
     """The series of each candidate, in their order; new ones are made."""
-    index = _Index(conn, candidates)
+    fixed = {one.followed.series_id for one in candidates if one.followed.series_id is not None}
+    index = _Index(conn, [candidate.release for candidate in candidates], fixed)
     homes = [index.home_of(candidate) for candidate in candidates]
     index.store_aliases()
     return homes
 
 
-class _Index:
-    """The series that some candidates may belong to, by their aliases."""
+def match(conn: Connection, releases: Sequence[Release]) -> list[Home | None]:
+    """The series that each release would go to, in their order; None where it would be a new one. Nothing is made."""
+    index = _Index(conn, releases)
+    return [index.known(release) for release in releases]
 
-    def __init__(self, conn: Connection, candidates: Sequence[Candidate]) -> None:
+
+class _Index:
+    """The series that some releases may belong to, by their aliases; and those that subscriptions are about."""
+
+    def __init__(self, conn: Connection, releases: Sequence[Release], fixed: Iterable[int] = ()) -> None:
         self._conn = conn
         self._sql = _SQL[conn.dialect]
         self._by_name: dict[tuple[str, SeriesKind], dict[int, Home]] = {}
         self._new_aliases: list[dict[str, Any]] = []
-        names = {name.folded for one in candidates for name in one.release.names}
+        names = {name.folded for release in releases for name in release.names}
         for folded, kind, season, *home in self._ask(self._sql.named, ({"folded": name} for name in names)):
             self._note(folded, SeriesKind(kind), season, _home(home))
-        fixed = {one.followed.series_id for one in candidates if one.followed.series_id is not None}
         self._by_id = {row[0]: _home(row) for row in self._ask(self._sql.by_id, ({"id": one} for one in fixed))}
 
     def home_of(self, candidate: Candidate) -> Home:
@@ -74,11 +80,13 @@ class _Index:
         if fixed is not None and fixed in self._by_id:
             return self._by_id[fixed]
         release = candidate.release
+        return self.known(release) or self._add(release, SeriesKind.of(release.kind), candidate.followed.new_series)
+
+    def known(self, release: Release) -> Home | None:
+        """The series that one of its names leads to."""
         kind = SeriesKind.of(release.kind)
-        for name in release.names:
-            if (home := _chosen(self._by_name.get((name.folded, kind), {}), release)) is not None:
-                return home
-        return self._add(release, kind, candidate.followed.new_series)
+        seasons = (self._by_name.get((name.folded, kind), {}) for name in release.names)
+        return next((home for each in seasons if (home := _chosen(each, release)) is not None), None)
 
     def store_aliases(self) -> None:
         if self._new_aliases:

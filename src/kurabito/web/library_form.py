@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final
 
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.library.libraries import Care
 from kurabito.protocol.values import HashAlgorithm, HashPolicy
+from kurabito.web.forms import CHECKED, Problem, one_of
 
 INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6 * 3600, 86_400, 7 * 86_400))
 """What the form offers; a library may have any other."""
 _FIELDS: Final = ("path", "name", "scan_interval", "watched", "algorithm", "hash_policy", "ignored")
-_NAMED: Final = re.compile(rf"({'|'.join(_FIELDS)}): (.*)", re.DOTALL)
-_CHECKED: Final = "yes"
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What was refused, and where in the form it stands."""
-
-    field: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +32,7 @@ class LibraryForm:
             {
                 "name": care.name,
                 "scan_interval": "" if interval is None else f"{interval.total_seconds():g}",
-                "watched": _CHECKED if care.watched else "",
+                "watched": CHECKED if care.watched else "",
                 "algorithm": care.algorithm.value,
                 "hash_policy": care.hash_policy.value,
                 "ignored": "\n".join(care.ignored),
@@ -68,19 +55,15 @@ class LibraryForm:
         return Care(
             name=self.value("name").strip(),
             scan_interval=_interval(self.value("scan_interval")),
-            watched=self.value("watched") == _CHECKED,
-            algorithm=_one_of(HashAlgorithm, "algorithm", self.value("algorithm") or HashAlgorithm.BLAKE3.value),
-            hash_policy=_one_of(HashPolicy, "hash_policy", self.value("hash_policy") or HashPolicy.CANDIDATES.value),
+            watched=self.value("watched") == CHECKED,
+            algorithm=one_of(HashAlgorithm, "algorithm", self.value("algorithm") or HashAlgorithm.BLAKE3.value),
+            hash_policy=one_of(HashPolicy, "hash_policy", self.value("hash_policy") or HashPolicy.CANDIDATES.value),
             ignored=tuple(line.strip() for line in self.value("ignored").splitlines() if line.strip()),
         )
 
     def refused(self, error: KurabitoError) -> LibraryForm:
         """The same form with what is wrong beside the field; what is about no field is raised on."""
-        if isinstance(error, InvalidInput):
-            return LibraryForm(self.typed, Problem(error.field, error.problem))
-        if (named := _NAMED.fullmatch(str(error))) is None:
-            raise error
-        return LibraryForm(self.typed, Problem(named[1], named[2]))
+        return LibraryForm(self.typed, Problem.of(error, _FIELDS))
 
 
 def _interval(text: str) -> timedelta | None:
@@ -90,10 +73,3 @@ def _interval(text: str) -> timedelta | None:
         return timedelta(seconds=float(text))
     except (ValueError, OverflowError):
         raise InvalidInput("scan_interval", f"must be a number of seconds, got {text!r}") from None
-
-
-def _one_of(kind: type[Choice], name: str, text: str) -> Choice:
-    try:
-        return kind(text)
-    except ValueError:
-        raise InvalidInput(name, f"must be one of {', '.join(kind)}, got {text!r}") from None

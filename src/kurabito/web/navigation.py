@@ -15,6 +15,8 @@ class Entry(NamedTuple):
 NAVIGATION: Final = (
     Entry("now", "/"),
     Entry("tasks", "/tasks"),
+    Entry("following", "/following"),
+    Entry("series", "/series"),
     Entry("library", "/library"),
     Entry("duplicates", "/duplicates"),
     Entry("system", "/system"),

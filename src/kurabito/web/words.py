@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
@@ -44,6 +45,14 @@ class Words:
                 break
             count /= 1024
         return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+
+    def name(self, name: str) -> Markup:
+        """A name that somebody else gave, whatever it is made of."""
+        return shown_name(name)
+
+    def site(self, url: str) -> str:
+        """The site of a URL, without what only its owner should see."""
+        return urlsplit(url).netloc.rpartition("@")[2]
 
     def path(self, path: str) -> Markup:
         """The path of a file, whatever it is made of."""

@@ -9,6 +9,7 @@ const words = JSON.parse(document.body.dataset.words);
 const language = document.documentElement.lang;
 const REFRESH_AT_MOST_EVERY = 500;
 const LONGEST_WAIT = 30_000;
+const TRY_AFTER = 250;
 // Whether a confirmation is open and what is ticked is the reader's doing, not the server's.
 const THE_READERS = new Set(["open", "checked"]);
 
@@ -121,7 +122,7 @@ document.addEventListener("submit", async (event) => {
   const button = event.submitter;
   if (button) button.disabled = true;
   try {
-    const { ok, page } = await load(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const { ok, page } = await load(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
     if (ok) {
       form.closest("details")?.removeAttribute("open");
       notice("");
@@ -135,6 +136,24 @@ document.addEventListener("submit", async (event) => {
   } finally {
     if (button) button.disabled = false;
   }
+});
+
+// A form with `data-try` is tried there while it is filled in: what comes of it stands in a live region beside it.
+let trying = 0;
+
+document.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (form?.dataset.try === undefined) return;
+  clearTimeout(trying);
+  trying = setTimeout(async () => {
+    const sent = trying;
+    try {
+      const { ok, page } = await load(form.dataset.try, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+      if (ok && sent === trying) swap(page);
+    } catch {
+      // It is tried again with the next letter.
+    }
+  }, TRY_AFTER);
 });
 
 function notice(text) {

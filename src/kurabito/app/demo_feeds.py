@@ -1,0 +1,119 @@
+"""Feeds of releases that nobody ever made, served on this machine alone, in the styles that real ones have.
+
+Among them are a title that names no series, a release whose episode is not said, and a series that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Final, NamedTuple
+from xml.sax.saxutils import escape
+
+DAWN: Final = "/dawn.rss"
+SEASON: Final = "/season.rss"
+NEIGHBOUR: Final = "/neighbour.rss"
+_PATIENCE: Final = 10.0
+_MIB: Final = 1 << 20
+_MAGNET: Final = "magnet:?xt=urn:btih:{}"
+_TORRENT: Final = "https://releases.example/{}.torrent"
+
+
+class Entry(NamedTuple):
+    """A release as a feed names it."""
+
+    title: str
+    mib: int
+    hours: int
+    """How long ago it came."""
+    url: str = _MAGNET
+
+
+def _dawn() -> Iterator[Entry]:
+    for number in range(1, 9):
+        yield Entry(f"[Kura] The Storehouse at Dawn - {number:02} [1080p][WEB-DL].mkv", 720 + number, 24 * (9 - number))
+    yield Entry("[Kura] The Storehouse at Dawn - 03v2 [1080p][WEB-DL].mkv", 731, 130)
+    yield Entry("[Lantern] The Storehouse at Dawn - 08 (720p) [B0A7C3D1].mkv", 402, 20, _TORRENT)
+    yield Entry("[Kura] The Storehouse at Dawn - SP1 [1080p].mkv", 240, 60)
+    yield Entry("[Kura] The Storehouse at Dawn [1080p][Preview].mkv", 80, 300)
+
+
+def _season() -> Iterator[Entry]:
+    for number in range(1, 4):
+        yield Entry(
+            f"【蔵字幕組】蔵の番人 / Kura no Bannin 第{number:02}話 [1080P][繁體內嵌][WebRip]",
+            512,
+            50 - number,
+            _TORRENT,
+        )
+    yield Entry("[燈籠字幕组] 夜之蔵人 / Yoru no Kurabito [01-12][1080p][简日双语][BDRip][合集]", 9_800, 40)
+    yield Entry("The.Gatekeepers.S02E03.1080p.WEB-DL.DDP5.1.H.264-LANTERN", 1_430, 12, _TORRENT)
+    yield Entry("The.Gatekeepers.S02E04.1080p.WEB-DL.DDP5.1.H.264-LANTERN", 1_390, 5, _TORRENT)
+    yield Entry("Keeper of the Gate (2019) Movie [BD 1080p FLAC]", 8_100, 200)
+    for number in (5, 6):
+        yield Entry(f"第{number:02}話 [1080p][字幕]", 300, 9 - number)
+
+
+def _neighbour() -> Iterator[Entry]:
+    for number in (1, 2):
+        yield Entry(f"[Loft] Tales from the Loft - {number:02} [720p]", 310, 30 - number)
+
+
+class FeedStand:
+    """Serves the feeds on a free port of this machine while the demo runs."""
+
+    def __init__(self) -> None:
+        began = datetime.now(UTC)
+        self._feeds: Mapping[str, bytes] = {
+            DAWN: _feed("The Storehouse at Dawn", _dawn(), began),
+            SEASON: _feed("This season", _season(), began),
+            NEIGHBOUR: _feed("The neighbour's shelf", _neighbour(), began),
+        }
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> str:
+        """Begin to serve; where the feeds are."""
+        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request, one answer; whoever wants more connects again."""
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                head = await reader.readuntil(b"\r\n\r\n")
+            path = head.split(b" ", 2)[1].decode("latin-1")
+            body = self._feeds.get(path)
+            status = "404 Not Found" if body is None else "200 OK"
+            writer.write(_head(status, body or b"") + (body or b""))
+            await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, OSError, IndexError):
+            # Whatever that was, it was no request.
+            pass
+        finally:
+            writer.close()
+
+
+def _head(status: str, body: bytes) -> bytes:
+    fields = f"Content-Type: application/rss+xml\r\nContent-Length: {len(body)}\r\nConnection: close"
+    return f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n".encode()
+
+
+def _feed(title: str, entries: Iterator[Entry], began: datetime) -> bytes:
+    newest_first = sorted(entries, key=lambda entry: entry.hours)
+    items = "".join(_item(entry, began - timedelta(hours=entry.hours)) for entry in newest_first)
+    return f'<rss version="2.0"><channel><title>{escape(title)}</title>{items}</channel></rss>'.encode()
+
+
+def _item(entry: Entry, moment: datetime) -> str:
+    made_up = hashlib.sha1(entry.title.encode(), usedforsecurity=False).hexdigest()
+    return (
+        f"<item><title>{escape(entry.title)}</title><guid>{made_up}</guid><pubDate>{format_datetime(moment)}</pubDate>"
+        f'<enclosure url="{entry.url.format(made_up)}" length="{entry.mib * _MIB}" type="application/x-bittorrent"/></item>'
+    )

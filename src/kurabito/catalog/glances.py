@@ -1,0 +1,75 @@
+"""What is seen of the catalog at a glance: what became of items, and how far series are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog.states import EpisodeState, HeldReason
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.feeds.raw_items import RawItem
+from kurabito.titles import Kind
+
+_SQL: Final = {dialect: Queries("kurabito.catalog", "glances.sql", given=given) for dialect, given in JSON_ROWS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a release: the series and episodes that it is of, and why it is not downloaded."""
+
+    series_id: int
+    title: str
+    season: int
+    held_reason: HeldReason | None
+    is_filtered: bool
+    filter_reason: str | None
+    kind: Kind | None
+    first: float | None
+    """Its first episode; None when its title names none."""
+    last: float | None
+
+
+class Glances:
+    """Looks at many at once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def decisions(self, items: Iterable[RawItem]) -> Mapping[str, Decision]:
+        """What became of these items, by their release keys."""
+        rows = [{"release_key": item.release_key} for item in items if item.release_key is not None]
+        return await self._database.read(lambda conn: _decisions(conn, rows)) if rows else {}
+
+    async def progress(self, series_ids: Iterable[int]) -> Mapping[int, Counter[EpisodeState]]:
+        """How many of their regular episodes are in which state."""
+        rows = [{"id": series_id} for series_id in series_ids]
+        return await self._database.read(lambda conn: _progress(conn, rows)) if rows else {}
+
+
+def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, Decision]:
+    found = conn.all(_SQL[conn.dialect].decisions, {"rows": json.dumps(rows)})
+    return {
+        key: Decision(
+            series_id,
+            title,
+            season,
+            None if held is None else HeldReason(held),
+            bool(is_filtered),
+            why,
+            None if kind is None else Kind(kind),
+            first,
+            last,
+        )
+        for key, series_id, title, season, held, is_filtered, why, kind, first, last in found
+    }
+
+
+def _progress(conn: Connection, rows: list[dict[str, int]]) -> dict[int, Counter[EpisodeState]]:
+    counted: dict[int, Counter[EpisodeState]] = {row["id"]: Counter() for row in rows}
+    for series_id, state, count in conn.all(_SQL[conn.dialect].progress, {"rows": json.dumps(rows)}):
+        counted[series_id][EpisodeState(state)] = count
+    return counted
