@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 
@@ -28,6 +28,16 @@ from kurabito.web.subscription_form import SubscriptionForm
 
 OFFERED: Final = 200
 """Items that can be chosen one by one; a feed may have more, and they are counted."""
+
+
+class Summary(NamedTuple):
+    """How many items of each kind a feed has."""
+
+    items: int
+    known: int
+    new: int
+    unread: int
+    refused: int
 
 
 def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catalog: Catalog) -> APIRouter:
@@ -99,12 +109,11 @@ class _Steps:
         )
 
 
-def _summary(feed: Feed, offers: list[Offer]) -> dict[str, int]:
-    """How many items there are of each kind."""
-    return {
-        "items": len(offers),
-        "known": sum(offer.series is not None for offer in offers),
-        "new": sum(offer.release is not None and offer.series is None for offer in offers),
-        "unread": sum(offer.release is None for offer in offers),
-        "refused": len(feed.refused),
-    }
+def _summary(feed: Feed, offers: list[Offer]) -> Summary:
+    return Summary(
+        items=len(offers),
+        known=sum(offer.series is not None for offer in offers),
+        new=sum(offer.release is not None and offer.series is None for offer in offers),
+        unread=sum(offer.release is None for offer in offers),
+        refused=len(feed.refused),
+    )
