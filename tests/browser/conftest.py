@@ -38,6 +38,7 @@ FLAGS = [
 SHOTS = os.environ.get("KURABITO_SHOTS")
 
 Picture = Callable[[str], Awaitable[None]]
+Fit = Callable[[], Awaitable[None]]
 
 
 @dataclass
@@ -184,6 +185,22 @@ async def page(stage: Stage, context: BrowserContext) -> AsyncIterator[Page]:
     yield page
     await page.close()
     assert problems == []
+
+
+@pytest.fixture
+def fits(page: Page) -> Fit:
+    """Looks whether the page is as wide as its window, and everything in it that can be used has a name."""
+
+    async def look() -> None:
+        width = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1], f"{page.url} is {width[0]} wide in a window of {width[1]}"
+        unnamed = await page.evaluate(
+            "[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a, summary')]"
+            ".filter((it) => !(it.labels?.length || it.ariaLabel || it.textContent.trim())).map((it) => it.outerHTML)"
+        )
+        assert unnamed == []
+
+    return look
 
 
 @pytest.fixture

@@ -49,6 +49,7 @@ async def test_everything_the_page_can_show_is_there(
     demo: dict[str, str], tab: Page, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     await _tasks_move(tab, demo["url"])
+    await _feeds_are_read(tab)
     own = tmp_path_factory.mktemp("own") / "my films"
     await _a_folder_is_kept(tab, demo["url"], own)
     await _duplicates_go_and_come_back(tab, demo["url"], own)
@@ -68,6 +69,25 @@ async def _tasks_move(page: Page, url: str) -> None:
     await expect(page.locator("#running .progress-text").first).not_to_have_text(first)
     await page.goto(f"{url}/system")
     await expect(page.locator("main")).to_contain_text("demo.copy")
+
+
+async def _feeds_are_read(page: Page) -> None:
+    """The demo's own feeds are read and understood; one is refused until its host is allowed."""
+    await page.get_by_role("link", name="Following", exact=True).click()
+    await _comes(page.locator("#subscription-1"), "Read")
+    await _comes(page.locator("#unread"), "第05話")
+    neighbour = page.locator("#subscription-3")
+    await _comes(neighbour, "The address is inside your own network")
+    await page.evaluate("window.marked = true")
+    await neighbour.get_by_role("button", name="Allow this host").click()
+    await expect(neighbour.get_by_role("button", name="Allow this host")).to_have_count(0)
+    await _comes(neighbour.locator(".badge"), "Read")
+    assert await page.evaluate("window.marked === true")
+    await page.get_by_role("link", name="Series", exact=True).click()
+    await expect(page.locator("#questions .entry")).to_have_count(4)
+    await expect(page.locator("#listed")).to_contain_text("Tales from the Loft")
+    await page.get_by_role("link", name="The Storehouse at Dawn").click()
+    await expect(page.locator(".grid").first.locator("li")).to_have_count(8)
 
 
 async def _a_folder_is_kept(page: Page, url: str, own: Path) -> None:

@@ -15,7 +15,7 @@ from kurabito.library.libraries import Care
 from kurabito.library.scan_queue import TaskPriority
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Picture, Stage
+    from tests.browser.conftest import Fit, Picture, Stage
 
 NAMES = [
     "w" * 251 + ".mkv",
@@ -67,7 +67,7 @@ async def furnished(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> S
 
 
 async def test_every_page_fits_in_both_lights_and_another_language(
-    page: Page, furnished: Stage, picture: Picture
+    page: Page, furnished: Stage, picture: Picture, fits: Fit
 ) -> None:
     await page.goto(await furnished.link())
     group = "/duplicates/groups/blake3:" + "01" * 32
@@ -84,13 +84,7 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             await page.goto(f"{furnished.url}{path}")
             await expect(page.locator("main h1")).to_be_visible()
             await picture(f"{name}-{theme}")
-            width = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-            assert width[0] <= width[1], f"{path} is {width[0]} wide in a window of {width[1]}"
-            unnamed = await page.evaluate(
-                "[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a, summary')]"
-                ".filter((it) => !(it.labels?.length || it.ariaLabel || it.textContent.trim())).map((it) => it.outerHTML)"
-            )
-            assert unnamed == []
+            await fits()
 
 
 async def test_what_is_not_allowed_is_said_and_what_is_ticked_stays_ticked(

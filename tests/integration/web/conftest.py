@@ -1,4 +1,4 @@
-"""The pages of the library over a real database of each kind, asked as a browser without JavaScript asks."""
+"""The pages over a real database of each kind, asked as a browser without JavaScript asks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
+from kurabito.app.demo_feeds import FeedStand
+from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.delete import delete
@@ -37,6 +39,7 @@ class Site:
     client: httpx2.AsyncClient
     queue: SqlQueue
     shelves: Shelves
+    following: Following
     reconciler: Reconciler
 
     async def get(self, path: str, /, **query: str) -> httpx2.Response:
@@ -54,16 +57,23 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 async def _opened(url: str, state: Path, *, allow_delete: bool = True) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete)
     meter = TaskMeter()
-    async with open_queue(url) as queue, Live(queue, hear=meter.note) as live:
+    async with (
+        open_queue(url) as queue,
+        Live(queue, hear=meter.note) as live,
+        open_outbound(settings) as outbound,
+    ):
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         shelves = open_shelves(settings, queue)
+        following = open_following(queue, outbound, pace=0.0)
         access = open_access(settings, queue.database)
-        site = build_site(settings, queue, access, live, meter, started=datetime.now(UTC), shelves=shelves)
+        site = build_site(
+            settings, queue, access, live, meter, started=datetime.now(UTC), shelves=shelves, following=following
+        )
         headers = {"X-Api-Key": KEY, "Accept": "text/html"}
         transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client, queue, shelves, Reconciler(queue))
+            yield Site(client, queue, shelves, following, Reconciler(queue))
         live.end()
 
 
@@ -78,6 +88,14 @@ async def site(shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The site without any library."""
     async with _opened(shelf_url, tmp_path / "state") as site:
         yield site
+
+
+@pytest.fixture
+async def feeds() -> AsyncIterator[str]:
+    """Where the feeds of the demo are served."""
+    stand = FeedStand()
+    yield await stand.open()
+    await stand.close()
 
 
 @pytest.fixture

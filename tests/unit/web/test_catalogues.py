@@ -9,6 +9,10 @@ from string import Formatter
 import pytest
 
 import kurabito.web
+from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
+from kurabito.errors import FeedUnreadable, FetcherRefused, OutboundError
+from kurabito.feeds.raw_items import RawReason, RawStatus
+from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.library.deletion.rules import KeepRule, Reason
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import DeleteMode, LogState
@@ -16,10 +20,13 @@ from kurabito.protocol.values import HashPolicy
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
+from kurabito.titles import Kind
+from kurabito.web.condition import Condition
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
 from kurabito.web.reasons import Why
+from kurabito.web.rule_form import ASKED, FURTHER
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
 OTHERS = [tag for tag in catalogues() if tag != "en"]
@@ -62,7 +69,18 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
+    wanted |= {f"condition.{condition}" for condition in Condition} | {f"episode.{state}" for state in EpisodeState}
+    wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
+    wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
+    wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
+    wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
+    wanted |= {f"kind.{kind}" for kind in Kind if kind not in (Kind.TV, Kind.UNKNOWN)}
+    wanted |= {f"trouble.{error.code}" for error in (*_below(OutboundError), FeedUnreadable, FetcherRefused)}
     assert wanted <= set(messages)
+
+
+def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
+    return {one for child in error.__subclasses__() for one in (child, *_below(child))}
 
 
 def test_every_described_setting_exists() -> None:

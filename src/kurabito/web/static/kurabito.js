@@ -120,9 +120,11 @@ document.addEventListener("submit", async (event) => {
   if (form.dataset.swap === undefined) return;
   event.preventDefault();
   const button = event.submitter;
+  // Before the button is disabled: it may be one of several that say what is wanted.
+  const body = new URLSearchParams(new FormData(form, button));
   if (button) button.disabled = true;
   try {
-    const { ok, page } = await load(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
+    const { ok, page } = await load(form.action, { method: "POST", body });
     if (ok) {
       form.closest("details")?.removeAttribute("open");
       notice("");

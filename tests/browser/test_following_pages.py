@@ -1,0 +1,181 @@
+"""*Following* and *Series* as somebody uses them, on a phone and on a desk."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from kurabito.app.demo_feeds import SEASON, FeedStand
+from kurabito.app.following import Following, open_following, open_outbound
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.series import Alias
+from kurabito.db import Connection
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.results import FetchedItem, FetcherResults
+from kurabito.feeds.subscriptions import Wishes
+from kurabito.runtime import Registry, Worker
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Fit, Picture, Stage
+
+NAMES = [
+    "w" * 251,
+    "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا שלום עולם",
+    "蔵の番人" * 40,
+    "caf\x07 <b>bold</b>",
+    "An Extraordinarily Long Title " * 8,
+]
+DAY = 86_400_000_000
+# The last of them airs tomorrow.
+STATES = (("have", -DAY), ("downloading", -DAY), ("wanted", -DAY), ("wanted", DAY))
+
+
+@pytest.fixture
+async def following(stage: Stage) -> AsyncIterator[Following]:
+    """Feeds over the stage's queue, and a worker that reads them."""
+    async with open_outbound(stage.settings) as outbound:
+        following = open_following(stage.queue, outbound, pace=0.0)
+        registry = Registry()
+        following.tasks.join(registry)
+        async with Worker(stage.queue, registry, name="feeds", grace=0.0):
+            yield following
+
+
+@pytest.fixture
+async def feeds() -> AsyncIterator[str]:
+    stand = FeedStand()
+    yield await stand.open()
+    await stand.close()
+
+
+@pytest.fixture
+async def furnished(stage: Stage, following: Following) -> Stage:
+    """Feeds in every condition, titles of every kind, and a series with episodes in every state."""
+    shown = [name.replace("\x07", "") for name in NAMES]
+    for number, name in enumerate(shown[:4]):
+        await following.subscriptions.create(
+            Wishes(
+                name=name[:200].strip("\N{RIGHT-TO-LEFT OVERRIDE}"),
+                url=f"http://{'long-' * 9}{number}.invalid/{'rss' * 80}",
+                new_series=(NewSeries.ADD, NewSeries.ASK)[number % 2],
+                is_enabled=False,
+            ),
+            StartWith.MISSING,
+        )
+    titles = [f"[{name[:60]}] {name} - {number:02} [1080p]" for name in NAMES for number in (1, 2.5, 1200)]
+    items = [FetchedItem(title=title, download_url=f"https://x.example/{at}") for at, title in enumerate(titles)]
+    bad = [FetchedItem(title="第05話 [1080p]" + "[字幕]" * 100, download_url="https://x.example/5")]
+    for subscription_id in (1, 2):
+        for_each = tuple(items[subscription_id - 1 :: 2] + bad)
+        await following.intake.receive(FetcherResults(subscription_id=subscription_id, items=for_each))
+    told = {"code": "bad_status", "message": f"https://{'x' * 300} answered 503"}
+
+    def fail(conn: Connection) -> None:
+        conn.run(
+            "UPDATE subscriptions SET is_enabled = 1, next_fetch_at = :now + 900000000, failures = 3, "
+            "error_code = :code, error_message = :message WHERE id > 2",
+            told,
+        )
+        for number, (state, away) in enumerate(STATES * 4, start=1):
+            for kind in ("tv", "special", "opening"):
+                conn.run(
+                    "INSERT INTO episodes (series_id, kind, number, state, aired_at, created_at, updated_at) "
+                    "VALUES (1, :kind, :number, :state, :now + :away, :now, :now) ON CONFLICT DO NOTHING",
+                    {"kind": kind, "number": number, "state": state, "away": away},
+                )
+
+    await stage.queue.database.write(fail)
+    names = tuple(Alias(name[:200], season) for season, name in enumerate(shown, start=7))
+    await Catalog(stage.queue.database).change(1, {"aliases": names})
+    return stage
+
+
+async def test_every_page_fits_in_both_lights_and_another_language(
+    page: Page, furnished: Stage, picture: Picture, fits: Fit
+) -> None:
+    await page.goto(await furnished.link())
+    for language, theme in (("en", "light"), ("ja", "dark")):
+        await page.goto(f"{furnished.url}/login?theme={theme}&language={language}")
+        for name, path in (
+            ("following", "/following"),
+            ("subscription", "/following/1"),
+            ("follow", "/following/new"),
+            ("rules", "/following/rules?title=" + NAMES[2] + " 05"),
+            ("series-list", "/series"),
+            ("series", "/series/1"),
+        ):
+            await page.goto(f"{furnished.url}{path}")
+            await expect(page.locator("main h1")).to_be_visible()
+            await picture(f"{name}-{theme}")
+            await fits()
+
+
+async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
+    context: BrowserContext, stage: Stage, following: Following, feeds: str
+) -> None:
+    # A tab of its own: a host that is not allowed is an error to the console.
+    page = await context.new_page()
+    await page.goto(await stage.link())
+    await page.get_by_role("link", name="Following", exact=True).click()
+    await page.get_by_role("link", name="Follow a feed").click()
+    await page.get_by_label("Address of the feed").fill(feeds + SEASON)
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#url-problem")).to_contain_text("loopback address")
+    await page.get_by_role("button", name="Allow this host").click()
+    await expect(page.locator(".entry.offer")).to_have_count(9)
+    await expect(page.locator("main")).to_contain_text("7 of new ones, 2 that cannot be read")
+    # There is nothing to tick before somebody wants to choose.
+    tick = page.get_by_role("checkbox", name="The.Gatekeepers.S02E04", exact=False)
+    await expect(tick).to_have_count(0)
+    await page.get_by_label("Only what I choose").check()
+    await expect(tick).to_be_visible()
+    await page.get_by_label("Everything that is missing").check()
+    await page.get_by_role("button", name="Follow this feed").click()
+    await expect(page.locator("h1")).to_have_text("This season")
+    # It is read while one looks.
+    await expect(page.locator(".entry.item")).to_have_count(9)
+    await expect(page.locator(".entry.item", has_text="The.Gatekeepers.S02E04")).to_contain_text(
+        "waits for your answer"
+    )
+
+    unread = page.locator(".entry.item", has_text="第05話")
+    await unread.get_by_role("link", name="Write a rule for this").click()
+    await expect(page.locator("#tried")).to_contain_text("The rule fits, but names no series")
+    await page.get_by_label("Title", exact=True).press_sequentially("Kura no Bannin")
+    await expect(page.locator(".entry.tried").nth(1)).to_contain_text("Kura no Bannin · Episode 6")
+    await page.get_by_label("Read with").fill("(")
+    await expect(page.locator("#tried")).to_contain_text("This pattern cannot be used:")
+    await page.get_by_label("Read with").fill(r"(?P<episodes>\d+)話")
+    await expect(page.locator(".entry.tried").nth(1)).to_contain_text("Kura no Bannin · Episode 6")
+    await page.get_by_role("button", name="Keep this rule").click()
+    await expect(page.locator("#rules .entry")).to_have_count(1)
+
+    await page.get_by_role("link", name="Series", exact=True).click()
+    asked = page.locator("#questions .entry", has_text="Kura no Bannin")
+    await expect(asked).to_contain_text("5 episodes were seen")
+    await page.evaluate("window.marked = true")
+    await asked.get_by_role("button", name="Yes, follow").click()
+    await expect(page.locator("#listed")).to_contain_text("Kura no Bannin")
+    await page.locator("#questions .entry", has_text="The Gatekeepers").get_by_role("button", name="Ignore").click()
+    await expect(page.locator("#questions .entry")).to_have_count(2)
+    assert await page.evaluate("window.marked === true")
+    await page.get_by_role("link", name="Kura no Bannin").click()
+    await expect(page.locator(".grid li")).to_have_count(5)
+    await page.locator(".grid a").nth(4).click()
+    await expect(page.locator(".releases:target")).to_contain_text("第06話")
+    await page.get_by_label("Other names").fill("Kura no Bannin\nThe Warden")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_label("Other names")).to_have_value("Kura no Bannin\nThe Warden")
+
+    await page.get_by_role("link", name="Following", exact=True).click()
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.locator("#subscription-1")).to_contain_text("Paused")
+    await page.get_by_role("link", name="This season").click()
+    await page.locator("#remove summary").click()
+    await expect(page.locator("#remove form")).to_contain_text("Follow This season no longer?")
+    await page.get_by_role("button", name="Remove it").click()
+    await expect(page.locator("#subscriptions")).to_contain_text("No feed is followed yet")
+    await page.close()

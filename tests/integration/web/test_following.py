@@ -1,0 +1,198 @@
+"""*Following* and *Series*: feeds are looked into, followed and mended; what they bring is shown, with the reason."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON
+from kurabito.errors import PermanentError
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.tasks import Fetched, FetchOrder
+
+if TYPE_CHECKING:
+    from tests.integration.web.conftest import Site
+
+
+async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) -> int:
+    """Follow everything that is in a feed, and read it."""
+    wishes = Wishes(name="Feed", url=url, new_series=new_series, allows_private=True)
+    made = await site.following.subscriptions.create(wishes, StartWith.MISSING)
+    await fetch(site, made.id)
+    return made.id
+
+
+async def fetch(site: Site, subscription_id: int = 1) -> Fetched:
+    return await site.following.tasks.fetch(FetchOrder(subscription_id))
+
+
+def text_of(page: httpx2.Response) -> str:
+    """What a reader sees of a page, on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.text)).split())
+
+
+async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds: str) -> None:
+    assert "No feed is followed yet" in (await site.get("/following")).text
+    page = await site.post("/following/new", url="nonsense")
+    assert page.status_code == 422
+    assert "begins with https://" in page.text
+    # This machine is nobody's site on the web: it is for the reader to say that it is meant.
+    page = await site.post("/following/new", url=feeds + DAWN)
+    assert page.status_code == 422
+    assert "Allow this host" in page.text
+    assert f'value="{feeds + DAWN}"' in page.text
+    page = await site.post("/following/new", url=feeds + DAWN, allows_private="yes")
+    assert page.status_code == 200
+    assert "12 items: 0 of series that are known, 12 of new ones, 0 that cannot be read." in page.text
+    assert "Its title names no episode" in page.text
+    assert await site.following.subscriptions.page() == []
+
+    keys = re.findall(r'name="chosen" value="([^"]+)"', page.text)
+    answers = {"url": feeds + DAWN, "allows_private": "yes", "name": "Dawn", "new_series": "add"}
+    page = await site.post("/following", **answers, start_with="chosen")
+    assert page.status_code == 422
+    assert "choose at least one item" in page.text
+    page = await site.post("/following", **answers, start_with="chosen", chosen=keys[:2], fetch_interval="60")
+    assert "This interval cannot be used:" in page.text
+    # What was chosen is still chosen.
+    assert page.text.count("checked><span>Choose") == 2
+    page = await site.post("/following", **answers, start_with="chosen", chosen=keys[:2], fetch_interval="3600")
+    assert page.url.path == "/following/1"
+    assert "Not read yet" in page.text
+    assert await fetch(site) == Fetched(items=12, new=12)
+
+    page = await site.get("/following/1")
+    assert text_of(page).count("Left alone It was there before the feed was followed.") == 10
+    assert "The Storehouse at Dawn · Episode 8" in text_of(page)
+    assert "Every 60 min" in page.text
+    taken = await site.get("/following/1", status="parsed")
+    assert taken.text.count('class="entry item"') == 2
+    assert (await site.get("/following/1", status="odd")).status_code == 422
+    page = await site.post("/following", **answers)
+    assert page.status_code == 409
+    assert "another subscription follows this feed already" in page.text
+    # The next look knows the series.
+    page = await site.post("/following/new", url=feeds + DAWN, allows_private="yes")
+    assert "12 items: 12 of series that are known" in page.text
+
+
+async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, feeds: str) -> None:
+    wishes = Wishes(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
+    await site.following.subscriptions.create(wishes, StartWith.MISSING)
+    for _ in range(2):
+        with pytest.raises(PermanentError):
+            await fetch(site)
+    for path in ("/following", "/following/1"):
+        page = await site.get(path)
+        assert "&lt;b&gt;Neighbour&lt;/b&gt;" in page.text
+        assert "Could not be read 2 times in a row The address is inside your own network" in text_of(page)
+        assert "Allow this host" in page.text
+    page = await site.post("/following/1/allow", next="/following")
+    assert page.url.path == "/following"
+    assert await fetch(site) == Fetched(items=2, new=2)
+    page = await site.get("/following/1")
+    assert "Allow this host" not in page.text
+    assert "Tales from the Loft" in page.text
+
+    assert "Paused" in (await site.post("/following/1/pause")).text
+    assert "Resume" in (await site.post("/following/1/fetch")).text
+    assert "Paused" not in (await site.post("/following/1/resume")).text
+    changed = {"name": "Loft", "url": feeds + "/gone.rss", "fetch_interval": "21600", "allows_private": "yes"}
+    page = await site.post("/following/1", **changed, series_id="77")
+    assert "no series has the id 77" in page.text
+    page = await site.post("/following/1", **changed, series_id="1")
+    assert "Every 6 h" in page.text
+    with pytest.raises(PermanentError):
+        await fetch(site)
+    assert "The site refused to give the feed." in (await site.get("/following/1")).text
+    page = await site.post("/following/1/remove")
+    assert page.url.path == "/following"
+    assert "This feed is not followed" in (await site.get("/following/1")).text
+    # What it brought stays.
+    assert "Tales from the Loft" in (await site.get("/series/1")).text
+
+
+async def test_a_rule_is_tried_while_it_is_written_and_then_helps(site: Site, feeds: str) -> None:
+    await follow(site, feeds + SEASON)
+    page = await site.get("/following")
+    assert "Write a rule for this" in page.text
+    assert "第05話" in page.text
+    page = await site.get("/following/rules", title="第05話 [1080p][字幕]")
+    assert text_of(page).count("The rule fits, but names no series") == 2
+    condition = unescape(re.findall(r'name="condition"[^>]* value="([^"]*)"', page.text)[0])
+    parse = unescape(re.findall(r'name="parse"[^>]* value="([^"]*)"', page.text)[0])
+
+    # Half a pattern is no error yet.
+    page = await site.post("/following/rules/try", about="第05話", condition="(", parse=parse)
+    assert page.status_code == 200
+    assert "This pattern cannot be used:" in page.text
+    draft = {"condition": condition, "parse": parse, "fields.title": "Kura no Bannin"}
+    page = await site.post("/following/rules/try", about="第05話 [1080p][字幕]", **draft)
+    assert "Would be read as Kura no Bannin · Episode 5" in text_of(page)
+    assert "Would be read as Kura no Bannin · Episode 6" in text_of(page)
+    assert "第05話" in (await site.get("/following")).text
+
+    page = await site.post("/following/rules", **draft)
+    assert page.status_code == 422
+    assert "This name cannot be used:" in page.text
+    page = await site.post("/following/rules", name="Bannin", **draft)
+    assert page.url.path == "/following/rules"
+    assert 'id="rule-1"' in page.text
+    assert "第05話" not in (await site.get("/following")).text
+    assert "Kura no Bannin · Episode 5" in text_of(await site.get("/following/1"))
+    page = await site.post("/following/rules", name="Bannin", **draft)
+    assert page.status_code == 409
+    assert (await site.get("/following/rules/try")).status_code == 303
+    page = await site.post("/following/rules/1/remove")
+    assert 'id="rule-1"' not in page.text
+    assert "There is no such rule" in (await site.post("/following/rules/1/remove")).text
+
+
+async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, feeds: str) -> None:
+    await follow(site, feeds + SEASON, NewSeries.ASK)
+    page = await site.get("/series")
+    assert "No series is followed yet" in page.text
+    assert "12 episodes were seen" in page.text
+    listed = {name: int(number) for number, name in re.findall(r'/series/(\d+)"><bdi>([^<]+)', page.text)}
+    batch, gate = listed["Yoru no Kurabito"], listed["The Gatekeepers"]
+    page = await site.post(f"/series/{batch}/state", state="followed", next="/series")
+    assert page.url.path == "/series"
+    assert "Wanted 12" in text_of(page)
+    page = await site.get(f"/series/{batch}")
+    assert page.text.count('<li data-episode="wanted"') == 12
+    assert "燈籠字幕组 1080p Blu-ray zh-Hans, ja Batch 9.6 GiB" in text_of(page)
+    assert "Its series waits" not in page.text
+    page = await site.post(f"/series/{gate}/state", state="ignored")
+    assert "Its series is ignored." in page.text
+    assert "The Gatekeepers" in (await site.get("/series", state="ignored")).text
+    assert (await site.post(f"/series/{gate}/state", state="loved")).status_code == 422
+
+    names = {"title": "夜の蔵人", "season": "1", "episode_offset": "24"}
+    page = await site.post(f"/series/{batch}", **names, aliases="Yoru no Kurabito\nThe Gatekeepers | 2")
+    assert page.status_code == 409
+    assert "is a name of the series" in page.text
+    assert "The Gatekeepers | 2</textarea>" in page.text
+    page = await site.post(f"/series/{batch}", **names, aliases="Yoru no Kurabito\nYoru | 3\n")
+    assert "<bdi>夜の蔵人</bdi>" in page.text
+    assert "Yoru no Kurabito\nYoru | 3</textarea>" in page.text
+    assert 'value="24"' in page.text
+    page = await site.post(f"/series/{batch}", **{**names, "episode_offset": "-1"}, aliases="")
+    assert "This number cannot be used:" in page.text
+    assert "There is no such series" in (await site.get("/series/4711")).text
+
+
+async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: Site, feeds: str) -> None:
+    await follow(site, feeds + DAWN)
+    page = await site.get("/series/1")
+    seen = text_of(page)
+    assert page.text.count('class="grid"') == 2
+    releases = seen[seen.index("Releases that were seen") :]
+    order = ["No episode named", "Episode 1", "Episode 3", "v2", "Episode 8", "Specials · Episode 1"]
+    assert [releases.index(one) for one in order] == sorted(releases.index(one) for one in order)
+    assert "[Lantern] The Storehouse at Dawn - 08 (720p)" in seen
+    assert "Its title names no episode, so it is not downloaded by itself." in seen
