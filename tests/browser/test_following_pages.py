@@ -67,7 +67,7 @@ async def furnished(stage: Stage, following: Following) -> Stage:
         )
     titles = [f"[{name[:60]}] {name} - {number:02} [1080p]" for name in NAMES for number in (1, 2.5, 1200)]
     items = [FetchedItem(title=title, download_url=f"https://x.example/{at}") for at, title in enumerate(titles)]
-    bad = [FetchedItem(title="第05話 [1080p]" + "[字幕]" * 100, download_url="https://x.example/5")]
+    bad = [FetchedItem(title="第05話 [1080p]" + "[字幕]" * 100, download_url="https://x.example/unread")]
     for subscription_id in (1, 2):
         for_each = tuple(items[subscription_id - 1 :: 2] + bad)
         await following.intake.receive(FetcherResults(subscription_id=subscription_id, items=for_each))

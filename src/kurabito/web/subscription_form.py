@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Wishes
-from kurabito.web.forms import CHECKED, Problem, one_of
+from kurabito.web.forms import Problem, one_of
 
 INTERVALS: Final = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 6 * 60, 24 * 60))
 """What the form offers; a subscription may have any other."""
@@ -29,16 +29,16 @@ class SubscriptionForm:
     @classmethod
     def of(cls, wishes: Wishes) -> SubscriptionForm:
         """The form as it looks for a subscription."""
-        return cls(
+        form = cls(
             {
                 "name": [wishes.name],
                 "url": [wishes.url],
                 "series_id": [str(wishes.series_id or "")],
                 "new_series": [wishes.new_series.value],
                 "fetch_interval": [f"{wishes.fetch_interval.total_seconds():g}"],
-                "allows_private": [CHECKED] if wishes.allows_private else [],
             }
         )
+        return cls({**form.typed, "allows_private": [form.host]}) if wishes.allows_private else form
 
     def named(self, title: str | None) -> SubscriptionForm:
         """The same form with a name to begin with: the feed's title, or its site."""
@@ -61,7 +61,8 @@ class SubscriptionForm:
 
     @property
     def allows_private(self) -> bool:
-        return self.has("allows_private", CHECKED)
+        """Whether the host may be inside the keeper's own network. It is the host that is allowed: another has to be anew."""
+        return bool(self.host) and self.has("allows_private", self.host)
 
     @property
     def start_with(self) -> StartWith:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog import linking, links, resolving, series
+from kurabito.catalog import glances, linking, links, resolving, series
 from kurabito.db import Connection, Dialect
 from kurabito.feeds import raw_items
 
@@ -59,6 +59,8 @@ def statements(dialect: Dialect) -> list[tuple[str, str]]:
         (series._SQL[dialect, False].aliases, "ix_series_aliases_series"),
         (resolving._SQL[dialect].named, "(folded=?)"),
         (linking._SQL[dialect].known_releases, "ix_anime_links_release_episode"),
+        (glances._SQL[dialect].decisions, "ix_anime_links_release_"),
+        (glances._SQL[dialect].progress, "(series_id=? AND kind=?"),
         (linking._SQL[dialect].groups, "(folded=?)"),
         (linking._SQL[dialect].episodes, "(series_id=? AND kind=? AND number=?)"),
     ]
