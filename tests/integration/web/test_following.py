@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON
+from kurabito.db import Connection
 from kurabito.errors import PermanentError
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import Wishes
@@ -169,6 +170,8 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert "12 episodes were seen" in page.text
     listed = {name: int(number) for number, name in re.findall(r'/series/(\d+)"><bdi>([^<]+)', page.text)}
     batch, gate = listed["Yoru no Kurabito"], listed["The Gatekeepers"]
+    told = "Yoru no Kurabito · Episodes 1\N{EN DASH}12"
+    assert f"Held back {told} Its series waits for your answer." in text_of(await site.get("/following/1"))
     page = await site.post(f"/series/{batch}/state", state="followed", next="/series")
     assert page.url.path == "/series"
     assert "Wanted 12" in text_of(page)
@@ -176,6 +179,7 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert page.text.count('<li data-episode="wanted"') == 12
     assert "燈籠字幕组 1080p Blu-ray zh-Hans, ja Batch 9.6 GiB" in text_of(page)
     assert "Its series waits" not in page.text
+    assert f"Taken {told}" in text_of(await site.get("/following/1"))
     page = await site.post(f"/series/{gate}/state", state="ignored")
     assert "Its series is ignored." in page.text
     assert "The Gatekeepers" in (await site.get("/series", state="ignored")).text
@@ -205,3 +209,20 @@ async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: 
     assert [releases.index(one) for one in order] == sorted(releases.index(one) for one in order)
     assert "[Lantern] The Storehouse at Dawn - 08 (720p)" in seen
     assert "Its title names no episode, so it is not downloaded by itself." in seen
+
+
+async def test_what_a_filter_rejects_and_what_is_yet_to_air_is_told(site: Site, feeds: str) -> None:
+    await follow(site, feeds + DAWN)
+
+    def change(conn: Connection) -> None:
+        conn.run("UPDATE anime_links SET is_filtered = 1, filter_reason = 'too <small>' WHERE resolution = 720")
+        conn.run("UPDATE episodes SET aired_at = :now + 3600000000 WHERE kind = 'tv' AND number > 6")
+        conn.run("UPDATE episodes SET state = 'have' WHERE kind = 'tv' AND number < 4")
+
+    await site.queue.database.write(change)
+    assert "There 3 Wanted 3 Not aired 2" in text_of(await site.get("/series"))
+    page = await site.get("/series/1")
+    assert page.text.count('<li data-episode="unaired"') == 2
+    told = "A filter rejects it: too <small>"
+    assert told in unescape(page.text.replace("<bdi>", "")).replace("</bdi>", "")
+    assert text_of(await site.get("/following/1")).count("A filter rejects it: too") == 1

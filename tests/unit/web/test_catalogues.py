@@ -10,7 +10,7 @@ import pytest
 
 import kurabito.web
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
-from kurabito.errors import FeedUnreadable, FetcherRefused, OutboundError
+from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.library.deletion.rules import KeepRule, Reason
@@ -75,7 +75,8 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in Kind if kind not in (Kind.TV, Kind.UNKNOWN)}
-    wanted |= {f"trouble.{error.code}" for error in (*_below(OutboundError), FeedUnreadable, FetcherRefused)}
+    feed_errors: set[type[KurabitoError]] = {*_below(OutboundError), FeedUnreadable, FetcherRefused}
+    wanted |= {f"trouble.{error.code}" for error in feed_errors}
     assert wanted <= set(messages)
 
 
