@@ -204,6 +204,7 @@ async def test_specials_stand_apart_and_what_names_no_episode_comes_first(site: 
     page = await site.get("/series/1")
     seen = text_of(page)
     assert page.text.count('class="grid"') == 2
+    assert "The Storehouse at Dawn · Specials · Episode 1" in text_of(await site.get("/following/1"))
     releases = seen[seen.index("Releases that were seen") :]
     order = ["No episode named", "Episode 1", "Episode 3", "v2", "Episode 8", "Specials · Episode 1"]
     assert [releases.index(one) for one in order] == sorted(releases.index(one) for one in order)
