@@ -1,4 +1,4 @@
-"""At a million files a page of duplicate groups reads one stretch of its index, however late it is."""
+"""Among very many files a page of duplicate groups reads one stretch of its index, however late it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kurabito.db.queries import for_postgres
 from kurabito.library.duplicates import EVERY, RECLAIMABLE
 from kurabito.library.waste import SQL as WASTE
 
-FILES = 1_000_000
+FILES = 100_000
 FILL = """
 INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, device, inode, is_missing, needs_hash,
                            hash_algorithm, content_hash, created_at, updated_at)
@@ -42,7 +42,7 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def million_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("duplicates") / "files.db"
     database = open_database(f"sqlite:///{path}")
     database.open()
@@ -64,7 +64,7 @@ def million_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def million_in_postgres_files(postgres_dsn: str) -> Iterator[str]:
+def many_in_postgres(postgres_dsn: str) -> Iterator[str]:
     name = f"kurabito_{uuid4().hex}"
     dsn = urlunsplit(urlsplit(postgres_dsn)._replace(path=f"/{name}"))
     with psycopg.connect(postgres_dsn, autocommit=True) as admin:
@@ -112,15 +112,15 @@ def nodes_on_postgres(dsn: str, statement: str, values: dict[str, Any]) -> list[
 @pytest.mark.parametrize(("query", "values"), PAGES)
 @pytest.mark.parametrize("index", ["ix_duplicate_groups_order", "ix_duplicate_groups_reclaimable"])
 def test_a_page_reads_its_index_on_sqlite(
-    million_files: Path, index: str, query: str, values: dict[str, Any], analyzed: bool
+    many_files: Path, index: str, query: str, values: dict[str, Any], analyzed: bool
 ) -> None:
-    raw = sqlite3.connect(million_files, isolation_level=None)
+    raw = sqlite3.connect(many_files, isolation_level=None)
     raw.execute("ANALYZE")
     if not analyzed:
         raw.execute("DELETE FROM sqlite_stat1")
     raw.close()
     queries = EVERY if index.endswith("order") else RECLAIMABLE
-    steps = steps_on_sqlite(million_files, getattr(queries, query), values)
+    steps = steps_on_sqlite(many_files, getattr(queries, query), values)
     assert not any("TEMP B-TREE" in step for step in steps)
     reads = [step for step in steps if "duplicate_groups" in step]
     assert all(f"INDEX {index}" in step for step in reads)
@@ -134,10 +134,10 @@ def test_a_page_reads_its_index_on_sqlite(
 @pytest.mark.parametrize(("query", "values"), PAGES)
 @pytest.mark.parametrize("index", ["ix_duplicate_groups_order", "ix_duplicate_groups_reclaimable"])
 def test_a_page_reads_its_index_on_postgres(
-    million_in_postgres_files: str, index: str, query: str, values: dict[str, Any]
+    many_in_postgres: str, index: str, query: str, values: dict[str, Any]
 ) -> None:
     queries = EVERY if index.endswith("order") else RECLAIMABLE
-    nodes = nodes_on_postgres(million_in_postgres_files, getattr(queries, query), values)
+    nodes = nodes_on_postgres(many_in_postgres, getattr(queries, query), values)
     reads = [node for node in nodes if node.get("Relation Name") == "duplicate_groups"]
     assert {node.get("Index Name") for node in reads} == {index}
     # What is read is what is shown, and nothing that was shown before is passed by.
@@ -146,23 +146,23 @@ def test_a_page_reads_its_index_on_postgres(
     assert not any("Sort" in node["Node Type"] for node in nodes)
 
 
-def test_the_files_of_a_group_are_read_from_its_index(million_files: Path, million_in_postgres_files: str) -> None:
-    (step,) = steps_on_sqlite(million_files, EVERY.files_of_group, GROUP)
+def test_the_files_of_a_group_are_read_from_its_index(many_files: Path, many_in_postgres: str) -> None:
+    (step,) = steps_on_sqlite(many_files, EVERY.files_of_group, GROUP)
     assert "INDEX ix_library_files_dedup_group (hash_algorithm=? AND content_hash=? AND id>?)" in step
-    nodes = nodes_on_postgres(million_in_postgres_files, EVERY.files_of_group, GROUP)
+    nodes = nodes_on_postgres(many_in_postgres, EVERY.files_of_group, GROUP)
     assert "Seq Scan" not in {node["Node Type"] for node in nodes}
 
 
 @pytest.mark.parametrize(("query", "values"), [("first_groups", {"limit": 51}), ("groups_after", WASTED)])
 def test_a_page_by_waste_reads_its_index(
-    million_files: Path, million_in_postgres_files: str, query: str, values: dict[str, Any]
+    many_files: Path, many_in_postgres: str, query: str, values: dict[str, Any]
 ) -> None:
     statement = getattr(WASTE, query)
-    steps = steps_on_sqlite(million_files, statement, values)
+    steps = steps_on_sqlite(many_files, statement, values)
     assert not any("TEMP B-TREE" in step for step in steps)
     reads = [step for step in steps if "duplicate_groups" in step]
     assert all("INDEX ix_duplicate_groups_waste" in step for step in reads)
-    nodes = nodes_on_postgres(million_in_postgres_files, statement, values)
+    nodes = nodes_on_postgres(many_in_postgres, statement, values)
     found = [node for node in nodes if node.get("Relation Name") == "duplicate_groups"]
     assert {node.get("Index Name") for node in found} == {"ix_duplicate_groups_waste"}
     assert not any("Sort" in node["Node Type"] for node in nodes)
