@@ -180,6 +180,7 @@ class OfferAnswer(BaseModel):
     pub_date: datetime | None
     size_bytes: int | None
     release: ReleaseAnswer | None = Field(description="null when its title cannot be read")
+    series_id: int | None = Field(description="the series that it would go to; null when it would be a new one")
     reason: str | None = Field(description="why it would not be downloaded by itself: a code to translate")
 
     @classmethod
@@ -191,6 +192,7 @@ class OfferAnswer(BaseModel):
             pub_date=offer.item.pub_date,
             size_bytes=offer.item.size_bytes,
             release=None if offer.release is None else ReleaseAnswer.of(offer.release),
+            series_id=None if offer.series is None else offer.series.id,
             reason=offer.reason,
         )
 

@@ -38,9 +38,9 @@ class Offer:
 
 
 class Previews:
-    """Looks into feeds, and stores nothing."""
+    """Looks into feeds, and stores nothing. Without a database no rule and no series is known."""
 
-    def __init__(self, reader: FeedReader, database: Database) -> None:
+    def __init__(self, reader: FeedReader, database: Database | None = None) -> None:
         self._reader = reader
         self._database = database
 
@@ -48,12 +48,14 @@ class Previews:
         """What the feed gives now, by the user's own title rules and series; raises OutboundError or FeedUnreadable."""
         feed = (await self._reader.read(url, allows_private=allows_private)).feed
         assert feed is not None, "it was not asked whether it changed"
+        if self._database is None:
+            return feed, await asyncio.to_thread(_offers, feed, ())
         title_rules = await self._database.read(rules.followed)
-        found = await asyncio.to_thread(offers, feed, title_rules)
+        found = await asyncio.to_thread(_offers, feed, title_rules)
         return feed, await self._database.read(lambda conn: _matched(conn, found))
 
 
-def offers(feed: Feed, title_rules: Sequence[TitleRule] = ()) -> list[Offer]:
+def _offers(feed: Feed, title_rules: Sequence[TitleRule]) -> list[Offer]:
     """The items of a feed, as they would be understood."""
     return [_offer(item, title_rules) for item in feed.items]
 

@@ -1,8 +1,8 @@
 """From what a release is called to the series it belongs to.
 
 A feed of one series decides it. Else it is an alias, together with the season that the title says; a title that says none is
-of the first season, or of the one whose count its number has reached. What nobody knows becomes a new series, followed or asked
-about as its subscription wants.
+of the first season, or of the one whose count its number has reached. A name that is no alias may stand, in the offline index,
+for the same as one that is. What nobody knows becomes a new series, followed or asked about as its subscription wants.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
 from kurabito.db.rowsource import JSON_ROWS
 from kurabito.feeds.readings import Followed, NewSeries
+from kurabito.metadata import offline
 from kurabito.titles import Episode
 
 _SQL: Final = {
@@ -70,9 +71,12 @@ class _Index:
         self._sql = _SQL[conn.dialect]
         self._by_name: dict[tuple[str, SeriesKind], dict[int, Home]] = {}
         self._new_aliases: list[dict[str, Any]] = []
+        self._namesakes: dict[str, set[str]] = {}
         names = {name.folded for release in releases for name in release.names}
-        for folded, kind, season, *home in self._ask(self._sql.named, ({"folded": name} for name in names)):
-            self._note(folded, SeriesKind(kind), season, _home(home))
+        self._look_up(names)
+        if strangers := {name.folded for one in releases if self.known(one) is None for name in one.names}:
+            self._namesakes = offline.namesakes(conn, strangers)
+            self._look_up(set().union(*self._namesakes.values()) - names)
         self._by_id = {row[0]: _home(row) for row in self._ask(self._sql.by_id, ({"id": one} for one in fixed))}
 
     def home_of(self, candidate: Candidate) -> Home:
@@ -83,9 +87,11 @@ class _Index:
         return self.known(release) or self._add(release, SeriesKind.of(release.kind), candidate.followed.new_series)
 
     def known(self, release: Release) -> Home | None:
-        """The series that one of its names leads to."""
+        """The series that one of its names leads to, or another name for the same."""
         kind = SeriesKind.of(release.kind)
-        seasons = (self._by_name.get((name.folded, kind), {}) for name in release.names)
+        own = [name.folded for name in release.names]
+        others = [other for name in own for other in sorted(self._namesakes.get(name, ()))]
+        seasons = (self._by_name.get((name, kind), {}) for name in (*own, *others))
         return next((home for each in seasons if (home := _chosen(each, release)) is not None), None)
 
     def store_aliases(self) -> None:
@@ -104,6 +110,10 @@ class _Index:
             alias = {"folded": name.folded, "kind": kind, "season": season, "name": name.shown, "series_id": row[0]}
             self._new_aliases.append(alias)
         return home
+
+    def _look_up(self, names: Iterable[str]) -> None:
+        for folded, kind, season, *home in self._ask(self._sql.named, ({"folded": name} for name in names)):
+            self._note(folded, SeriesKind(kind), season, _home(home))
 
     def _note(self, folded: str, kind: SeriesKind, season: int, home: Home) -> None:
         self._by_name.setdefault((folded, kind), {}).setdefault(season, home)

@@ -22,7 +22,9 @@ def fetch(
         bool, typer.Option("--allow-private", help="The host of the URL may be inside your own network.")
     ] = False,
 ) -> None:
-    """Show what a feed would give: each item as it is understood, and why it would not be taken.
+    """Show what a feed would give: each item as it is understood, the series it would go to, and why it would not be taken.
+
+    The series and title rules are those of the database that `kurabito serve` uses, where there is one.
 
     Examples:
 
@@ -32,14 +34,11 @@ def fetch(
     """
     import asyncio
 
-    from kurabito.catalog.previews import offers
-
     if not preview:
         raise typer.BadParameter(
             "a feed is only looked into here: say --preview; `kurabito serve` follows feeds", param_hint="--preview"
         )
-    feed = asyncio.run(_read(url, allow_private=allow_private))
-    found = offers(feed)
+    feed, found = asyncio.run(_look(url, allow_private=allow_private))
     if as_json:
         for offer in found:
             typer.echo(json.dumps(_shown(offer), ensure_ascii=False))
@@ -47,15 +46,27 @@ def fetch(
     _print(feed, found)
 
 
-async def _read(url: str, *, allow_private: bool) -> Feed:
+async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[Offer]]:
+    from kurabito.app.database import is_new, pending_migrations
     from kurabito.app.following import open_outbound
+    from kurabito.catalog.previews import Previews
+    from kurabito.db import open_database
     from kurabito.feeds.fetching import FeedReader
     from kurabito.settings import load
 
-    async with open_outbound(load()) as outbound:
-        feed = (await FeedReader(outbound).read(url, allows_private=allow_private)).feed
-    assert feed is not None, "it was not asked whether it changed"
-    return feed
+    settings = load()
+    async with open_outbound(settings) as outbound:
+        reader = FeedReader(outbound)
+        if is_new(settings):
+            return await Previews(reader).look(url, allows_private=allow_private)
+        database = open_database(settings.database)
+        database.open()
+        try:
+            # What is not up to date is left alone: bringing it there is for those who serve it.
+            known = None if pending_migrations(database) else database
+            return await Previews(reader, known).look(url, allows_private=allow_private)
+        finally:
+            database.close()
 
 
 def _shown(offer: Offer) -> dict[str, Any]:
@@ -69,6 +80,7 @@ def _shown(offer: Offer) -> dict[str, Any]:
         "size_bytes": item.size_bytes,
         "info_hash": item.info_hash,
         "series": release.names[0].shown if release else None,
+        "goes_to": {"id": offer.series.id, "title": offer.series.title} if offer.series else None,
         "season": release.season if release else None,
         "episodes": release.episodes if release else (),
         "group": release.group.shown if release and release.group else None,
@@ -83,7 +95,7 @@ def _print(feed: Feed, found: list[Offer]) -> None:
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)
-    for name in ("series", "season", "episodes", "group", "lines", "type", "not taken because"):
+    for name in ("series", "season", "episodes", "group", "lines", "type", "goes to", "not taken because"):
         table.add_column(name, no_wrap=name != "series", overflow="fold")
     for offer in found:
         shown = _shown(offer)
@@ -94,6 +106,7 @@ def _print(feed: Feed, found: list[Offer]) -> None:
             safe(shown["group"] or ""),
             str(shown["resolution"] or ""),
             shown["download_type"] or "",
+            safe(offer.series.title) if offer.series else "a new series" if offer.release else "",
             offer.reason or "",
         )
     out = console()

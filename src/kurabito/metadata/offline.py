@@ -65,6 +65,16 @@ def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEnt
     ]
 
 
+def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:
+    """The names, folded like these, that stand for the same. A name that stands for several tells nothing, and is left out."""
+    entries: dict[str, set[int]] = {}
+    others: dict[str, set[str]] = {}
+    for name, entry, other in conn.all(_SQL[conn.dialect].namesakes, {"rows": _json([[name] for name in names])}):
+        entries.setdefault(name, set()).add(entry)
+        others.setdefault(name, set()).add(other)
+    return {name: found for name, found in others.items() if len(entries[name]) == 1}
+
+
 def begun_between(conn: Connection, first: date, last: date) -> list[OfflineEntry]:
     """What began from one day on and before another, in that order."""
     values = {"first": first.isoformat(), "last": last.isoformat()}

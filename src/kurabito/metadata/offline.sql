@@ -35,3 +35,8 @@ WHERE offline_titles.folded IN (SELECT value ->> 0 FROM {rows} AS given) ORDER B
 
 -- name: begun_between
 SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :last ORDER BY air_date, id;
+
+-- name: namesakes
+SELECT mine.folded, mine.entry_id, other.folded
+FROM offline_titles AS mine JOIN offline_titles AS other ON other.entry_id = mine.entry_id
+WHERE mine.folded IN (SELECT value ->> 0 FROM {rows} AS given);

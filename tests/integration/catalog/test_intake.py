@@ -12,6 +12,10 @@ import pytest
 from kurabito.clock import to_datetime
 from kurabito.errors import SubscriptionNotFound
 from kurabito.feeds.results import FetchedItem, Receipt
+from kurabito.metadata import offline
+from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import Kind
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -176,6 +180,33 @@ async def test_seasons_and_films_of_one_name_stay_apart(desk: Desk) -> None:
         (2, "tv", "tv", 1.0),
         (1, "tv", "tv", 2.0),
     ]
+
+
+async def test_a_name_that_stands_for_the_same_leads_to_the_same_series(desk: Desk) -> None:
+    entries = [
+        OfflineEntry("夜の蔵人", Kind.TV, "ja", Ids(bgm_id=1), other_titles=("Yoru no Kurabito", "夜之藏人")),
+        # Two shows of one name: it tells nothing.
+        OfflineEntry("灯", Kind.TV, "ja", Ids(bgm_id=2), other_titles=("Akari", "Light")),
+        OfflineEntry("明かり", Kind.TV, "ja", Ids(bgm_id=3), other_titles=("Akari", "Lamp")),
+    ]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yoru no Kurabito - 01"), item("[Kura] Light - 01"))
+    await desk.bring(feed, item("[藏] 夜之藏人 [02]"), item("[藏] 夜之藏人 第二季 [01]"), item("[Kura] Akari - 02"))
+    found = desk.all(
+        "SELECT series.title, series.season, link.title FROM anime_links AS link "
+        "JOIN series ON series.id = link.series_id ORDER BY link.id"
+    )
+    assert found == [
+        ("Yoru no Kurabito", 1, "[Kura] Yoru no Kurabito - 01"),
+        ("Light", 1, "[Kura] Light - 01"),
+        ("Yoru no Kurabito", 1, "[藏] 夜之藏人 [02]"),
+        ("夜之藏人", 2, "[藏] 夜之藏人 第二季 [01]"),
+        ("Akari", 1, "[Kura] Akari - 02"),
+    ]
+    # The second season has a name of its own now, and is found under the first one's other names.
+    await desk.bring(feed, item("[Kura] Yoru no Kurabito S2 - 02"))
+    assert desk.all("SELECT count(*) FROM series WHERE season = 2") == [(1,)]
 
 
 async def test_numbers_that_count_on_from_earlier_seasons_find_their_own(desk: Desk) -> None:

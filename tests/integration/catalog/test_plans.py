@@ -10,6 +10,7 @@ import pytest
 from kurabito.catalog import glances, linking, links, resolving, series
 from kurabito.db import Connection, Dialect
 from kurabito.feeds import raw_items
+from kurabito.metadata import offline
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -18,6 +19,7 @@ MANY = 5_000
 NUMBERS = f"WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {MANY}) "
 FILL = {
     "groups (id, name, folded, created_at)": "n, 'g' || n, 'g' || n, 1",
+    "offline_titles (folded, entry_id)": "'s' || n, n / 3",
     "series (id, title, state, created_at, updated_at)": (
         "n, 's' || n, CASE WHEN n % 100 = 0 THEN 'asked' ELSE 'followed' END, 1, 1"
     ),
@@ -58,6 +60,7 @@ def statements(dialect: Dialect) -> list[tuple[str, str]]:
         (series._SQL[dialect, True].page, "ix_series_state"),
         (series._SQL[dialect, False].aliases, "ix_series_aliases_series"),
         (resolving._SQL[dialect].named, "(folded=?)"),
+        (offline._SQL[dialect].namesakes, "PRIMARY KEY (folded=?)"),
         (linking._SQL[dialect].known_releases, "ix_anime_links_release_episode"),
         (glances._SQL[dialect].decisions, "ix_anime_links_release_"),
         (glances._SQL[dialect].progress, "(series_id=? AND kind=?"),

@@ -222,9 +222,9 @@ async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient,
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "host_not_allowed")
     preview = await http.post("/api/v1/subscriptions/preview", json={"url": site.url(), "allows_private": True})
     offers = preview.json()["items"]
-    assert [(one["key"], one["release"]["episodes"], one["reason"]) for one in offers] == [
-        ("kura-2", [2.0], None),
-        ("kura-1", [1.0], None),
+    assert [(one["key"], one["release"]["episodes"], one["series_id"], one["reason"]) for one in offers] == [
+        ("kura-2", [2.0], None, None),
+        ("kura-1", [1.0], None, None),
     ]
     order = {"url": site.url(), "allows_private": True, "start_with": "chosen", "chosen": [offers[0]["key"]]}
     created = await http.post("/api/v1/subscriptions", json=order)

@@ -587,3 +587,5 @@ CREATE TABLE offline_titles (
     entry_id bigint  NOT NULL,
     PRIMARY KEY (folded, entry_id)
 );
+
+CREATE INDEX ix_offline_titles_entry ON offline_titles (entry_id, folded);

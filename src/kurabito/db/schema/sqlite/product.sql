@@ -581,3 +581,5 @@ CREATE TABLE offline_titles (
     entry_id INTEGER NOT NULL,
     PRIMARY KEY (folded, entry_id)
 ) WITHOUT ROWID;
+
+CREATE INDEX ix_offline_titles_entry ON offline_titles (entry_id, folded);
