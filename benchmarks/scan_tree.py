@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from resource import RUSAGE_CHILDREN as CHILDREN
-from resource import RUSAGE_SELF as SELF
-from resource import getrusage
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import Final
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
@@ -49,7 +47,7 @@ def run(options: Options) -> Outcome:
         with _library(folder, "known") as known:
             _scan(known, files)
             sides = [
-                Side("find", "find -printf '%P %s %T@ %i %D'", lambda: _timed(lambda: _find(folder), CHILDREN)),
+                Side("find", "find -printf '%P %s %T@ %i %D'", lambda: _timed(lambda: _find(folder))),
                 Side("first scan", "SQLite, empty before", lambda: _first(folder, files), ours=True),
                 Side("rescan", "SQLite, nothing changed", lambda: _scan(known, files), ours=True),
             ]
@@ -80,12 +78,17 @@ def _find(folder: Path) -> None:
     )
 
 
-def _timed(work: Callable[[], object], whose: int) -> dict[str, float]:
-    """How long it took, and what it cost the processor: that says more on a machine that is busy with something else."""
-    spent, began = getrusage(whose), time.perf_counter()
+def _timed(work: Callable[[], object]) -> dict[str, float]:
+    """How long it took, and what it cost the processors: that says more on a machine that is busy with something else."""
+    spent, began = _spent(), time.perf_counter()
     work()
-    took, now = time.perf_counter() - began, getrusage(whose)
-    return {"s": took, "s of CPU": now.ru_utime + now.ru_stime - spent.ru_utime - spent.ru_stime}
+    return {"s": time.perf_counter() - began, "s of CPU": _spent() - spent}
+
+
+def _spent() -> float:
+    """What this process used of the processors, and those that it started and that have ended."""
+    used = [getrusage(whose) for whose in (RUSAGE_SELF, RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _first(folder: Path, files: int) -> dict[str, float]:
@@ -120,8 +123,8 @@ def _library(folder: Path, name: str) -> Iterator[_Library]:
 
 def _scan(library: _Library, files: int) -> dict[str, float]:
     library.owner.write_blocking(lambda conn: conn.run(_ADD_JOB, {"id": uuid.uuid4().hex}))
-    line = JobLine(library.plane, {JobKind.SCAN: Scanner(library.state)}, name="benchmark")
-    figures = _timed(line.work, SELF)
+    # Processes that help with a scan are started for it, and end with its scanner.
+    figures = _timed(lambda: JobLine(library.plane, {JobKind.SCAN: Scanner(library.state)}, name="benchmark").work())
     if library.owner.read_blocking(_known) != (files, files):
         raise BenchmarkBroken(f"the scan did not find {files} files")
     return figures

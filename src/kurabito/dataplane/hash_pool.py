@@ -39,10 +39,10 @@ class ReaderLost(DiskError):
     code = "reader_lost"
 
 
-def spawned(questions: int, answers: int) -> int:
+def spawned(questions: int, answers: int, program: str = hash_process.__name__) -> int:
     """A new interpreter, which knows nothing of this one: for a program with threads."""
     # -P: a file in the working folder must not be taken for a module.
-    command = [sys.executable, "-P", "-m", hash_process.__name__]
+    command = [sys.executable, "-P", "-m", program]
     ends = [(os.POSIX_SPAWN_DUP2, questions, 0), (os.POSIX_SPAWN_DUP2, answers, 1)]
     return os.posix_spawn(sys.executable, command, os.environ, file_actions=ends)
 

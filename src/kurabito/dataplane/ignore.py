@@ -63,7 +63,9 @@ class Ignored:
     """What a library passes over: the defaults, and then its own patterns."""
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
-        self._rules = [rule for rule in map(_Rule.of, (*DEFAULTS, *patterns)) if rule.parts]
+        self.patterns = tuple(patterns)
+        """Its own ones."""
+        self._rules = [rule for rule in map(_Rule.of, (*DEFAULTS, *self.patterns)) if rule.parts]
         # A first look that costs next to nothing, because nearly all folders have none of them.
         self._traces = {_trace(rule.parts[-1]) for rule in self._rules if rule.ignores}
 

@@ -23,11 +23,14 @@ from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
 from kurabito.dataplane.scan_files import Differences
+from kurabito.dataplane.scan_lookups import Lookups
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
+from kurabito.dataplane.scan_shares import PIECE, Ground
 from kurabito.dataplane.scan_sizes import Sizes
-from kurabito.dataplane.scan_stretches import Lookups, Stretch, stretches
-from kurabito.dataplane.walk import Entry, Identity, Walk, path_of, size_of
+from kurabito.dataplane.scan_stretches import Stretch, gathered
+from kurabito.dataplane.scan_walkers import SharedWalk, Walkers
+from kurabito.dataplane.walk import Entry, Identity, path_of
 from kurabito.db import Connection
 from kurabito.errors import LeaseLost, RootUnavailable
 from kurabito.protocol.codes import ErrorCode
@@ -53,10 +56,11 @@ class _Library:
 class Scanner:
     """Does scan jobs. `state` is our own folder, which is never scanned, wherever it lies."""
 
-    def __init__(self, state: Path, *, stretch: int = STRETCH) -> None:
+    def __init__(self, state: Path, *, stretch: int = STRETCH, walkers: Walkers | None = None) -> None:
         self._state = state
         self._stretch = stretch
         self._lookups = Lookups()
+        self._walkers = walkers or Walkers()
 
     def __call__(self, job: HeldJob) -> None:
         library = job.read(lambda conn: _find_library(conn, job.library_id))
@@ -66,7 +70,10 @@ class Scanner:
             return
         try:
             with Root(library.folder) as root, Pace(job, self._stretch) as pace:
-                _Scan(job, library, session, root, pace, self._closed()).run(self._lookups)
+                tells = not library.is_new
+                ground = Ground(root, library.ignored, self._closed(), tells, min(PIECE, self._stretch))
+                walk = SharedWalk(ground, self._walkers, job.check)
+                _Scan(job, library, session, root, pace, walk).run(self._lookups)
         except (LeaseLost, Stopped):
             raise
         except RootUnavailable as gone:
@@ -93,7 +100,7 @@ class _Scan:
         session: Session,
         root: Root,
         pace: Pace,
-        closed: frozenset[Identity],
+        walk: SharedWalk,
     ) -> None:
         self._job = job
         self._library = library
@@ -102,8 +109,7 @@ class _Scan:
         self._pace = pace
         self._page = 2 * pace.rows
         self._sizes = Sizes(every_file=library.hashes_all)
-        self._walk = Walk(root.fd, session.resume_after, library.ignored.keep, closed)
-        self._counted_before = session.folders
+        self._walk = walk
         self._after = session.resume_after
         """Up to here everything is compared."""
         self._unmarked = 0
@@ -114,8 +120,8 @@ class _Scan:
             for stretch, is_known in compared:
                 self._job.check()
                 self._count(stretch)
-                if stretch.files:
-                    self._compare(stretch.files, is_known=is_known)
+                if stretch.count:
+                    self._compare(stretch, is_known=is_known)
                     self._job.report(self._session.paths, self._session.progress)
         self._note_what_is_left()
         self._settle()
@@ -123,27 +129,34 @@ class _Scan:
     def _compared(self, lookups: Lookups) -> Generator[tuple[Stretch, bool]]:
         """The stretches of the library, each with whether it is known exactly as it is."""
         job, library, pace = self._job, self._library, self._pace
-        if library.is_new:
-            return ((stretch, False) for stretch in stretches(self._walk, lambda: pace.rows))
-        walked = stretches(self._walk, lambda: pace.rows, scan_files.told)
-        return lookups.compare(job, library.id, self._after, walked)
+        with closing(self._walk.stretches(self._after)) as pieces:
+            walked = gathered(pieces, lambda: pace.rows)
+            if library.is_new:
+                yield from ((stretch, False) for stretch in walked)
+            else:
+                yield from lookups.compare(job, library.id, self._after, walked)
 
     def _count(self, stretch: Stretch) -> None:
         session = self._session
-        session.files += len(stretch.files)
-        session.bytes += sum(map(size_of, stretch.files))
-        session.folders = self._counted_before + stretch.folders
+        session.files += stretch.count
+        session.bytes += stretch.bytes
+        session.folders += stretch.folders
         for path, problem in stretch.problems:
             if not path:
                 raise RootUnavailable(_unreadable(self._root, problem))
             session.note_problem(path, problem)
 
-    def _compare(self, seen: list[Entry], *, is_known: bool) -> None:
+    def _compare(self, stretch: Stretch, *, is_known: bool) -> None:
         """Compare a stretch with what is known of it, a page at a time: much may have been there that is not any more."""
-        end = seen[-1][0]
+        end = stretch.end
+        if is_known:
+            self._store([], [], end, is_end=True)
+            self._after = end
+            return
+        seen = stretch.files
         while self._after < end:
-            known = seen if is_known else self._known(end)
-            if is_known or len(known) < self._page:
+            known = self._known(end)
+            if len(known) < self._page:
                 part, seen, until = seen, [], end
             else:
                 until = known[-1][0]

@@ -15,8 +15,6 @@ from kurabito.db.rowsource import Column, row_source
 
 _AT_ONCE: Final = 250
 """Rows in one INSERT on SQLite: three times as fast as one by one, and more gains nothing."""
-SEPARATOR: Final = "//"
-"""Between the files of a stretch that is told in one text; no path has two slashes in a row."""
 _COLUMNS: Final = (
     ("relative_path", "text"),
     ("size_bytes", "bigint"),
@@ -57,11 +55,6 @@ def told_of(conn: Connection, library: int, after: str, until: str, most: int) -
     """
     row = conn.one(sql(conn).told_until, {"library": library, "after": after, "until": until, "most": most})
     return None if row is None else cast("str | None", row[0])
-
-
-def told(seen: list[Entry]) -> str:
-    """Files in one text, that no others have."""
-    return SEPARATOR.join([f"{size} {mtime} {inode} {device} {path}" for path, size, mtime, inode, device in seen])
 
 
 def differences(conn: Connection, library: int, seen: list[Entry], known: list[Entry]) -> Differences:

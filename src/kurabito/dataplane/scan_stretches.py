@@ -1,95 +1,180 @@
 """The stretches of a library: files that follow each other, so many that a transaction takes them.
 
-What is known of one is looked up while the next is walked: neither needs the other, and both cores are busy.
+A walk gives short ones, wherever it is done; they are joined to as long ones as are wanted just then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain
+from typing import Any, Final, cast
 
-from kurabito.dataplane import scan_files
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.scan_files import SEPARATOR
-from kurabito.dataplane.walk import Entry, Walk
+from kurabito.dataplane.walk import Entry, Walk, size_of
+
+SEPARATOR: Final = "//"
+"""Between files that are told in one text; no path has two slashes in a row."""
+
+_NUMBERS: Final = 4
+"""How many of them each file has."""
+
+Packed = tuple[Any, ...]
+"""A stretch as it goes from one process to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """Some files, in order, and what the walk met on its way to the last of them."""
 
-    files: list[Entry]
+    count: int
+    bytes: int
+    end: str
+    """The path of the last file, if there is any."""
     told: str
-    """All of them in one text, if that was asked for."""
+    """All files in one text, if that was asked for."""
     folders: int
-    """How many folders were entered since the walk began."""
+    """How many folders were entered."""
     problems: list[tuple[str, OSError]]
+    listed: list[Entry] | None
+    """The files themselves, unless they came from elsewhere as a text."""
 
     @property
-    def end(self) -> str:
-        """The path of the last file; nothing is behind a walk that found none."""
-        return self.files[-1][0] if self.files else ""
+    def files(self) -> list[Entry]:
+        """The files, one by one."""
+        return untold(self.told) if self.listed is None else self.listed
+
+    @classmethod
+    def without_files(cls, folders: int = 0, problems: Sequence[tuple[str, OSError]] = ()) -> Stretch:
+        """What was met where no file was."""
+        return cls(0, 0, "", "", folders, [*problems], [])
+
+    @classmethod
+    def met_by(cls, walk: Walk) -> Stretch:
+        """What a walk met since it was asked last."""
+        met = cls.without_files(walk.folders, walk.problems)
+        walk.folders = 0
+        walk.problems.clear()
+        return met
+
+    def pack(self) -> Packed:
+        """For another process: as the text if there is one, because whoever asks for it mostly needs no more."""
+        problems = [(path, problem.errno, problem.strerror) for path, problem in self.problems]
+        columns = None if self.told else _columns(self.files)
+        return self.count, self.bytes, self.end, self.told, self.folders, problems, columns
+
+    @classmethod
+    def unpack(cls, packed: Packed) -> Stretch:
+        """What another process made."""
+        count, size, end, told, folders, problems, columns = packed
+        listed = _rows(*columns) if columns else None if told else []
+        known = [(path, OSError(number, message)) for path, number, message in problems]
+        return cls(count, size, end, told, folders, known, listed)
 
 
-def stretches(
-    walk: Walk, length: Callable[[], int], told: Callable[[list[Entry]], str] | None = None
-) -> Iterator[Stretch]:
-    """All files of a walk. The last stretch may have none, and tells what the walk met behind the last file."""
+def told(seen: list[Entry]) -> str:
+    """Files in one text, that no others have."""
+    return SEPARATOR.join([f"{size} {mtime} {inode} {device} {path}" for path, size, mtime, inode, device in seen])
+
+
+def untold(text: str) -> list[Entry]:
+    """The files that a text tells of."""
+    files = []
+    for part in text.split(SEPARATOR) if text else ():
+        size, mtime, inode, device, path = part.split(" ", 4)
+        files.append((path, int(size), int(mtime), int(inode), int(device)))
+    return files
+
+
+def stretches(walk: Walk, length: int, *, tell: bool) -> Generator[Stretch]:
+    """All files of a walk. The last stretch has none: it says what the walk met behind the last file."""
     files: list[Entry] = []
     texts: list[str] = []
+    met: list[tuple[str, OSError]] = []
+    folders = 0
 
     def cut() -> Stretch:
-        # A walk is never in a folder that lies behind the last file it gave, so that these belong together.
-        stretch = Stretch([*files], SEPARATOR.join(texts), walk.folders, [*walk.problems])
-        for taken in (files, texts, walk.problems):
+        nonlocal folders
+        size, end = sum(map(size_of, files)), files[-1][0] if files else ""
+        stretch = Stretch(len(files), size, end, SEPARATOR.join(texts), folders, [*met], [*files])
+        folders = 0
+        for taken in (files, texts, met):
             taken.clear()
         return stretch
 
+    def come_to_here() -> None:
+        # A walk is never in a folder that lies behind the last file it gave, so that these belong together.
+        nonlocal folders
+        folders, walk.folders = folders + walk.folders, 0
+        met.extend(walk.problems)
+        walk.problems.clear()
+
     for batch in walk.batches():
+        come_to_here()
         begin = 0
         while begin < len(batch):
-            some = batch[begin : begin + length() - len(files)]
+            some = batch[begin : begin + length - len(files)]
             begin += len(some)
             files += some
-            if told is not None:
+            if tell:
                 # Right after they were made they are in the processor's cache; a whole stretch of them is not.
                 texts.append(told(some))
-            if len(files) >= length():
+            if len(files) >= length:
                 yield cut()
+    if files:
+        yield cut()
+    come_to_here()
     yield cut()
 
 
-class Lookups:
-    """A thread that looks up what is known, and its connection, which is opened once for all scans."""
+def gathered(pieces: Iterable[Stretch], length: Callable[[], int]) -> Iterator[Stretch]:
+    """Short stretches as long ones. The last one has no files, and says what was met behind the last of them.
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "what a scan looks up")
-
-    def compare(
-        self, job: HeldJob, library: int, after: str, walked: Iterator[Stretch]
-    ) -> Generator[tuple[Stretch, bool]]:
-        """The stretches behind a path, each with whether it is known exactly as it is."""
-        last: tuple[Stretch, Future[str | None]] | None = None
-        try:
-            for stretch in walked:
-                before, last = last, (stretch, self._look_up(job, library, after, stretch))
-                after = stretch.end
-                if before is not None:
-                    yield _compared(*before)
-            if last is not None:
-                yield _compared(*last)
-        finally:
-            # Whoever closes the database closes it under nobody's hands.
-            if last is not None:
-                last[1].exception()
-
-    def _look_up(self, job: HeldJob, library: int, after: str, stretch: Stretch) -> Future[str | None]:
-        most = len(stretch.files) + 1
-        known = partial(scan_files.told_of, library=library, after=after, until=stretch.end, most=most)
-        return self._thread.submit(job.read, known)
+    What was met behind a file goes with the next one: a scan that goes on after the file meets it again.
+    """
+    parts: list[Stretch] = []
+    behind: list[Stretch] = []
+    count = 0
+    for piece in pieces:
+        if not piece.count:
+            behind.append(piece)
+            continue
+        if count and count + piece.count > length():
+            yield _joined(parts)
+            parts, count = [], 0
+        parts += [*behind, piece]
+        behind, count = [], count + piece.count
+        if count >= length():
+            yield _joined(parts)
+            parts, count = [], 0
+    if parts:
+        yield _joined(parts)
+    yield _joined(behind)
 
 
-def _compared(stretch: Stretch, known: Future[str | None]) -> tuple[Stretch, bool]:
-    return stretch, stretch.told == (known.result() or "")
+def _joined(parts: list[Stretch]) -> Stretch:
+    listed = [part.listed for part in parts if part.listed is not None]
+    return Stretch(
+        count=sum(part.count for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        end=max((part.end for part in parts), default=""),
+        told=SEPARATOR.join([part.told for part in parts if part.told]),
+        folders=sum(part.folders for part in parts),
+        problems=[problem for part in parts for problem in part.problems],
+        listed=list(chain.from_iterable(listed)) if len(listed) == len(parts) else None,
+    )
+
+
+def _columns(files: list[Entry]) -> tuple[str, bytes] | None:
+    if not files:
+        return None
+    paths, *numbers = zip(*files, strict=True)
+    return SEPARATOR.join(paths), b"".join([array("q", column).tobytes() for column in numbers])
+
+
+def _rows(paths: str, numbers: bytes) -> list[Entry]:
+    column = array("q")
+    column.frombytes(numbers)
+    count = len(column) // _NUMBERS
+    columns = [column[begin : begin + count] for begin in range(0, len(column), count)]
+    return cast("list[Entry]", list(zip(paths.split(SEPARATOR), *columns, strict=True)))

@@ -50,6 +50,12 @@ class Walk:
     after: str = ""
     keep: Keep | None = None
     closed: frozenset[Identity] = frozenset()
+    prefix: str = ""
+    """What the paths of the files begin with, where the root is a folder inside of a library."""
+    names: list[str] | None = None
+    """The names in the root that are walked, in order, where somebody listed them before; folders end with a slash."""
+    above: frozenset[Identity] = frozenset()
+    """The folders that the root lies in."""
     folders: int = 0
     """How many folders were entered below the root, not counting those that were entered on the way to `after`."""
     problems: list[tuple[str, OSError]] = field(default_factory=list)
@@ -57,7 +63,7 @@ class Walk:
 
     def batches(self) -> Iterator[list[Entry]]:
         """The files, in lists of neighbours, in order."""
-        stack = [_Folder("", os.dup(self.root), identity_of(self.root), self)]
+        stack = [self.enter()]
         try:
             while stack:
                 folder = stack[-1]
@@ -65,25 +71,34 @@ class Walk:
                     yield files
                 if folder.is_done:
                     stack.pop().close()
-                elif (inner := folder.enter_next({each.identity for each in stack})) is not None:
+                elif (inner := folder.enter_next(self.above.union([each.identity for each in stack]))) is not None:
                     stack.append(inner)
         finally:
             for folder in stack:
                 folder.close()
 
+    def enter(self) -> Folder:
+        """The root, as the first folder of the walk."""
+        return Folder(self.prefix, os.dup(self.root), identity_of(self.root), self, self.names)
 
-class _Folder:
+
+class Folder:
     """An open folder, and what of it is still to come."""
 
-    def __init__(self, prefix: str, fd: int, identity: Identity, walk: Walk) -> None:
+    def __init__(self, prefix: str, fd: int, identity: Identity, walk: Walk, names: list[str] | None = None) -> None:
         self.prefix = prefix
         self.identity = identity
         self._fd = fd
         self._walk = walk
         self._folders: set[str] = set()
         self._plain = True
-        self._names = self._list()
+        self._names = self._list() if names is None else self._given(names)
         self._next = 0
+
+    def _given(self, names: list[str]) -> list[str]:
+        self._plain = is_plain("".join(names))
+        self._folders = {name for name in names if name.endswith("/")}
+        return names
 
     def _list(self) -> list[str]:
         walk, prefix = self._walk, self.prefix
@@ -120,6 +135,23 @@ class _Folder:
     def is_done(self) -> bool:
         return self._next >= len(self._names)
 
+    @property
+    def folders(self) -> int:
+        """How many folders are in it."""
+        return len(self._folders)
+
+    def take_names(self, most: int, most_folders: int) -> list[str]:
+        """The names that come next, to be walked by somebody else."""
+        begin, end = self._next, min(self._next + most, len(self._names))
+        folders = 0
+        for place in range(begin, end):
+            folders += self._names[place] in self._folders
+            if folders > most_folders:
+                end = place
+                break
+        self._next = end
+        return self._names[begin:end]
+
     def take_files(self) -> list[Entry]:
         """The files up to the next folder."""
         names, folders = self._names, self._folders
@@ -151,7 +183,7 @@ class _Folder:
                 found.append((prefix + text, seen.st_size, mtime, inode, seen.st_dev))
         return found
 
-    def enter_next(self, above: set[Identity]) -> _Folder | None:
+    def enter_next(self, above: frozenset[Identity]) -> Folder | None:
         """The folder that comes next, opened; None when it cannot be, is closed to us, or the walk is inside of it already."""
         text = self._names[self._next]
         self._next += 1
@@ -169,7 +201,7 @@ class _Folder:
             return None
         if self.prefix + text > self._walk.after:
             self._walk.folders += 1
-        return _Folder(self.prefix + text, fd, identity, self._walk)
+        return Folder(self.prefix + text, fd, identity, self._walk)
 
     def close(self) -> None:
         os.close(self._fd)
