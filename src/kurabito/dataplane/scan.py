@@ -22,7 +22,6 @@ from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
-from kurabito.dataplane.scan_files import Differences
 from kurabito.dataplane.scan_lookups import Lookups
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
@@ -176,9 +175,14 @@ class _Scan:
         # The walk goes on meanwhile, so what is written of the session must not change.
         marked = replace(session, unreadable=[*session.unreadable]) if is_end else None
         to_hash = self._sizes.to_hash(seen)
+        # Made before it is this scan's turn to write, and while the stretch before is written.
+        new = scan_files.rows_of(seen, to_hash) if self._library.is_new else []
 
         def write(conn: Connection) -> None:
-            if seen != known:
+            if new:
+                scan_files.add(conn, self._library.id, new)
+                scan_session.count(conn, session, added=len(new))
+            elif seen != known:
                 self._write_differences(conn, seen, known, to_hash)
             if marked is not None:
                 scan_session.mark(conn, marked)
@@ -188,15 +192,11 @@ class _Scan:
 
     def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], to_hash: set[int]) -> None:
         library, session = self._library, self._session
-        if library.is_new:
-            found = Differences(added=seen)
-        else:
-            found = scan_files.differences(conn, library.id, seen, known)
+        found = scan_files.differences(conn, library.id, seen, known)
         scan_files.store(conn, library.id, found, to_hash)
-        if not library.is_new:
-            came = map(path_of, (*found.added, *found.replaced))
-            scan_files.note(conn, session.id, library.id, "added", came)
-            scan_files.note(conn, session.id, library.id, "unseen", found.unseen)
+        came = map(path_of, (*found.added, *found.replaced))
+        scan_files.note(conn, session.id, library.id, "added", came)
+        scan_files.note(conn, session.id, library.id, "unseen", found.unseen)
         added = len(found.added) + len(found.returned) + len(found.replaced)
         scan_session.count(conn, session, added=added, changed=len(found.changed))
 

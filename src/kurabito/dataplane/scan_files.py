@@ -24,6 +24,9 @@ _COLUMNS: Final = (
     ("needs_hash", "integer"),
 )
 
+Row = tuple[str, int, int, int, int, int]
+"""A file as it is stored: as a walk sees it, and whether it is to be hashed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Differences:
@@ -80,11 +83,27 @@ def store(conn: Connection, library: int, found: Differences, to_hash: set[int])
     What was not seen stays as it is.
     """
     if found.added:
-        _add(conn, library, [(*entry, 1 if entry[1] in to_hash else 0) for entry in found.added])
+        add(conn, library, rows_of(found.added, to_hash))
     if changed := [*found.changed, *found.replaced]:
-        _change(conn, library, [(*entry, 1 if entry[1] in to_hash else 0) for entry in changed])
+        _change(conn, library, rows_of(changed, to_hash))
     if found.returned:
         conn.run(sql(conn).bring_back, {"library": library, "given": given(conn, found.returned)})
+
+
+def rows_of(entries: Iterable[Entry], to_hash: set[int]) -> list[Row]:
+    """Files as they are stored, to be hashed where the size is one of these."""
+    return [(*entry, 1 if entry[1] in to_hash else 0) for entry in entries]
+
+
+def add(conn: Connection, library: int, rows: list[Row]) -> None:
+    """Store files of which nothing is known."""
+    if conn.dialect is Dialect.POSTGRES:
+        _run_for_rows(conn, sql(conn).add_files_postgres, rows, {"library": library})
+        return
+    now = conn.now()
+    for begin in range(0, len(rows), _AT_ONCE):
+        part = rows[begin : begin + _AT_ONCE]
+        conn.raw.execute(_inserting(sql(conn).add_files_sqlite, len(part)), (library, now, *chain.from_iterable(part)))
 
 
 def note(conn: Connection, session: int, library: int, finding: str, paths: Iterable[str]) -> None:
@@ -101,23 +120,13 @@ def _missing_among(conn: Connection, library: int, new: list[Entry]) -> dict[str
     return {row[0]: cast("Entry", row) for row in conn.all(sql(conn).missing_among, values)}
 
 
-def _add(conn: Connection, library: int, rows: list[tuple[Any, ...]]) -> None:
-    if conn.dialect is Dialect.POSTGRES:
-        _run_for_rows(conn, sql(conn).add_files_postgres, rows, {"library": library})
-        return
-    now = conn.now()
-    for begin in range(0, len(rows), _AT_ONCE):
-        part = rows[begin : begin + _AT_ONCE]
-        conn.raw.execute(_inserting(sql(conn).add_files_sqlite, len(part)), (library, now, *chain.from_iterable(part)))
-
-
 @cache
 def _inserting(statement: str, rows: int) -> str:
     marks = f"({', '.join('?' * len(_COLUMNS))})"
     return statement.replace(ROWS, ", ".join([marks] * rows))
 
 
-def _change(conn: Connection, library: int, rows: list[tuple[Any, ...]]) -> None:
+def _change(conn: Connection, library: int, rows: list[Row]) -> None:
     if conn.dialect is Dialect.POSTGRES:
         _run_for_rows(conn, sql(conn).change_files_postgres, rows, {"library": library})
         return
@@ -125,7 +134,7 @@ def _change(conn: Connection, library: int, rows: list[tuple[Any, ...]]) -> None
     conn.raw.executemany(sql(conn).change_files_sqlite, [(library, now, *row) for row in rows])
 
 
-def _run_for_rows(conn: Connection, statement: str, rows: list[tuple[Any, ...]], values: dict[str, Any]) -> None:
+def _run_for_rows(conn: Connection, statement: str, rows: list[Row], values: dict[str, Any]) -> None:
     columns = zip(*rows, strict=True)
     source, arrays = row_source(
         *(Column(name, kind, column) for (name, kind), column in zip(_COLUMNS, columns, strict=True))

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Final
 
 from kurabito.dataplane import scan_process
-from kurabito.dataplane.hash_pool import HashPool, ReaderLost, spawned
+from kurabito.dataplane.hash_pool import HashPool, ReaderLost, Start, spawned
 from kurabito.dataplane.scan_process import Answer, WalkQuestion
 from kurabito.dataplane.scan_shares import Ground, Share, shares
 from kurabito.dataplane.scan_stretches import Stretch, stretches
@@ -27,7 +27,7 @@ _AHEAD: Final = 4
 """Shares for each process that are walked, or wait for it, before their turn."""
 _PATIENCE: Final = 0.2
 
-_start: Final = partial(spawned, program=scan_process.__name__)
+_START: Final = partial(spawned, program=scan_process.__name__)
 _Found = tuple[list[Stretch], bool]
 _log = get_logger(__name__)
 
@@ -35,7 +35,7 @@ _log = get_logger(__name__)
 class Walkers:
     """The processes that help with walking: one for each core but the one that scans. They stay a while after each scan."""
 
-    def __init__(self, processes: int | None = None, *, few: int = _FEW) -> None:
+    def __init__(self, processes: int | None = None, *, few: int = _FEW, start: Start = _START) -> None:
         self.count = len(os.sched_getaffinity(0)) - 1 if processes is None else processes
         self.few = few
         """How many files are walked without them."""
@@ -43,20 +43,25 @@ class Walkers:
         # One for each thread: so what comes from a process is taken at once, whatever else goes on.
         self._pools = SimpleQueue[HashPool[None]]()
         for _ in range(self.count):
-            self._pools.put(HashPool[None](1, start=_start))
+            self._pools.put(HashPool[None](1, start=start))
 
     def ask(self, question: WalkQuestion, given_up: threading.Event) -> Future[_Found]:
-        """Have a share walked; raises ReaderLost in the end if that is too much for two processes."""
+        """Have a share walked, unless that is given up meanwhile. A process that dies over it is replaced once."""
         return self._threads.submit(self._ask, question, given_up)
 
     def _ask(self, question: WalkQuestion, given_up: threading.Event) -> _Found:
         pool = self._pools.get()
         try:
-            pool.ask(question, None)
+            if not given_up.is_set():
+                pool.ask(question, None)
             while not given_up.is_set():
                 for _, answer in pool.answers(_PATIENCE):
                     return _unpacked(answer)
-            return [], False
+            raise CancelledError
+        except (ReaderLost, OSError) as problem:
+            given_up.set()
+            _log.warning("a scan goes on with one core", problem=str(problem))
+            raise
         finally:
             pool.forget()
             self._pools.put(pool)
@@ -89,7 +94,9 @@ class SharedWalk:
         self._walkers = walkers
         self._check = check
         self._given_up = threading.Event()
-        self._helped = walkers.count > 0
+        """Nobody helps any more, or ever did."""
+        if not walkers.count:
+            self._given_up.set()
 
     def stretches(self, after: str) -> Generator[Stretch]:
         """What lies behind a path, in short stretches; the last one has no files."""
@@ -99,7 +106,7 @@ class SharedWalk:
             for stretch in alone:
                 yield stretch
                 seen += stretch.count
-                if self._helped and stretch.count and seen >= self._walkers.few:
+                if not self._given_up.is_set() and stretch.count and seen >= self._walkers.few:
                     after = stretch.end
                     break
             else:
@@ -126,7 +133,7 @@ class SharedWalk:
                 given.take_back()
 
     def _give(self, share: Share) -> Future[_Found] | None:
-        if not self._helped:
+        if self._given_up.is_set():
             return None
         return self._walkers.ask(WalkQuestion.about(self._ground, share), self._given_up)
 
@@ -150,9 +157,7 @@ class SharedWalk:
             return given.found or ([], False)
         try:
             return given.future.result()
-        except (ReaderLost, OSError) as problem:
-            _log.warning("a scan goes on with one core", problem=str(problem))
-            self._helped = False
+        except (ReaderLost, OSError, CancelledError):
             return self._ground.walk(given.share)
 
     def _share_rest(self, rest: Share) -> Iterator[Stretch]:

@@ -15,6 +15,7 @@ from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobLine
 from kurabito.dataplane.names import as_text
 from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.scan_walkers import Walkers
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants
@@ -28,6 +29,8 @@ ADD_LIBRARY = (
     "VALUES (:name, :path, :policy, :ignored, :now, :now)"
 )
 ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUES (:id, 'scan', :library, :now, :now)"
+WALKERS = Walkers(1, few=2)
+"""A process that helps with all scans here, however small they are."""
 
 
 class Shelf:
@@ -62,7 +65,7 @@ class Shelf:
 
     def work(self, scanner: Any = None) -> bool:
         """Let the data plane do one job."""
-        executor = scanner or Scanner(self.state, stretch=4)
+        executor = scanner or Scanner(self.state, stretch=4, walkers=WALKERS)
         return JobLine(self.plane, {JobKind.SCAN: executor}, name="plane", heartbeat=60.0).work()
 
     def again(self, job: str) -> None:
@@ -175,7 +178,7 @@ class Dying(Scanner):
     """A scanner that dies with its n-th transaction."""
 
     def __init__(self, state: Path, *, transactions: int, stretch: int = 4) -> None:
-        super().__init__(state, stretch=stretch)
+        super().__init__(state, stretch=stretch, walkers=WALKERS)
         self.left = transactions
 
     def __call__(self, job: HeldJob) -> None:

@@ -1,0 +1,214 @@
+"""Several processes walk one library, and nobody can tell from what they find."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kurabito.dataplane.hash_pool import spawned
+from kurabito.dataplane.ignore import Ignored
+from kurabito.dataplane.paths import Root
+from kurabito.dataplane.scan_process import WalkQuestion
+from kurabito.dataplane.scan_process import __name__ as program
+from kurabito.dataplane.scan_shares import Cut, Ground, Share
+from kurabito.dataplane.scan_stretches import Stretch, gathered, told, untold
+from kurabito.dataplane.scan_walkers import SharedWalk, Walkers
+from kurabito.dataplane.walk import Entry
+
+NAMES = ("a", "b", "b.mkv", "b0", "c.part", "é", "\udcff")
+SMALL = Cut(shares=3, names=2, files=2)
+walkers = Walkers(1, few=0)
+
+path = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join)
+
+
+def nothing() -> None:
+    pass
+
+
+def plant(folder: Path, paths: set[str]) -> None:
+    """Make these files, or folders where others lie below them."""
+    for each in sorted(paths):
+        target = folder / each
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if each.endswith("b"):
+                target.mkdir(exist_ok=True)
+            elif not target.exists():
+                target.write_bytes(b"x" * len(each))
+        except (FileExistsError, NotADirectoryError):
+            # There is a file where a folder should be.
+            pass
+
+
+def plain(root: Root, after: str = "") -> tuple[list[Entry], int]:
+    """The files behind a path as one walk sees them, and how many folders it enters."""
+    walk = Ground(root, Ignored()).everything(after)
+    return [entry for batch in walk.batches() for entry in batch], walk.folders
+
+
+def files_of(found: list[Stretch]) -> list[Entry]:
+    return [entry for stretch in found for entry in stretch.files]
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    paths=st.sets(path, max_size=25),
+    cut=st.builds(Cut, st.integers(1, 6), st.integers(1, 4), st.integers(1, 6)),
+    piece=st.integers(1, 3),
+    length=st.integers(1, 5),
+    few=st.integers(0, 6),
+    tells=st.booleans(),
+    place=st.floats(0, 1, exclude_max=True),
+)
+def test_shares_of_any_tree_joined_are_what_one_walk_finds(
+    tmp_path: Path, paths: set[str], cut: Cut, piece: int, length: int, few: int, tells: bool, place: float
+) -> None:
+    folder = tmp_path / "tree"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    plant(folder, paths)
+    walkers.few = few
+    with Root(folder) as root:
+        everything, folders = plain(root)
+        after = everything[int(len(everything) * place)][0] if everything and place > 0.3 else ""
+        expected, folders = plain(root, after)
+        ground = Ground(root, Ignored(), tells=tells, piece=piece, cut=cut)
+        found = list(gathered(SharedWalk(ground, walkers, nothing).stretches(after), lambda: length))
+        assert files_of(found) == expected
+        assert sum(stretch.folders for stretch in found) == folders
+        assert [stretch.count for stretch in found] == [len(stretch.files) for stretch in found]
+        assert sum(stretch.bytes for stretch in found) == sum(entry[1] for entry in expected)
+        assert found[-1].count == 0
+        # Whoever goes on after any of them counts what is left.
+        for number, stretch in enumerate(found[:-1], 1):
+            assert stretch.count <= max(length, piece)
+            assert stretch.end == stretch.files[-1][0]
+            assert stretch.told == (told(stretch.files) if tells else "")
+            assert sum(each.folders for each in found[:number]) + plain(root, stretch.end)[1] == folders
+
+
+def test_files_are_told_in_a_text_and_read_from_it() -> None:
+    files = [("a b/ c \n.mkv", 1, -2, 3, 4), ("d", 0, 1 << 62, -(1 << 63), 0)]
+    assert untold(told(files)) == files
+    assert untold("") == []
+
+
+def found_in(folder: Path, share: Share, root: Root | None = None) -> list[Stretch]:
+    """What a process answers."""
+    with Root(folder) as opened:
+        question = WalkQuestion.about(Ground(root or opened, Ignored()), share)
+        return walkers.ask(question, Event()).result()[0]
+
+
+def test_a_process_tells_of_what_it_cannot_read_and_goes_on(tmp_path: Path) -> None:
+    plant(tmp_path, {"a/1", "c/2"})
+    (tmp_path / "link").symlink_to(tmp_path / "c")
+    found = found_in(tmp_path, Share("", ("a/", "c/", "link/", "not there/", "nor this"), (), ""))
+    assert [entry[0] for entry in files_of(found)] == ["a/1", "c/2"]
+    ((problem_at, problem),) = [problem for stretch in found for problem in stretch.problems]
+    assert problem_at == "link/"
+    assert problem.strerror == "Not a directory"
+    # Its own folder is gone, or something else by now.
+    assert found_in(tmp_path, Share("not there/", ("1",), (), "")) == []
+    (stretch,) = found_in(tmp_path, Share("link/", ("2",), (), ""))
+    assert [problem_at for problem_at, _ in stretch.problems] == ["link/"]
+
+
+def test_a_process_does_not_walk_another_folder_at_the_same_place(tmp_path: Path) -> None:
+    plant(tmp_path, {"shelf/1", "other/2"})
+    with Root(tmp_path / "shelf") as root:
+        (tmp_path / "shelf").rename(tmp_path / "unmounted")
+        for _ in ("there is none", "there is another"):
+            (stretch,) = found_in(tmp_path, Share("", ("1", "2"), (), ""), root)
+            assert [problem_at for problem_at, _ in stretch.problems] == [""]
+            assert stretch.count == 0
+            if (tmp_path / "other").exists():
+                (tmp_path / "other").rename(tmp_path / "shelf")
+
+
+def broken_starts(times: int) -> tuple[list[int], Callable[[int, int], int]]:
+    """Starts processes of which the first ones end at once; how many there were."""
+    started: list[int] = []
+
+    def start(questions: int, answers: int) -> int:
+        started.append(len(started))
+        return spawned(questions, answers, program if len(started) > times else "kurabito.dataplane.not_there")
+
+    return started, start
+
+
+@pytest.mark.parametrize(("broken", "starts"), [(0, 1), (1, 2), (100, 2)])
+def test_a_process_that_dies_is_replaced_once_and_missed_by_nobody(tmp_path: Path, broken: int, starts: int) -> None:
+    plant(tmp_path, {f"{letter}/{number}/{number}" for letter in "abcd" for number in range(20)})
+    started, start = broken_starts(broken)
+
+    def wait_for_it() -> None:
+        while len(started) < starts:
+            pass
+
+    with Root(tmp_path) as root:
+        walk = SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0, start=start), wait_for_it)
+        assert files_of(list(walk.stretches(""))) == plain(root)[0]
+    assert len(started) == starts
+
+
+def test_a_walk_that_is_given_up_leaves_the_next_one_its_processes(tmp_path: Path) -> None:
+    plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
+    walkers.few = 0
+    with Root(tmp_path) as root:
+        walk = SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), walkers, nothing).stretches("")
+        for _ in range(5):
+            next(walk)
+        walk.close()
+        again = SharedWalk(Ground(root, Ignored(), cut=SMALL), walkers, nothing).stretches("")
+        assert files_of(list(again)) == plain(root)[0]
+
+
+def test_a_walk_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
+    class StoppedHere(Exception):
+        pass
+
+    def stop() -> None:
+        raise StoppedHere
+
+    plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
+    with Root(tmp_path) as root, pytest.raises(StoppedHere):
+        list(SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0), stop).stretches(""))
+
+
+def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from threading import Event\n"
+        "from kurabito.dataplane.ignore import Ignored\n"
+        "from kurabito.dataplane.paths import Root\n"
+        "from kurabito.dataplane.scan_process import WalkQuestion\n"
+        "from kurabito.dataplane.scan_shares import Ground, Share\n"
+        "from kurabito.dataplane.scan_walkers import Walkers\n"
+        "walkers = Walkers(1)\n"
+        f"with Root(Path({str(tmp_path)!r})) as root:\n"
+        "    question = WalkQuestion.about(Ground(root, Ignored()), Share('', (), (), ''))\n"
+        "    walkers.ask(question, Event()).result()\n"
+        "pool = walkers._pools.get()\n"
+        "[process] = pool._processes\n"
+        "print(process.pid, flush=True)\n"
+        "input()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    # A descriptor of a process can be read once it has ended.
+    assert select.select([child], [], [], 30.0)[0]
+    os.close(child)
