@@ -2,15 +2,14 @@
 SELECT root_path, algorithm, hash_policy FROM library_roots WHERE id = :library_id;
 
 -- name: count_waiting
-SELECT count(*) FROM library_files
-WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0
-  AND (hash_retry_after IS NULL OR hash_retry_after <= :now);
+SELECT count(*) + (
+    SELECT count(*) FROM library_files
+    WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after <= :now
+) FROM library_files
+WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL;
 
 -- name: unsampled
-SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM library_files
-WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_hash IS NULL
-  AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
-  AND id > :id
+SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM ({not_sampled}) AS file
 ORDER BY id LIMIT :limit;
 
 -- name: sampled
@@ -18,18 +17,15 @@ ORDER BY id LIMIT :limit;
 -- each is answered by a look into the index, however many files have that size.
 SELECT id, relative_path, size_bytes, mtime_ns, inode, device, EXISTS (
     SELECT 1 FROM library_files AS other
-    WHERE other.size_bytes = library_files.size_bytes AND other.edge_hash = library_files.edge_hash
-      AND other.id <> library_files.id AND other.is_missing = 0
+    WHERE other.size_bytes = file.size_bytes AND other.edge_hash = file.edge_hash
+      AND other.id <> file.id AND other.is_missing = 0
       AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
 ) OR EXISTS (
     SELECT 1 FROM library_files AS other
-    WHERE other.size_bytes = library_files.size_bytes AND other.edge_hash IS NULL
-      AND other.id <> library_files.id AND other.is_missing = 0
+    WHERE other.size_bytes = file.size_bytes AND other.edge_hash IS NULL
+      AND other.id <> file.id AND other.is_missing = 0
       AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
-) FROM library_files
-WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND edge_hash IS NOT NULL
-  AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
-  AND id > :id
+) FROM ({sampled}) AS file
 ORDER BY id LIMIT :limit;
 
 -- name: settle_unique

@@ -13,9 +13,29 @@ from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.values import HashAlgorithm
 
 _ROWS: Final = "/* rows */"
+_WAITING: Final = (
+    "SELECT id, relative_path, size_bytes, mtime_ns, inode, device, edge_hash FROM library_files "
+    "WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND id > :id"
+)
+
+
+def _waiting(edges: str, question: str = "{}") -> str:
+    """Files that may be tried now. Two questions and no OR: each has an index of its own, in the order of ids."""
+    times = ("hash_retry_after IS NULL", "hash_retry_after <= :now")
+    return " UNION ALL ".join(question.format(f"{_WAITING} AND edge_hash {edges} AND {time}") for time in times)
+
+
+# PostgreSQL takes the first ones of each only when told so, SQLite goes along both at once.
+_PAGE: Final = "({} ORDER BY id LIMIT :limit)"
 _SQL: Final = {
     Dialect.SQLITE: Queries(
-        "kurabito.dataplane", "hash.sql", listed="(SELECT value FROM json_each(:ids))", new=":", rows=""
+        "kurabito.dataplane",
+        "hash.sql",
+        listed="(SELECT value FROM json_each(:ids))",
+        new=":",
+        rows="",
+        not_sampled=_waiting("IS NULL"),
+        sampled=_waiting("IS NOT NULL"),
     ),
     Dialect.POSTGRES: Queries(
         "kurabito.dataplane",
@@ -23,6 +43,8 @@ _SQL: Final = {
         listed="(SELECT unnest(CAST(:ids AS bigint[])))",
         new="v.",
         rows=f"FROM ({_ROWS}) AS v",
+        not_sampled=_waiting("IS NULL", _PAGE),
+        sampled=_waiting("IS NOT NULL", _PAGE),
     ),
 }
 _TYPES: Final = {"digest": "bytea", "algorithm": "text", "problem": "text"}

@@ -66,7 +66,10 @@ ORDER BY file.relative_path LIMIT :limit;
 
 -- name: work_left
 SELECT 1 FROM library_files
-WHERE library_id = :id AND needs_hash = 1 AND is_missing = 0 AND (hash_retry_after IS NULL OR hash_retry_after <= :now)
+WHERE library_id = :id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL
+UNION ALL
+SELECT 1 FROM library_files
+WHERE library_id = :id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after <= :now
 LIMIT 1;
 
 -- name: with_work

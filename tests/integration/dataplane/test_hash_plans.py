@@ -50,3 +50,29 @@ def test_no_statement_reads_all_files(database: Database) -> None:
     assert "SEARCH other USING INDEX ix_library_files_twins (size_bytes=? AND edge_hash=?)" in steps
     assert "SEARCH other USING INDEX ix_library_files_twins (size_bytes=?)" not in steps
     assert not [step for step in steps if "TEMP B-TREE" in step]
+    for index in ("unread", "unreadable"):
+        # For each page of files that are sampled, and of those that were: nothing before it is read again.
+        assert len([step for step in steps if f"ix_library_files_{index} (library_id=? AND id>?)" in step]) == 2
+
+
+def test_a_page_of_files_is_read_from_where_it_begins(fresh_postgres: str) -> None:
+    database = open_database(fresh_postgres)
+    database.open()
+    migrate(database, PRODUCT)
+
+    def plans(conn: Connection) -> list[str]:
+        conn.script(
+            "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, edge_hash, hash_retry_after, "
+            "needs_hash, created_at, updated_at) "
+            "SELECT 1, n, n, 1, CASE WHEN n % 3 = 0 THEN 'edge'::bytea END, CASE WHEN n % 7 = 0 THEN 5 END, "
+            "CASE WHEN n % 5 = 0 THEN 1 ELSE 0 END, 1, 1 FROM generate_series(1, 20000) AS n; ANALYZE library_files"
+        )
+        page = {"library_id": 1, "id": 5000, "limit": 100}
+        asked = (store._SQL[conn.dialect].unsampled, store._SQL[conn.dialect].sampled)
+        return ["\n".join(step for (step,) in conn.all(f"EXPLAIN {sql}", page)) for sql in asked]
+
+    for plan in database.write_blocking(plans):
+        assert "Index Scan using ix_library_files_unread " in plan
+        assert "Index Scan using ix_library_files_unreadable " in plan
+        assert "Seq Scan" not in plan
+    database.close()

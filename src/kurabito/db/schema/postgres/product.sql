@@ -151,7 +151,6 @@ CREATE TABLE scan_findings (
 
 CREATE INDEX ix_library_files_dedup_group ON library_files (hash_algorithm, content_hash, id)
     WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
-CREATE INDEX ix_library_files_needs_hash ON library_files (library_id, id) WHERE needs_hash = 1 AND is_missing = 0;
 
 -- The files that count when duplicates are looked for.
 CREATE VIEW hashed_files AS
@@ -250,8 +249,10 @@ CREATE INDEX ix_library_files_twins ON library_files (size_bytes, edge_hash)
     WHERE is_missing = 0 AND (edge_hash IS NOT NULL OR content_hash IS NOT NULL);
 
 -- What a hash would find in a library: files that nobody tried to read yet, and those that are to be tried again.
-CREATE INDEX ix_library_files_unread ON library_files (library_id)
+CREATE INDEX ix_library_files_unread ON library_files (library_id, id)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL;
+CREATE INDEX ix_library_files_unreadable ON library_files (library_id, id)
+    WHERE needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NOT NULL;
 CREATE INDEX ix_library_files_read_again ON library_files (library_id, hash_retry_after)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_error_count > 0;
 
