@@ -1,4 +1,4 @@
-"""Walking a library with all cores. The stretches come in order, as if one had walked them all."""
+"""Walking a library with several cores. The stretches come in order, as if one had walked them all."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ _FEW: Final = 4000
 """Files that are walked sooner than a process is started to help."""
 _AHEAD: Final = 4
 """Shares for each process that are walked, or wait for it, before their turn."""
+_MOST: Final = 3
+"""Processes that help at most: what they find is stored by one, who could not keep up with more."""
 _PATIENCE: Final = 0.2
 
 _START: Final = partial(spawned, program=scan_process.__name__)
@@ -33,10 +35,10 @@ _log = get_logger(__name__)
 
 
 class Walkers:
-    """The processes that help with walking: one for each core but the one that scans. They stay a while after each scan."""
+    """The processes that help with walking: one for each further core, up to a few. They stay a while after each scan."""
 
     def __init__(self, processes: int | None = None, *, few: int = _FEW, start: Start = _START) -> None:
-        self.count = len(os.sched_getaffinity(0)) - 1 if processes is None else processes
+        self.count = min(_MOST, len(os.sched_getaffinity(0)) - 1) if processes is None else processes
         self.few = few
         """How many files are walked without them."""
         self._threads = ThreadPoolExecutor(max(1, self.count), "walk of a scan")

@@ -163,6 +163,17 @@ def test_a_process_that_dies_is_replaced_once_and_missed_by_nobody(tmp_path: Pat
     assert len(started) == starts
 
 
+@pytest.mark.parametrize(("processes", "few"), [(1, 81), (0, 0)])
+def test_nobody_helps_with_a_small_tree_or_on_one_core(tmp_path: Path, processes: int, few: int) -> None:
+    plant(tmp_path, {f"{letter}/{number}" for letter in "acde" for number in range(20)})
+    started, start = broken_starts(0)
+    with Root(tmp_path) as root:
+        ground = Ground(root, Ignored(), piece=1, cut=SMALL)
+        found = list(SharedWalk(ground, Walkers(processes, few=few, start=start), nothing).stretches(""))
+        assert files_of(found) == plain(root)[0]
+    assert started == []
+
+
 def test_a_walk_that_is_given_up_leaves_the_next_one_its_processes(tmp_path: Path) -> None:
     plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
     walkers.few = 0
