@@ -34,9 +34,9 @@ def work(file: str, moment: int) -> None:
 
     write = HeldJob.write
 
-    def watched(job: HeldJob, fn: Callable[[Any], Any]) -> Any:
+    def watched(job: HeldJob, fn: Callable[[Any], Any], *, durable: bool = True) -> Any:
         pass_by()
-        answer = write(job, fn)
+        answer = write(job, fn, durable=durable)
         pass_by()
         return answer
 

@@ -89,15 +89,18 @@ class HeldJob:
         """Say how far the job is: so many items, and the fraction of the whole."""
         self._processed, self._progress = processed, min(1.0, progress)
 
-    def write(self, fn: Callable[[Connection], T]) -> T:
-        """Run a function in a transaction that is ours only as long as the lease is."""
+    def write(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run a function in a transaction that is ours only as long as the lease is.
+
+        What can be found out again from the disk of a library need not be durable.
+        """
         self.check()
 
         def fenced(conn: Connection) -> T:
             self._renew(conn)
             return fn(conn)
 
-        return self._database.write_blocking(fenced)
+        return self._database.write_blocking(fenced, durable=durable)
 
     def read(self, fn: Callable[[Connection], T]) -> T:
         """Run a function that only looks."""

@@ -96,8 +96,11 @@ class Database(Protocol):
         """As `read`, for a thread that may wait."""
         ...
 
-    def write_blocking(self, fn: Callable[[Connection], T]) -> T:
-        """As `write`, for a thread that may wait."""
+    def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """As `write`, for a thread that may wait.
+
+        One that is not durable does not wait for the disk: a power cut may undo it, and whatever was not durable after it.
+        """
         ...
 
     def watching(self, hear: Callable[[str], None]) -> AbstractAsyncContextManager[None]:

@@ -161,8 +161,8 @@ class PostgresDatabase:
     def read_blocking(self, fn: Callable[[Connection], T]) -> T:
         return self._transact(fn, reading=True)
 
-    def write_blocking(self, fn: Callable[[Connection], T]) -> T:
-        return self._transact(fn)
+    def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return self._transact(fn, durable=durable)
 
     def adopt(self, raw: psycopg.Connection[Any]) -> PostgresConnection:
         return PostgresConnection(raw, self.clock)
@@ -176,13 +176,13 @@ class PostgresDatabase:
         finally:
             await asyncio.to_thread(listener.stop)
 
-    def _transact(self, fn: Callable[[Connection], T], *, reading: bool = False) -> T:
+    def _transact(self, fn: Callable[[Connection], T], *, reading: bool = False, durable: bool = True) -> T:
         for attempt in range(1, _TRIES + 1):
             conn: PostgresConnection | None = None
             try:
                 with self._connection() as raw, ExitStack() as transaction:
                     _prepare_for(raw, reading)
-                    conn = PostgresConnection(raw, self.clock, partial(_begin, raw, transaction))
+                    conn = PostgresConnection(raw, self.clock, partial(_begin, raw, transaction, durable))
                     answer = fn(conn)
                     conn.committing = True
                 return answer
@@ -223,8 +223,10 @@ class PostgresDatabase:
         self._own.connection = raw
 
 
-def _begin(raw: psycopg.Connection[Row], transaction: ExitStack) -> None:
+def _begin(raw: psycopg.Connection[Row], transaction: ExitStack, durable: bool) -> None:
     transaction.enter_context(raw.transaction())
+    if not durable:
+        raw.execute("SET LOCAL synchronous_commit = off")
 
 
 def _prepare_for(raw: psycopg.Connection[Row], reading: bool) -> None:

@@ -24,7 +24,7 @@ _LOOKING: Final = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
-_PRAGMAS: Final = frozenset({"data_version", "wal_checkpoint", "query_only"})
+_PRAGMAS: Final = frozenset({"data_version", "wal_checkpoint", "query_only", "synchronous"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """SQLite: one writer thread, readers beside it, and nobody ever hears "database is locked".
 
-- WAL with synchronous=FULL: a commit that returned survives a power cut.
+- WAL with synchronous=FULL: a commit that returned survives a power cut, unless whoever wrote did not care.
 - Everything that was asked for while the writer was busy shares the next commit, so durability is paid once for many.
 - The write lock is asked for every half millisecond by ourselves. SQLite's own busy handler backs off until small writes
   starve behind another process that commits batches.
@@ -85,8 +85,8 @@ class SqliteDatabase:
             self._reading.append(reader)
         return patiently(lambda: self._read_once(reader, fn), self.patience)
 
-    def write_blocking(self, fn: Callable[[Connection], T]) -> T:
-        return self._writer.submit(fn).result()
+    def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
+        return self._writer.submit(fn, durable=durable).result()
 
     def adopt(self, raw: sqlite3.Connection) -> SqliteConnection:
         return SqliteConnection(raw, self.clock)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from kurabito.clock import Clock
 from kurabito.db.port import Connection
@@ -25,7 +25,13 @@ _LONGEST_COMMIT: Final = 0.015
 _BREATH: Final = 0.001
 _OF_THE_DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
-_Job = tuple[Callable[[Connection], Any], Future[Any]]
+
+class _Job(NamedTuple):
+    fn: Callable[[Connection], Any]
+    answer: Future[Any]
+    durable: bool
+
+
 _Answer = tuple[Future[Any], Any, BaseException | None]
 
 
@@ -48,6 +54,9 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
         self._raw: sqlite3.Connection | None = None
+        self._aside: _Job | None = None
+        """What could not share the last commit and begins the next."""
+        self._is_durable = True
 
     def start(self) -> None:
         # Opened here, so that a file that cannot be used is an error of open() and not of the first write.
@@ -59,20 +68,20 @@ class Writer:
             self._jobs.put(None)
             self._thread.join()
 
-    def submit(self, fn: Callable[[Connection], T]) -> Future[T]:
+    def submit(self, fn: Callable[[Connection], T], *, durable: bool = True) -> Future[T]:
         answer: Future[T] = Future()
         if threading.current_thread() is self._thread:
             raise DatabaseError("a write was asked for inside a write; use the connection that the function was given")
         if not self._thread.is_alive():
             raise DatabaseUnavailable(f"{self._path} is closed")
-        self._jobs.put((fn, answer))
+        self._jobs.put(_Job(fn, answer, durable))
         return answer
 
     def _run(self) -> None:
         assert self._raw is not None
         raw = self._raw
         closing, written = False, 0
-        while not closing and (job := self._jobs.get()) is not None:
+        while not closing and (job := self._next()) is not None:
             began = time.monotonic()
             answers, closing = self._commit_together(raw, job, began + _LONGEST_COMMIT)
             for answer, result, problem in answers:
@@ -88,6 +97,10 @@ class Writer:
         raw.close()
         self._refuse_the_rest()
 
+    def _next(self) -> _Job | None:
+        job, self._aside = self._aside, None
+        return job or self._jobs.get()
+
     def _commit_together(self, raw: sqlite3.Connection, job: _Job, until: float) -> tuple[list[_Answer], bool]:
         """Run this job and whatever waits behind it in one transaction; a failed one undoes only itself.
 
@@ -97,28 +110,37 @@ class Writer:
         outcomes: list[tuple[Any, BaseException | None]] = []
         waiting: _Job | None = job
         try:
+            self._wait_for_the_disk(raw, job.durable)
             patiently(lambda: raw.execute("BEGIN IMMEDIATE"), self._patience)
             while waiting is not None:
-                fn, answer = waiting
                 # From here on whoever asked cannot take it back.
-                if answer.set_running_or_notify_cancel():
-                    taken.append(answer)
-                    outcomes.append(self._attempt(raw, fn))
+                if waiting.answer.set_running_or_notify_cancel():
+                    taken.append(waiting.answer)
+                    outcomes.append(self._attempt(raw, waiting.fn))
                 if time.monotonic() > until:
                     break
                 try:
                     waiting = self._jobs.get_nowait()
                 except queue.Empty:
                     break
+                if waiting is not None and waiting.durable and not job.durable:
+                    self._aside = waiting
+                    break
             patiently(lambda: raw.execute("COMMIT"), self._patience)
         except (sqlite3.Error, DatabaseError) as problem:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
-            if not taken and job[1].set_running_or_notify_cancel():
-                taken.append(job[1])
+            if not taken and job.answer.set_running_or_notify_cancel():
+                taken.append(job.answer)
             failed = problem if isinstance(problem, DatabaseError) else _writing_error(self._path, problem)
             outcomes = [(None, failed)] * len(taken)
         return [(answer, *outcome) for answer, outcome in zip(taken, outcomes, strict=True)], waiting is None
+
+    def _wait_for_the_disk(self, raw: sqlite3.Connection, durable: bool) -> None:
+        """Say whether the next commit is to be on the disk when it returns."""
+        if durable is not self._is_durable:
+            raw.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._is_durable = durable
 
     def _refuse_the_rest(self) -> None:
         while True:
@@ -126,8 +148,8 @@ class Writer:
                 job = self._jobs.get_nowait()
             except queue.Empty:
                 return
-            if job is not None and job[1].set_running_or_notify_cancel():
-                job[1].set_exception(DatabaseUnavailable(f"{self._path} is closed"))
+            if job is not None and job.answer.set_running_or_notify_cancel():
+                job.answer.set_exception(DatabaseUnavailable(f"{self._path} is closed"))
 
     def _attempt(self, raw: sqlite3.Connection, fn: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
         raw.execute("SAVEPOINT job")

@@ -73,12 +73,12 @@ class Moments:
             self.pass_by()
             return read(fn)
 
-        def writing(fn: Callable[[Connection], Any]) -> Any:
+        def writing(fn: Callable[[Connection], Any], *, durable: bool = True) -> Any:
             self.pass_by()
             with self._gate:
                 self._writing += 1
             try:
-                answer = write(lambda conn: self._inside(conn, fn))
+                answer = write(lambda conn: self._inside(conn, fn), durable=durable)
             finally:
                 with self._gate:
                     self._writing -= 1

@@ -6,13 +6,14 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.db import Connection, Database, open_database
+from kurabito.db import Connection, Database, Dialect, open_database
 from kurabito.errors import UniqueConflict
 
 
@@ -145,3 +146,29 @@ def test_a_connection_that_the_caller_opened_commits_when_the_caller_does(databa
         assert database.read_blocking(count) == 1
     finally:
         mine.close()
+
+
+def test_only_what_need_not_be_durable_does_not_wait_for_the_disk(database: Database) -> None:
+    def level(conn: Connection) -> Any:
+        row = conn.one("PRAGMA synchronous" if conn.dialect is Dialect.SQLITE else "SHOW synchronous_commit")
+        assert row is not None
+        return row[0]
+
+    waits, does_not_wait = (2, 1) if database.dialect is Dialect.SQLITE else ("on", "off")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(conn: Connection) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return level(conn)
+
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(database.write_blocking, slow, durable=False)
+        assert begun.wait(30)
+        # They come while the first is under way, and must not share a commit that may be lost.
+        others = [threads.submit(database.write_blocking, level, durable=durable) for durable in (True, False)]
+        go_on.set()
+        assert first.result() == does_not_wait
+        assert others[0].result() == waits
+        others[1].result()
+    assert [database.write_blocking(level, durable=durable) for durable in (False, True)] == [does_not_wait, waits]

@@ -184,11 +184,11 @@ class Dying(Scanner):
     def __call__(self, job: HeldJob) -> None:
         write = job.write
 
-        def dying(fn: Any) -> Any:
+        def dying(fn: Any, *, durable: bool = True) -> Any:
             self.left -= 1
             if self.left < 0:
                 raise Interrupted
-            return write(fn)
+            return write(fn, durable=durable)
 
         job.write = dying  # type: ignore[method-assign]
         super().__call__(job)
