@@ -122,6 +122,8 @@ def _measure(folder: Path, state: Path, idle_seconds: float, samples: Samples) -
         _wait_until(lambda: api.ask("GET", f"scan-tasks/{task}")["status"] == "running")
         over = time.monotonic() + idle_seconds
         during(_IDLE, lambda: time.monotonic() >= over)
+        # Nothing was asked over the first connection for so long that the server closed it.
+        api = _Client(address)
         with _process([*_COMMAND, "dataplane"], environment):
             during(_SCAN, lambda: api.ask("GET", f"scan-tasks/{task}")["status"] != "running")
             _wait_until(lambda: _is_running(api, "hash", tree))
