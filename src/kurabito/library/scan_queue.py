@@ -106,6 +106,10 @@ class ScanQueueService:
 
     async def submit_task(self, library_id: int, priority: TaskPriority) -> UUID:
         """Ask for a scan; the id of the task, which may be one that waits or runs already."""
+        active = await self._queue.oversee(lambda overview: overview.active(scan_key(library_id)))
+        # Whoever asks again mostly changes nothing; and a look does not wait for those who write.
+        if active is not None and (active.state is TaskState.RUNNING or active.priority >= priority):
+            return active.id
         record = await self._queue.conduct(lambda conductor: conductor.enqueue(scan_of(library_id, priority)))
         return record.id
 
