@@ -62,8 +62,10 @@ def why_not_public(address: Address) -> str | None:
         return _why_not_unicast(address)
     if address in _NAT64:
         return why_not_public(IPv4Address(int(address) & 0xFFFFFFFF))
-    carried = [address.sixtofour] if address.sixtofour else list(address.teredo or ())
-    for inner in carried:
+    if address.sixtofour:
+        # Some versions of Python call all of these private, whatever they carry.
+        return why_not_public(address.sixtofour)
+    for inner in address.teredo or ():
         if why := why_not_public(inner):
             return why
     if address not in _GLOBAL_UNICAST and not (address.is_multicast or address.is_link_local or address.is_loopback):

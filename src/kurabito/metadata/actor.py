@@ -7,7 +7,7 @@ from typing import Final
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.logs import get_logger
-from kurabito.metadata.messages import Mailbox, MetadataHandle
+from kurabito.metadata.messages import Mailbox, MetadataHandle, MetadataMessage
 from kurabito.metadata.runner import MetadataRunner
 
 SYNC_INTERVAL: Final = 3600.0
@@ -28,6 +28,8 @@ class MetadataActor:
         self._clock = clock or SystemClock()
         self._mailbox = mailbox or Mailbox()
         self.handle = MetadataHandle(self._mailbox)
+        self._in_hand: list[MetadataMessage] = []
+        """What was taken out of the mailbox and is not followed yet; whoever stops must not lose it."""
 
     async def run(self) -> None:
         """Run until a message says to stop, or this coroutine is cancelled."""
@@ -41,17 +43,19 @@ class MetadataActor:
             for task in (told, *at_work):
                 task.cancel()
             await asyncio.gather(*at_work, return_exceptions=True)
-            await self._runner.stop(self._mailbox.take_all())
+            await self._runner.stop([*self._in_hand, *self._mailbox.take_all()])
             self._mailbox.is_read = False
             self._mailbox.closed.set()
 
     async def _read(self) -> None:
         while True:
             message = await self._mailbox.take()
+            self._in_hand = [message]
             try:
                 await self._runner.handle(message)
             except Exception:  # noqa: BLE001 - one message that cannot be followed must not be the last
                 _log.exception("message not followed", message=type(message).__name__)
+            self._in_hand = []
 
     async def _keep_time(self) -> None:
         while True:
