@@ -65,7 +65,6 @@ async def test_a_proxy_that_is_away_is_named(names: Names) -> None:
 
 
 async def test_a_socks_proxy_is_given_the_name() -> None:
-    pytest.importorskip("socksio")
     wanted: list[bytes] = []
 
     async def socks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
