@@ -38,6 +38,9 @@ PROGRAMS: Final = (
     "fetcher_results",
     "metadata_sync",
     "offline_ids",
+    "dispatch",
+    "poll",
+    "filter_preview",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

@@ -41,6 +41,12 @@
     │   ├── FetcherRefused      the service that should read a feed did not take it
     │   ├── SubscriptionNotFound no subscription has that id                (also LookupError)
     │   └── SubscriptionConflict another subscription follows that URL
+    ├── DownloadError
+    │   ├── DownloadNotFound    no download has that id                     (also LookupError)
+    │   ├── DownloadConflict    the move is not possible in this state
+    │   ├── FilterRuleNotFound  no filter rule has that id                  (also LookupError)
+    │   ├── ConflictNotFound    no conflict has that id                     (also LookupError)
+    │   └── ConflictResolved    a release was chosen already
     ├── ModuleError
     │   ├── ModuleNotFound      no service has that id                      (also LookupError)
     │   └── ModuleConflict      another instance has the name, and it answers
@@ -583,6 +589,47 @@ class TrashConflict(DeletionError):
     """The entry left the trash, or is about to."""
 
     code = "trash_conflict"
+    status = 409
+
+
+class DownloadError(KurabitoError):
+    """Something about downloads and what is taken could not be done."""
+
+    code = "download"
+
+
+class DownloadNotFound(DownloadError, LookupError):
+    """No download has that id."""
+
+    code = "download_not_found"
+    status = 404
+
+
+class DownloadConflict(DownloadError):
+    """The download cannot make that move now."""
+
+    code = "download_conflict"
+    status = 409
+
+
+class FilterRuleNotFound(DownloadError, LookupError):
+    """No filter rule has that id."""
+
+    code = "filter_rule_not_found"
+    status = 404
+
+
+class ConflictNotFound(DownloadError, LookupError):
+    """No conflict has that id."""
+
+    code = "conflict_not_found"
+    status = 404
+
+
+class ConflictResolved(DownloadError):
+    """A release was chosen for the episode already."""
+
+    code = "conflict_resolved"
     status = 409
 
 

@@ -31,6 +31,8 @@ from kurabito.logs import MASK, mask_text
 
 PREFIX: Final = "KURABITO_"
 FILE_NAME: Final = "kurabito.toml"
+# The name that downloaders' users know it by.
+_OWN_VARIABLES: Final = {"download_poll_interval": "DOWNLOAD_POLL_INTERVAL"}
 DEFAULT: Final = "default"
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
 _HOST_NAME: Final = re.compile(r"[\w.-]+")
@@ -53,6 +55,7 @@ def _octal(value: object) -> object:
 
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Minutes = Annotated[float, Field(gt=0, le=525_600, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
@@ -91,6 +94,13 @@ class Settings(BaseSettings):
     bgm_image_host: str = Field("lain.bgm.tv", min_length=1, description="the host of the pictures of bgm.tv")
     offline_ids_url: str | None = Field(
         None, description="where `kurabito metadata update` gets the data.json of bangumi-data; none: it gets nothing"
+    )
+    download_poll_interval: Seconds = Field(60.0, description="how often downloaders are asked, in seconds")
+    stalled_minutes: Minutes = Field(60.0, description="how long a download may stand still before it is shown so")
+    elsewhere_minutes: Minutes | None = Field(
+        None,
+        description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
+        "only when asked",
     )
     dataplane_role: str = Field(
         "kurabito_dataplane",
@@ -204,19 +214,24 @@ class Origin(NamedTuple):
     description: str
 
 
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return _OWN_VARIABLES.get(name, PREFIX + name.upper())
+
+
 def load(**given: Any) -> Settings:
     """Read the settings; `given` (from command-line options, None when absent) beats every other place."""
     options = {name: value for name, value in given.items() if value is not None}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    environment = {name: os.environ.get(PREFIX + name.upper(), "") for name in Settings.model_fields}
+    environment = {name: os.environ.get(variable(name), "") for name in Settings.model_fields}
     environment = {name: value for name, value in environment.items() if value}
     file, in_file = _read_file(Path(options.get("state") or environment.get("state") or default_state()))
     for name in Settings.model_fields:
         if name in options:
             values[name], origins[name] = options[name], f"option --{name.replace('_', '-')}"
         elif name in environment:
-            values[name], origins[name] = environment[name], PREFIX + name.upper()
+            values[name], origins[name] = environment[name], variable(name)
         elif name in in_file:
             values[name], origins[name] = in_file[name], str(file)
     try:

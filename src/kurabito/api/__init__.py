@@ -37,6 +37,7 @@ _TAGS: Final = [
         "name": "following",
         "description": "Feeds, what they brought, the series and links it became, and rules for titles.",
     },
+    {"name": "downloads", "description": "What is fetched, by whom, and the filters that decide what is."},
     {"name": "services", "description": "Fetchers, downloaders and viewers that register themselves."},
     {"name": "metadata", "description": "What is known of shows and films, their posters, and what is on."},
     {"name": "access", "description": "The keys of programs."},

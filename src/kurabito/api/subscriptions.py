@@ -11,12 +11,13 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.answers import TaskAnswer
-from kurabito.api.bodies import Body, ShortText
+from kurabito.api.bodies import WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.previews import Offer, Previews
 from kurabito.catalog.releases import Release
 from kurabito.feeds.following import LONGEST_INTERVAL, LONGEST_URL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.parsing import Feed
+from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, Wishes
 from kurabito.modules.download_types import DownloadType
@@ -45,8 +46,39 @@ Start = Annotated[
         description="of what is in the feed already: nothing (now), everything (missing), or what is chosen",
     ),
 ]
+Choosing = Annotated[
+    Policy,
+    Field(
+        strict=False, description="of several releases of one episode: the best by your preferences, the first, or ask"
+    ),
+]
+WaitMinutes = Annotated[
+    int, Field(ge=0, le=43_200, description="how long `best` waits for a better one to come"), WHOLE
+]
+Liked = Annotated[list[ShortText], Field(max_length=100)]
 Key = Annotated[str, Field(min_length=1, max_length=8_000)]
 _ALLOWS: Final = "whether the host of the URL may be inside your own network"
+_UPGRADE: Final = "whether a better release replaces one that is there already"
+
+
+class PreferencesBody(Body):
+    """What is liked better, the best at the front."""
+
+    groups: Liked = Field(default_factory=list)
+    languages: Liked = Field(default_factory=list)
+    resolutions: Annotated[list[Annotated[int, Field(ge=1, le=100_000), WHOLE]], Field(max_length=100)] = Field(
+        default_factory=list, description="heights, like 1080; without any, the larger is better"
+    )
+    sources: Liked = Field(default_factory=list)
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> Self:
+        return cls(
+            groups=list(preferences.groups),
+            languages=list(preferences.languages),
+            resolutions=list(preferences.resolutions),
+            sources=list(preferences.sources),
+        )
 
 
 class PreviewOrder(Body):
@@ -73,6 +105,10 @@ class SubscriptionOrder(Body):
     module_id: ModuleId | None = None
     is_enabled: bool = True
     allows_private: bool = Field(False, description=_ALLOWS)
+    conflict_policy: Choosing = Policy.BEST
+    upgrade: bool = Field(False, description=_UPGRADE)
+    wait_minutes: WaitMinutes = 0
+    preferences: PreferencesBody = Field(default_factory=PreferencesBody)
 
 
 class SubscriptionChange(Body):
@@ -87,6 +123,10 @@ class SubscriptionChange(Body):
     module_id: ModuleId | None = None
     is_enabled: bool = Field(default_factory=bool, description="false pauses it")
     allows_private: bool = Field(default_factory=bool, description=_ALLOWS)
+    conflict_policy: Choosing = Field(default_factory=lambda: Policy.BEST)
+    upgrade: bool = Field(default_factory=bool, description=_UPGRADE)
+    wait_minutes: WaitMinutes = Field(default_factory=int)
+    preferences: PreferencesBody = Field(default_factory=PreferencesBody)
 
 
 class SubscriptionAnswer(BaseModel):
@@ -102,6 +142,10 @@ class SubscriptionAnswer(BaseModel):
     module_id: int | None
     is_enabled: bool
     allows_private: bool
+    conflict_policy: Policy
+    upgrade: bool
+    wait_minutes: int
+    preferences: PreferencesBody
     next_fetch_at: datetime | None
     last_fetched_at: datetime | None
     last_success_at: datetime | None
@@ -125,6 +169,10 @@ class SubscriptionAnswer(BaseModel):
             module_id=wishes.module_id,
             is_enabled=wishes.is_enabled,
             allows_private=wishes.allows_private,
+            conflict_policy=wishes.conflict_policy,
+            upgrade=wishes.upgrade,
+            wait_minutes=wishes.wait_minutes,
+            preferences=PreferencesBody.of(wishes.preferences),
             next_fetch_at=health.next_fetch_at,
             last_fetched_at=health.last_fetched_at,
             last_success_at=health.last_success_at,
@@ -289,4 +337,7 @@ def _wishes(body: SubscriptionOrder | SubscriptionChange, exclude: set[str] | No
     named = body.model_dump(exclude=exclude, exclude_unset=True)
     if "fetch_interval" in named:
         named["fetch_interval"] = timedelta(seconds=named["fetch_interval"])
+    if "preferences" in named:
+        liked: dict[str, list[Any]] = body.preferences.model_dump()
+        named["preferences"] = Preferences(**{name: tuple(values) for name, values in liked.items()})
     return named

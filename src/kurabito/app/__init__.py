@@ -5,6 +5,7 @@
     metadata.py     what fills in posters and ids, and what is asked about them
     tasks.py        every task of the product, and what follows what
     following.py    feeds and services, and the one way out
+    downloading.py  what is taken, who fetches it, and how far it is
     listening.py    where we listen, and who may connect there
     site.py         what answers HTTP
     supervision.py  the data plane as a process that is kept alive

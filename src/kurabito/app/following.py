@@ -11,6 +11,7 @@ import httpcore2
 
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.previews import Previews
+from kurabito.downloads.taking import Taking
 from kurabito.feeds.fetching import PACE, FeedReader
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.tasks import FeedTasks
@@ -43,14 +44,20 @@ def open_outbound(settings: Settings) -> Outbound:
     )
 
 
-def open_following(queue: SqlQueue, outbound: Outbound, *, url: str = "", pace: float = PACE) -> Following:
-    """Feeds and services over one queue. `url` is where this site is found, for fetchers that send what they read."""
-    intake, reader, calls = CatalogIntake(queue.database), FeedReader(outbound, pace=pace), ServiceCalls(outbound)
+def open_following(
+    queue: SqlQueue, outbound: Outbound, *, taking: Taking | None = None, url: str = "", pace: float = PACE
+) -> Following:
+    """Feeds and services over one queue; `taking` has what becomes of links.
+
+    `url` is where this site is found, for fetchers that send what they read.
+    """
+    intake = CatalogIntake(queue.database, taking)
+    reader, calls = FeedReader(outbound, pace=pace), ServiceCalls(outbound)
     return Following(
         intake,
         Subscriptions(queue),
         Previews(reader, queue.database),
-        Services(queue.database, calls),
+        Services(queue.database, calls, taking),
         FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
     )
 

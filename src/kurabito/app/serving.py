@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
+from kurabito.app.downloading import open_downloading
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
@@ -91,9 +92,15 @@ async def serve(
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
             url = address_of(listener) + settings.base_path
-            following = open_following(queue, outbound, url=url)
+            downloading = open_downloading(queue, outbound, settings)
+            following = open_following(queue, outbound, taking=downloading.taking, url=url)
             registry = product_registry(
-                queue, access.sessions, settings.state / BACKUPS, open_trash(settings, queue.database), following.tasks
+                queue,
+                access.sessions,
+                settings.state / BACKUPS,
+                open_trash(settings, queue.database),
+                following.tasks,
+                downloading,
             )
             about = open_metadata(settings, queue, outbound)
             await asyncio.to_thread(about.posters.prepare)
@@ -118,6 +125,7 @@ async def serve(
                 shelves=shelves,
                 following=following,
                 about=about,
+                downloading=downloading,
             )
             server = _Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)

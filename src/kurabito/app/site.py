@@ -16,9 +16,12 @@ from kurabito.api import (
     TaskMeter,
     calendar,
     catalog,
+    conflicts,
     create_api,
+    downloads,
     duplicates,
     fetcher_results,
+    filters,
     jobs,
     keys,
     libraries,
@@ -31,6 +34,7 @@ from kurabito.api import (
     trash,
 )
 from kurabito.api.doors import BodyLimit, Doors
+from kurabito.app.downloading import Downloading, open_downloading
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.metadata import MetadataParts
 from kurabito.app.shelves import Shelves, open_shelves
@@ -93,13 +97,17 @@ def build_site(
     shelves: Shelves | None = None,
     following: Following | None = None,
     about: MetadataParts | None = None,
+    downloading: Downloading | None = None,
 ) -> ASGIApp:
     """The whole site over one open queue: interface and pages, and the doors in front of both.
 
     `about` is what answers for metadata, where somebody fills it in.
     """
     shelves = shelves or open_shelves(settings, queue)
-    following = following or open_following(queue, open_outbound(settings))
+    if downloading is None or following is None:
+        outbound = open_outbound(settings)
+        downloading = downloading or open_downloading(queue, outbound, settings)
+        following = following or open_following(queue, outbound, taking=downloading.taking)
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
@@ -107,7 +115,7 @@ def build_site(
     planes = DataPlanes(queue.database)
     groups, rubbish = Duplicates(queue.database), open_trash(settings, queue.database)
     known, glances, own_rules = (
-        Catalog(queue.database),
+        Catalog(queue.database, downloading.taking),
         Glances(queue.database),
         TitleRules(queue.database, following.intake),
     )
@@ -134,6 +142,9 @@ def build_site(
             catalog.router(known),
             title_rules.router(own_rules),
             *(_about(about) if about else ()),
+            downloads.router(downloading.downloads),
+            filters.router(downloading.filters),
+            conflicts.router(downloading.conflicts),
         ],
     )
     pages = create_web(

@@ -12,12 +12,14 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, SubscriptionConflict, SubscriptionNotFound, UniqueConflict
+from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.http import Validators
 
 DEFAULT_INTERVAL: Final = timedelta(minutes=15)
 _SUBSCRIPTION: Final = (
-    "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, start_with, chosen, "
+    "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, conflict_policy, upgrade, "
+    "wait_minutes, preferences, start_with, chosen, "
     "etag, last_modified, next_fetch_at, last_fetched_at, last_success_at, failures, error_code, error_message, "
     "created_at, updated_at"
 )
@@ -44,6 +46,13 @@ class Wishes:
     is_enabled: bool = True
     allows_private: bool = False
     """The host may be inside the keeper's own network."""
+    conflict_policy: Policy = Policy.BEST
+    """What decides between several releases of one episode."""
+    upgrade: bool = False
+    """A better release replaces one that is there already."""
+    wait_minutes: int = 0
+    """How long the best one waits for a better one to come."""
+    preferences: Preferences = NO_PREFERENCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +197,17 @@ def _stored(wishes: Wishes) -> dict[str, Any]:
         "fetch_interval": round(wishes.fetch_interval.total_seconds() * SECOND),
         "is_enabled": int(wishes.is_enabled),
         "allows_private": int(wishes.allows_private),
+        "conflict_policy": wishes.conflict_policy.value,
+        "upgrade": int(wishes.upgrade),
+        "wait_minutes": wishes.wait_minutes,
+        "preferences": wishes.preferences.stored(),
     }
 
 
 def _subscription(row: Row) -> Subscription:
     (
-        subscription_id, name, url, module_id, series_id, new_series, interval, enabled, private, start_with, chosen,
-        etag, last_modified, next_fetch, fetched, success, failures, code, message, created, updated,
+        subscription_id, name, url, module_id, series_id, new_series, interval, enabled, private, policy, upgrade,
+        wait, preferences, start_with, chosen, etag, last_modified, next_fetch, fetched, success, failures, code, message, created, updated,
     ) = row  # fmt: skip
     wishes = Wishes(
         name=name,
@@ -205,6 +218,10 @@ def _subscription(row: Row) -> Subscription:
         fetch_interval=timedelta(microseconds=interval),
         is_enabled=bool(enabled),
         allows_private=bool(private),
+        conflict_policy=Policy(policy),
+        upgrade=bool(upgrade),
+        wait_minutes=wait,
+        preferences=Preferences.read(preferences),
     )
     return Subscription(
         subscription_id,

@@ -1,8 +1,10 @@
 -- name: insert
 INSERT INTO subscriptions (name, url, module_id, series_id, new_series, start_with, chosen, fetch_interval, is_enabled,
-                           allows_private, next_fetch_at, created_at, updated_at)
+                           allows_private, conflict_policy, upgrade, wait_minutes, preferences, next_fetch_at, created_at,
+                           updated_at)
 VALUES (:name, :url, :module_id, :series_id, :new_series, :start_with, :chosen, :fetch_interval, :is_enabled,
-        :allows_private, :now + CAST(:fetch_interval AS bigint), :now, :now)
+        :allows_private, :conflict_policy, :upgrade, :wait_minutes, :preferences, :now + CAST(:fetch_interval AS bigint), :now,
+        :now)
 RETURNING id;
 
 -- name: get
@@ -23,7 +25,9 @@ SELECT module_id FROM service_modules WHERE module_id = :id AND service_type = '
 -- name: update
 UPDATE subscriptions
 SET name = :name, url = :url, module_id = :module_id, series_id = :series_id, new_series = :new_series,
-    fetch_interval = :fetch_interval, is_enabled = :is_enabled, allows_private = :allows_private, updated_at = :now
+    fetch_interval = :fetch_interval, is_enabled = :is_enabled, allows_private = :allows_private,
+    conflict_policy = :conflict_policy, upgrade = :upgrade, wait_minutes = :wait_minutes, preferences = :preferences,
+    updated_at = :now
 WHERE id = :id;
 
 -- name: begin_anew

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
-from kurabito.db import Database
+from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput, ModuleConflict
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
@@ -20,12 +20,21 @@ _PATH: Final = re.compile(r"/(?!/)[!-~]{0,500}")
 _NOT_IN_PATH: Final = re.compile(r"[?#@\\]")
 
 
+class Host(Protocol):
+    """Has something for services that come."""
+
+    def welcome(self, conn: Connection, service: Service) -> None:
+        """A service registered, for the first time or again: in the transaction that stores it."""
+        ...
+
+
 class Services:
     """The services of one database."""
 
-    def __init__(self, database: Database, calls: ServiceCalls) -> None:
+    def __init__(self, database: Database, calls: ServiceCalls, host: Host | None = None) -> None:
         self._database = database
         self._calls = calls
+        self._host = host
 
     async def register(self, registration: Registration) -> Service:
         """Take a service in, or take in what is new about it; raises InvalidInput or ModuleConflict."""
@@ -41,7 +50,7 @@ class Services:
                     f"{known.url('')}; stop that one, or give this one another name"
                 )
             seen = None if known is None else known.registration.instance_id
-            stored = await self._database.write(partial(services.register, registration=registration, seen=seen))
+            stored = await self._database.write(partial(self._store, registration=registration, seen=seen))
             if stored is not None:
                 return stored
 
@@ -68,6 +77,12 @@ class Services:
     async def remove(self, module_id: int) -> None:
         """Forget a service. One that lives comes back when it registers again."""
         await self._database.write(lambda conn: services.remove(conn, module_id))
+
+    def _store(self, conn: Connection, registration: Registration, seen: str | None) -> Service | None:
+        stored = services.register(conn, registration, seen)
+        if stored is not None and self._host is not None:
+            self._host.welcome(conn, stored)
+        return stored
 
 
 def _is_another(known: Service, registration: Registration) -> bool:

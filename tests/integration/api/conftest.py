@@ -23,6 +23,7 @@ from kurabito.access import Principal
 from kurabito.access import Scope as Right
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.errors import error_body
+from kurabito.app.downloading import open_downloading
 from kurabito.app.following import open_following
 from kurabito.app.metadata import open_metadata
 from kurabito.app.site import build_site, open_access
@@ -146,10 +147,21 @@ async def site_of(
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        access, following = open_access(settings, queue.database), open_following(queue, outbound)
+        access, downloading = open_access(settings, queue.database), open_downloading(queue, outbound, settings)
+        following = open_following(queue, outbound, taking=downloading.taking)
         about = open_metadata(settings, queue, outbound)
         actor = asyncio.create_task(about.actor.run()) if acting else None
-        yield build_site(settings, queue, access, live, meter, started=STARTED, following=following, about=about)
+        yield build_site(
+            settings,
+            queue,
+            access,
+            live,
+            meter,
+            started=STARTED,
+            following=following,
+            about=about,
+            downloading=downloading,
+        )
         if actor is not None:
             await about.actor.handle.shutdown()
             await actor

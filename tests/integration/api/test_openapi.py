@@ -26,7 +26,9 @@ KEY = "a key for the tests"
 EXAMPLES = 5
 # A value may be well written and refused all the same: it depends on folders and rows, is JSON in a cursor, or a pattern.
 BEYOND_SCHEMAS = {
+    "change_filter",
     "change_subscription",
+    "create_filter",
     "create_library",
     "create_metadata",
     "create_subscription",
@@ -34,6 +36,7 @@ BEYOND_SCHEMAS = {
     "list_groups",
     "list_jobs",
     "make_plan",
+    "preview_filter",
     "preview_subscription",
     "preview_title_rule",
     "register_service",
@@ -113,6 +116,20 @@ async def test_every_error_is_documented_in_the_one_shape(site: Site) -> None:
         ("get", "/api/v1/calendar"),
         ("post", "/api/v1/calendar/refresh"),
         ("get", "/posters/{name}"),
+        ("get", "/api/v1/downloads"),
+        ("get", "/api/v1/downloads/{download_id}"),
+        ("delete", "/api/v1/downloads/{download_id}"),
+        *(
+            ("post", f"/api/v1/downloads/{{download_id}}/{action}")
+            for action in ("retry", "pause", "resume", "cancel", "send-elsewhere")
+        ),
+        ("get", "/api/v1/filters"),
+        ("post", "/api/v1/filters"),
+        ("put", "/api/v1/filters/{rule_id}"),
+        ("delete", "/api/v1/filters/{rule_id}"),
+        ("post", "/api/v1/filters/preview"),
+        ("get", "/api/v1/conflicts"),
+        ("post", "/api/v1/conflicts/{conflict_id}/resolve"),
         ("post", "/api/v1/worker/claim"),
         ("post", "/api/v1/worker/tasks/{task_id}/heartbeat"),
         ("post", "/api/v1/worker/tasks/{task_id}/complete"),

@@ -447,7 +447,11 @@ CREATE TABLE subscriptions (
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL,
     -- Of the items that were in the feed before, those that are wanted: guids or URLs, a JSON list.
-    chosen          TEXT    NOT NULL DEFAULT '[]'
+    chosen          TEXT    NOT NULL DEFAULT '[]',
+    conflict_policy TEXT    NOT NULL DEFAULT 'best' CHECK (conflict_policy IN ('best', 'first', 'ask')),
+    upgrade         INTEGER NOT NULL DEFAULT 0 CHECK (upgrade IN (0, 1)),
+    wait_minutes    INTEGER NOT NULL DEFAULT 0,
+    preferences     TEXT    NOT NULL DEFAULT '{}'
 );
 
 CREATE INDEX ix_subscriptions_due ON subscriptions (next_fetch_at) WHERE is_enabled = 1;
@@ -506,6 +510,7 @@ CREATE INDEX ix_anime_links_series ON anime_links (series_id, id);
 CREATE INDEX ix_anime_links_episode ON anime_links (episode_id);
 CREATE INDEX ix_anime_links_raw_item ON anime_links (raw_item_id);
 CREATE INDEX ix_anime_links_held ON anime_links (id) WHERE held_reason IS NOT NULL;
+CREATE INDEX ix_anime_links_group ON anime_links (group_id, id);
 -- What is known of a show or a film, wherever it came from.
 CREATE TABLE metadata (
     id              INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -642,3 +647,32 @@ CREATE TABLE path_maps (
     downloader_prefix TEXT    NOT NULL,
     PRIMARY KEY (module_id, core_prefix)
 );
+
+-- Which links are taken. Without a target a fetcher's rule is about the built-in one.
+CREATE TABLE filter_rules (
+    id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name        TEXT    NOT NULL,
+    rule_order  INTEGER NOT NULL DEFAULT 0,
+    action      TEXT    NOT NULL CHECK (action IN ('include', 'exclude')),
+    target_type TEXT    NOT NULL CHECK (target_type IN ('global', 'series', 'group', 'fetcher', 'subscription')),
+    target_id   INTEGER,
+    pattern     TEXT,
+    fields      TEXT    NOT NULL DEFAULT '{}',
+    is_enabled  INTEGER NOT NULL DEFAULT 1 CHECK (is_enabled IN (0, 1)),
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL
+);
+
+-- An episode whose release is still to be chosen: by its keeper, or by us when the wait is over.
+CREATE TABLE conflicts (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    status     TEXT    NOT NULL CHECK (status IN ('waiting', 'asked', 'resolved')),
+    link_id    INTEGER REFERENCES anime_links (id) ON DELETE SET NULL,
+    due_at     INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_conflicts_open ON conflicts (episode_id) WHERE status <> 'resolved';
+CREATE INDEX ix_conflicts_status ON conflicts (status, id);

@@ -1,0 +1,148 @@
+"""Downloads: how far they are, who has them, and what their keeper wants of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Self
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from kurabito.api.errors import documented
+from kurabito.downloads.attempts import Attempt
+from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.rows import Download
+from kurabito.downloads.states import Outcome, Status
+from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import MAX_PAGE
+
+_LARGEST_ID: Final = 2**63 - 1
+DownloadId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the download's id")]
+
+
+class DownloadAnswer(BaseModel):
+    """One dispatch of one link. Times are UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    link_id: int
+    title: str
+    series_id: int
+    episode_id: int | None
+    module_id: int | None
+    downloader: str | None = Field(description="the name of the downloader that has it")
+    status: Status
+    hash: str | None
+    save_path: str | None = Field(description="its folder, as the downloader sees it")
+    progress: float = Field(description="from 0 to 1")
+    size_bytes: int | None
+    downloaded_bytes: int
+    rate: int | None = Field(description="bytes a second")
+    peers: int | None
+    detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
+    reason: str | None = Field(description="why it is where it is, in words")
+    is_stalled: bool = Field(False, description="it has come no further for a long time")
+    progressed_at: datetime | None
+    completed_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, download: Download, is_stalled: bool = False) -> Self:
+        return cls.model_validate(download).model_copy(update={"is_stalled": is_stalled})
+
+
+class AttemptAnswer(BaseModel):
+    """What came of offering it to one downloader."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    module_id: int | None
+    downloader: str = Field(validation_alias="module_name")
+    outcome: Outcome
+    reason: str | None
+    sent_at: datetime
+    answered_at: datetime | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        return cls.model_validate(attempt)
+
+
+class DownloadStory(DownloadAnswer):
+    """A download, and who was asked to take it."""
+
+    attempts: list[AttemptAnswer] = Field(default_factory=list, description="the first at the front")
+
+
+class DownloadPage(BaseModel):
+    """Some downloads, the newest first."""
+
+    items: list[DownloadAnswer]
+    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+
+
+def router(downloads: Downloads) -> APIRouter:
+    """The routes of the downloads."""
+    routes = APIRouter(prefix="/api/v1/downloads", tags=["downloads"])
+
+    @routes.get("", responses=documented(422))
+    async def list_downloads(
+        status: Annotated[Status | None, Query(description="only those that are so far")] = None,
+        module_id: Annotated[
+            int | None, Query(ge=1, le=2**31 - 1, description="only those that this downloader has")
+        ] = None,
+        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
+        cursor: Annotated[
+            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
+        ] = None,
+    ) -> DownloadPage:
+        """Downloads, the newest first."""
+        found = await downloads.page(before=int(cursor or LARGEST), limit=limit + 1, status=status, module_id=module_id)
+        return DownloadPage(
+            items=[DownloadAnswer.of(*one) for one in found[:limit]],
+            next_cursor=str(found[limit - 1][0].id) if len(found) > limit else None,
+        )
+
+    @routes.get("/{download_id}", responses=documented(404, 422))
+    async def get_download(download_id: DownloadId) -> DownloadStory:
+        """One download, and who was asked to take it."""
+        download, is_stalled, history = await downloads.get(download_id)
+        story = DownloadStory.of(download, is_stalled)
+        return story.model_copy(update={"attempts": [AttemptAnswer.of(attempt) for attempt in history]})
+
+    @routes.delete("/{download_id}", status_code=204, responses=documented(404, 422))
+    async def delete_download(
+        download_id: DownloadId,
+        delete_files: Annotated[bool, Query(description="delete what was downloaded, too")] = False,
+    ) -> None:
+        """Show a download no longer; its downloader forgets it as soon as it answers."""
+        await downloads.remove(download_id, delete_files=delete_files)
+
+    @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
+    async def retry_download(download_id: DownloadId) -> DownloadAnswer:
+        """Try the link of a download that ended without files again. The answer is the new download."""
+        return DownloadAnswer.of(await downloads.retry(download_id))
+
+    @routes.post("/{download_id}/cancel", responses=documented(404, 409, 422))
+    async def cancel_download(download_id: DownloadId) -> DownloadAnswer:
+        """Give a download up. Its downloader is told as soon as it answers."""
+        return DownloadAnswer.of(await downloads.cancel(download_id))
+
+    @routes.post("/{download_id}/send-elsewhere", status_code=202, responses=documented(404, 409, 422))
+    async def send_download_elsewhere(download_id: DownloadId) -> DownloadAnswer:
+        """Take a download away from its downloader and offer it to the others."""
+        return DownloadAnswer.of(await downloads.send_elsewhere(download_id))
+
+    @routes.post("/{download_id}/pause", responses=documented(404, 409, 422, 502, 504))
+    async def pause_download(download_id: DownloadId) -> DownloadAnswer:
+        """Let a download rest."""
+        return DownloadAnswer.of(await downloads.pause(download_id))
+
+    @routes.post("/{download_id}/resume", responses=documented(404, 409, 422, 502, 504))
+    async def resume_download(download_id: DownloadId) -> DownloadAnswer:
+        """Let a download go on."""
+        return DownloadAnswer.of(await downloads.resume(download_id))
+
+    return routes

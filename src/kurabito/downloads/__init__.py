@@ -1,0 +1,1 @@
+"""Downloads: which links are taken, which downloader fetches them, and how far they are."""

@@ -1,0 +1,139 @@
+"""What was offered to which downloader, and what came of it. Written before anything is sent, so that no crash hides it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads.states import Outcome, Owed, Status
+from kurabito.modules.services import Service
+
+_SQL: Final = {
+    dialect: Queries("kurabito.downloads", "attempts.sql", given=given) for dialect, given in JSON_ROWS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One line of a download's history."""
+
+    module_id: int | None
+    module_name: str
+    outcome: Outcome
+    reason: str | None
+    sent_at: datetime
+    answered_at: datetime | None
+
+
+@dataclass(slots=True)
+class Round:
+    """What was tried for one download since it was queued."""
+
+    unanswered: set[int] = field(default_factory=set)
+    """Downloaders that may have got it before a crash."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Downloaders that said no, and how they are called and why."""
+    missed: dict[int, str] = field(default_factory=dict)
+    """Downloaders of which nobody knows what they would have said."""
+
+
+class Debt(NamedTuple):
+    """Something to clear up at a downloader."""
+
+    attempt_id: int
+    hash: str
+    owed: Owed
+    download_id: int
+    status: Status
+    """Of the download that the attempt was for."""
+    is_kept: bool
+    """Another download still stands for that content there."""
+
+
+def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say that these (`id`, `hash`) are about to be offered to a downloader."""
+    given = {
+        "rows": json.dumps(rows),
+        "module_id": service.id,
+        "module_name": service.registration.service_name,
+    }
+    conn.run(_SQL[conn.dialect].drop_vain, given)
+    conn.run(_SQL[conn.dialect].add, given)
+
+
+def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say what came of it: `id`, `outcome`, `reason`, `owed` and `hash` of each."""
+    conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
+
+
+def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
+    """What was tried for these since they were queued."""
+    found: dict[int, Round] = defaultdict(Round)
+    for download_id, module_id, outcome, name, reason in conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids)):
+        said = f"{name}: {reason or outcome}"
+        match Outcome(outcome):
+            case Outcome.SENT:
+                found[download_id].unanswered.add(module_id)
+            case Outcome.REJECTED:
+                found[download_id].refused[module_id] = said
+            case Outcome.UNREACHABLE | Outcome.UNCLEAR:
+                found[download_id].missed[module_id] = said
+            case Outcome.ACCEPTED:
+                pass
+    return found
+
+
+def abandon(conn: Connection, download_ids: Iterable[int]) -> None:
+    """Have it looked up what became of those that were sent before a crash and are wanted no longer."""
+    conn.run(_SQL[conn.dialect].abandon, given_ids(download_ids))
+
+
+def history(conn: Connection, download_id: int) -> list[Attempt]:
+    """The attempts of a download, the first at the front."""
+    return [
+        Attempt(
+            module_id, name, Outcome(outcome), reason, to_datetime(sent), None if heard is None else to_datetime(heard)
+        )
+        for module_id, name, outcome, reason, sent, heard in conn.all(
+            _SQL[conn.dialect].of_download, {"id": download_id}
+        )
+    ]
+
+
+def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
+    """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
+    return {
+        module_id for (module_id,) in conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
+    }
+
+
+def debts(conn: Connection, module_id: int) -> list[Debt]:
+    """What has to be cleared up at a downloader."""
+    return [
+        Debt(attempt_id, hash_, Owed(owed), download_id, Status(status), bool(kept))
+        for attempt_id, hash_, owed, download_id, status, _, kept in conn.all(
+            _SQL[conn.dialect].owed, {"module_id": module_id}
+        )
+    ]
+
+
+def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:
+    """These are cleared up."""
+    conn.run(_SQL[conn.dialect].settle, given_ids(attempt_ids))
+
+
+def revive(conn: Connection, attempt_ids: Iterable[int]) -> None:
+    """These were taken after all: the next dispatch asks that downloader first."""
+    conn.run(_SQL[conn.dialect].revive, given_ids(attempt_ids))
+
+
+def given_ids(ids: Iterable[int]) -> dict[str, str]:
+    """Ids as the rows that a statement is given."""
+    return {"rows": json.dumps([{"id": one} for one in sorted(set(ids))])}

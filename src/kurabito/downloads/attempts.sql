@@ -1,0 +1,72 @@
+-- name: add
+INSERT INTO dispatch_attempts (download_id, module_id, module_name, hash, outcome, sent_at)
+SELECT CAST(given.value ->> 'id' AS bigint), :module_id, :module_name, given.value ->> 'hash', 'sent', :now
+FROM {given} WHERE true;
+
+-- name: drop_vain
+-- One that could not be reached before and is tried again: the new attempt tells as much.
+DELETE FROM dispatch_attempts
+WHERE module_id = :module_id AND outcome IN ('sent', 'unreachable', 'unclear')
+    AND download_id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: answer
+UPDATE dispatch_attempts
+SET outcome = given.value ->> 'outcome', reason = given.value ->> 'reason', owed = given.value ->> 'owed',
+    hash = coalesce(given.value ->> 'hash', dispatch_attempts.hash), answered_at = :now
+FROM {given}
+WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
+    AND dispatch_attempts.outcome = 'sent';
+
+-- name: in_round
+-- What was tried since the download was queued last.
+SELECT attempt.download_id, attempt.module_id, attempt.outcome, attempt.module_name, attempt.reason
+FROM {given} CROSS JOIN dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
+WHERE attempt.download_id = CAST(given.value ->> 'id' AS bigint) AND attempt.sent_at >= download.queued_at
+    AND attempt.module_id IS NOT NULL
+ORDER BY attempt.id;
+
+-- name: of_download
+SELECT module_id, module_name, outcome, reason, sent_at, answered_at FROM dispatch_attempts
+WHERE download_id = :id ORDER BY id;
+
+-- name: owe
+-- Only where no other row still stands for the same content at that downloader.
+UPDATE dispatch_attempts SET owed = :owed
+WHERE id IN (
+    SELECT max(attempt.id)
+    FROM {given} CROSS JOIN downloads AS download
+    JOIN dispatch_attempts AS attempt ON attempt.download_id = download.id
+    WHERE download.id = CAST(given.value ->> 'id' AS bigint) AND attempt.hash IS NOT NULL AND attempt.module_id IS NOT NULL
+        AND attempt.outcome IN ('accepted', 'sent', 'unclear')
+        AND NOT EXISTS (SELECT 1 FROM downloads AS other
+                        WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
+                            AND other.status IN ('downloading', 'completed', 'downloader_error')
+                            AND other.id <> download.id)
+    GROUP BY download.id, attempt.module_id, attempt.hash)
+RETURNING module_id;
+
+-- name: owed
+SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.status, download.module_id,
+       EXISTS (SELECT 1 FROM downloads AS other
+               WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
+                   AND other.status IN ('downloading', 'completed', 'downloader_error')
+                   AND other.forgotten_at IS NULL) AS kept
+FROM dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
+WHERE attempt.module_id = :module_id AND attempt.owed IS NOT NULL AND attempt.outcome <> 'sent' AND attempt.hash IS NOT NULL
+ORDER BY attempt.id;
+
+-- name: settle
+UPDATE dispatch_attempts SET owed = NULL
+WHERE id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: revive
+-- As if it had just been sent: the next dispatch asks that downloader first.
+UPDATE dispatch_attempts SET outcome = 'sent', owed = NULL, sent_at = :now
+WHERE id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: abandon
+-- A dispatch died after it had sent these, and they are wanted no longer.
+UPDATE dispatch_attempts SET outcome = 'unclear', owed = 'look', answered_at = :now
+WHERE outcome = 'sent' AND download_id IN (
+    SELECT download.id FROM {given} CROSS JOIN downloads AS download
+    WHERE download.id = CAST(given.value ->> 'id' AS bigint) AND download.status <> 'pending');

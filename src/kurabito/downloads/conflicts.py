@@ -1,0 +1,137 @@
+"""Episodes of which a release is still to be chosen: by their keeper, or by us when the wait is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kurabito.catalog.linking import lock_catalog
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Database
+from kurabito.db.port import Row
+from kurabito.downloads.choosing import Choice, Standing
+from kurabito.downloads.contenders import SQL, choose_among, standing_for
+from kurabito.downloads.orders import CHOOSE, ChooseOrder
+from kurabito.downloads.states import Status
+from kurabito.downloads.taking import Taking
+from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
+from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime import Registry
+from kurabito.titles import Kind
+
+_RESOLVED: Final = "resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A release that can be chosen."""
+
+    link_id: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An episode, and the releases of it that there are."""
+
+    id: int
+    episode_id: int
+    series_id: int
+    series: str
+    kind: Kind
+    number: float
+    status: str
+    due_at: datetime | None
+    link_id: int | None
+    created_at: datetime
+    releases: tuple[Offered, ...]
+
+
+class Conflicts:
+    """The conflicts of one database."""
+
+    def __init__(self, database: Database, taking: Taking) -> None:
+        self._database = database
+        self._taking = taking
+
+    def join(self, registry: Registry) -> None:
+        """Have releases chosen when their wait is over."""
+        registry.task(CHOOSE)(self.choose)
+
+    async def page(self, *, before: int = LARGEST, limit: int = 50) -> list[Conflict]:
+        """Those that are open, the newest first."""
+
+        def look(conn: Connection) -> list[Conflict]:
+            found = conn.all(SQL[conn.dialect].page, {"before": before, "limit": limit})
+            return [_conflict(conn, row) for row in found]
+
+        return await self._database.read(look)
+
+    async def resolve(self, conflict_id: int, link_id: int) -> Conflict:
+        """Take this release, and no other of the episode; raises ConflictNotFound, ConflictResolved or InvalidInput."""
+
+        def store(conn: Connection) -> Conflict:
+            lock_catalog(conn)
+            conflict = _find(conn, conflict_id)
+            if conflict.status == _RESOLVED:
+                raise ConflictResolved(f"a release was chosen for conflict {conflict_id} already")
+            if link_id not in {one.link_id for one in conflict.releases}:
+                raise InvalidInput("link_id", f"must be one of the releases of the conflict, got {link_id}")
+            others = [one for one in standing_for(conn, conflict.episode_id) if one.contender.link_id != link_id]
+            self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
+            return _find(conn, conflict_id)
+
+        return await self._database.write(store)
+
+    async def choose(self, order: ChooseOrder) -> int | None:
+        """Choose the best of what came while an episode waited; the link."""
+
+        def store(conn: Connection) -> int | None:
+            lock_catalog(conn)
+            try:
+                conflict = _find(conn, order.conflict_id)
+            except ConflictNotFound:
+                return None
+            if conflict.status == _RESOLVED:
+                return None
+            choice = choose_among(conn, [one.link_id for one in conflict.releases], waits=False)
+            chosen = choice.dispatch[0] if choice.dispatch else None
+            self._finish(conn, conflict.id, chosen, choice)
+            return chosen
+
+        return await self._database.write(store)
+
+    def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
+        conn.run(SQL[conn.dialect].resolve, {"id": conflict_id, "link_id": link_id})
+        self._taking.carry_out(conn, choice, "chosen among several releases")
+
+
+def _replaced(others: Sequence[Standing]) -> list[int]:
+    return [one.download_id for one in others if one.status is not Status.COMPLETED]
+
+
+def _find(conn: Connection, conflict_id: int) -> Conflict:
+    row = conn.one(SQL[conn.dialect].get, {"id": conflict_id})
+    if row is None:
+        raise ConflictNotFound(f"no conflict has the id {conflict_id}")
+    return _conflict(conn, row)
+
+
+def _conflict(conn: Connection, row: Row) -> Conflict:
+    conflict_id, episode_id, series_id, series, kind, number, status, due, link_id, created = row
+    releases = conn.all(SQL[conn.dialect].open_links, {"episode_id": episode_id})
+    return Conflict(
+        conflict_id,
+        episode_id,
+        series_id,
+        series,
+        Kind(kind),
+        number,
+        status,
+        None if due is None else to_datetime(due),
+        link_id,
+        to_datetime(created),
+        tuple(Offered(*one) for one in releases),
+    )

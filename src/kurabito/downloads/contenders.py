@@ -1,0 +1,77 @@
+"""What is known of the releases between which has to be chosen."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads.attempts import given_ids
+from kurabito.downloads.choosing import DEFAULT, Choice, Contender, Standing, Wishes, choose
+from kurabito.downloads.states import Status
+from kurabito.feeds.preferences import Policy, Preferences
+
+_CONTENDER: Final = (
+    "link.id, link.release_key, link.episode_id, groups.folded, link.version, link.resolution, link.source, link.languages, "
+    "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences"
+)
+_JOINS: Final = (
+    "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
+    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
+)
+SQL: Final = {
+    dialect: Queries("kurabito.downloads", "contenders.sql", given=given, contender=_CONTENDER, joins=_JOINS)
+    for dialect, given in JSON_ROWS.items()
+}
+
+
+def choose_among(
+    conn: Connection, link_ids: Iterable[int], *, without: Collection[int] = (), waits: bool = True
+) -> Choice:
+    """Choose among these links; `without` are links whose downloads are about to end."""
+    known: dict[tuple[Any, ...], Wishes] = {}
+    contenders = [_contender(row, known) for row in conn.all(SQL[conn.dialect].contenders, given_ids(link_ids))]
+    own = {one.link_id for one in contenders} | set(without)
+    episodes = {one.episode_id for one in contenders if one.episode_id is not None}
+    standing: dict[int, list[Standing]] = defaultdict(list)
+    for stands in standing_for(conn, *episodes):
+        if stands.contender.link_id not in own and stands.contender.episode_id is not None:
+            standing[stands.contender.episode_id].append(stands)
+    there = frozenset(found for (found,) in conn.all(SQL[conn.dialect].there, given_ids(episodes)))
+    return choose(contenders, standing, there, waits=waits)
+
+
+def standing_for(conn: Connection, *episode_ids: int) -> list[Standing]:
+    """The releases of these episodes that are downloaded, or on their way."""
+    known: dict[tuple[Any, ...], Wishes] = {}
+    return [
+        Standing(_contender(tuple(row), known), download_id, Status(status))
+        for *row, download_id, status in conn.all(SQL[conn.dialect].standing, given_ids(episode_ids))
+    ]
+
+
+def _contender(row: Row, known: dict[tuple[Any, ...], Wishes]) -> Contender:
+    link_id, key, episode_id, group, version, resolution, source, languages, *wishes = row
+    # Many links come from few subscriptions.
+    said = tuple(wishes)
+    if said not in known:
+        known[said] = _wishes(*said)
+    # A release that names no version is the first.
+    return Contender(
+        link_id, key, episode_id, group, version or 1, resolution, source, tuple(json.loads(languages)), known[said]
+    )
+
+
+def _wishes(policy: str | None, upgrade: int | None, wait: int | None, preferences: str | None) -> Wishes:
+    if policy is None or preferences is None:
+        return DEFAULT
+    return Wishes(
+        policy=Policy(policy),
+        upgrade=bool(upgrade),
+        wait_minutes=wait or 0,
+        preferences=Preferences.read(preferences),
+    )

@@ -1,0 +1,48 @@
+-- What is given is joined by CROSS JOIN: SQLite reads it first then, and finds the rest by an index.
+
+-- name: contenders
+SELECT {contender}
+FROM {given} CROSS JOIN anime_links AS link {joins}
+WHERE link.id = CAST(given.value ->> 'id' AS bigint)
+ORDER BY link.id;
+
+-- name: standing
+SELECT {contender}, download.id, download.status
+FROM {given} CROSS JOIN anime_links AS link {joins}
+JOIN downloads AS download ON download.link_id = link.id
+WHERE link.episode_id = CAST(given.value ->> 'id' AS bigint) AND download.status NOT IN ('failed', 'cancelled')
+ORDER BY link.id, download.id;
+
+-- name: there
+SELECT episodes.id FROM {given} CROSS JOIN episodes
+WHERE episodes.id = CAST(given.value ->> 'id' AS bigint) AND episodes.state = 'have';
+
+-- name: open
+INSERT INTO conflicts (episode_id, status, due_at, created_at, updated_at)
+VALUES (:episode_id, :status, CASE WHEN CAST(:wait AS bigint) IS NULL THEN NULL ELSE :now + CAST(:wait AS bigint) END, :now, :now)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: resolve
+UPDATE conflicts SET status = 'resolved', link_id = :link_id, updated_at = :now WHERE id = :id AND status <> 'resolved';
+
+-- name: page
+SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
+       conflict.due_at, conflict.link_id, conflict.created_at
+FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
+JOIN series ON series.id = episode.series_id
+WHERE conflict.id < :before AND conflict.status <> 'resolved'
+ORDER BY conflict.id DESC LIMIT :limit;
+
+-- name: get
+SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
+       conflict.due_at, conflict.link_id, conflict.created_at
+FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
+JOIN series ON series.id = episode.series_id
+WHERE conflict.id = :id;
+
+-- name: open_links
+-- What could still be taken for an episode.
+SELECT link.id, link.title FROM anime_links AS link
+WHERE link.episode_id = :episode_id AND link.is_filtered = 0 AND link.held_reason IS NULL
+ORDER BY link.id;

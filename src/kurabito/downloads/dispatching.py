@@ -1,0 +1,259 @@
+"""Sends downloads to downloaders: one request for each downloader and type, the next one gets what the first did not take.
+
+An attempt is written before it is sent. Whoever carries an order out after a crash asks that downloader first what it has,
+so nothing is sent twice and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import Any, Final
+
+from kurabito import logs
+from kurabito.catalog.download_types import DownloadType
+from kurabito.db import Connection, Database
+from kurabito.downloads import attempts, places, rows
+from kurabito.downloads.answers import ItemAnswer
+from kurabito.downloads.attempts import Round
+from kurabito.downloads.orders import DISPATCH, DispatchOrder, Orders
+from kurabito.downloads.places import PathMap
+from kurabito.downloads.rows import Parcel
+from kurabito.downloads.states import Outcome, Owed, Status
+from kurabito.downloads.wire import Downloaders, Heard, Item
+from kurabito.errors import BadStatus, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.modules import services
+from kurabito.modules.services import Service
+from kurabito.runtime import Registry
+
+log = logs.get_logger(__name__)
+
+NO_TYPE: Final = "no downloader takes a URL of this kind"
+NOBODY: Final = "no downloader for {} is registered and switched on"
+NO_HASH: Final = "{} took it and did not say its hash"
+_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatched:
+    """What became of an order."""
+
+    downloading: int = 0
+    failed: int = 0
+    no_downloader: int = 0
+
+
+class Dispatcher:
+    """Carries dispatch orders out. `root` is the folder for downloads, as the core sees it."""
+
+    def __init__(self, database: Database, downloaders: Downloaders, orders: Orders, root: PurePath) -> None:
+        self._database = database
+        self._downloaders = downloaders
+        self._orders = orders
+        self._root = root
+
+    def join(self, registry: Registry) -> None:
+        """Have downloads sent when they are asked for."""
+        registry.task(DISPATCH, concurrency=_AT_ONCE)(self.dispatch)
+
+    async def dispatch(self, order: DispatchOrder) -> Dispatched:
+        """Send the downloads of an order that are still wanted."""
+        parcels = await self._database.write(partial(_begin, download_ids=order.download_ids))
+        by_type: dict[DownloadType | None, list[Parcel]] = defaultdict(list)
+        for parcel in parcels:
+            by_type[parcel.download_type].append(parcel)
+        if unknown := by_type.pop(None, []):
+            nobody = [_ended(parcel, Status.NO_DOWNLOADER, NO_TYPE) for parcel in unknown]
+            await self._database.write(lambda conn: rows.conclude(conn, nobody))
+        async with asyncio.TaskGroup() as group:
+            for kind, of_kind in by_type.items():
+                if kind is not None:
+                    group.create_task(self._cascade(kind, of_kind))
+        now = await self._database.read(lambda conn: rows.of_links(conn, (parcel.link_id for parcel in parcels)))
+        counts = Counter(status for _, status in now.values())
+        log.info("dispatched", why=order.why, **{status.value: count for status, count in counts.items()})
+        return Dispatched(
+            downloading=counts[Status.DOWNLOADING],
+            failed=counts[Status.FAILED],
+            no_downloader=counts[Status.NO_DOWNLOADER],
+        )
+
+    async def _cascade(self, kind: DownloadType, parcels: Sequence[Parcel]) -> None:
+        """Offer downloads of one type to one downloader after the other."""
+
+        def look(conn: Connection) -> tuple[list[Service], dict[int, Round]]:
+            return services.able(conn, kind), attempts.rounds(conn, (parcel.id for parcel in parcels))
+
+        able, rounds = await self._database.read(look)
+        waiting = {parcel.id: parcel for parcel in parcels}
+        for service in able:
+            unanswered = [one for one in waiting.values() if service.id in rounds[one.id].unanswered]
+            for done in await self._ask(service, unanswered, rounds, again=True) if unanswered else ():
+                del waiting[done]
+        for service in able:
+            tried = [one for one in waiting.values() if _may_have(service, one, rounds[one.id])]
+            for done in await self._ask(service, tried, rounds) if tried else ():
+                del waiting[done]
+        await self._database.write(partial(_give_up, parcels=list(waiting.values()), able=able, rounds=rounds))
+
+    async def _ask(
+        self, service: Service, parcels: Sequence[Parcel], rounds: Mapping[int, Round], *, again: bool = False
+    ) -> set[int]:
+        """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
+        wanted, maps = await self._database.write(partial(_record, service=service, parcels=parcels))
+        by_url: dict[str, list[Parcel]] = defaultdict(list)
+        for parcel in wanted:
+            by_url[parcel.url].append(parcel)
+        items = {url: Item(url, self._place(maps, of_url[0])) for url, of_url in by_url.items()}
+        heard = Heard()
+        if again:
+            heard.answers = await self._already_there(service, wanted)
+        if offered := [item for url, item in items.items() if url not in heard.answers]:
+            answered = await self._downloaders.offer(service, offered)
+            heard = Heard(heard.answers | answered.answers, answered.problem)
+        taken = await self._database.write(
+            partial(self._settle, service=service, by_url=by_url, items=items, heard=heard, rounds=rounds)
+        )
+        return taken | {one.id for one in parcels} - {one.id for one in wanted}
+
+    async def _already_there(self, service: Service, parcels: Sequence[Parcel]) -> dict[str, ItemAnswer]:
+        """What a downloader has of what may have been sent to it before a crash."""
+        hashes = {one.hash for one in parcels if one.hash is not None}
+        try:
+            found = await self._downloaders.look(service, hashes) if hashes else {}
+        except OutboundError:
+            return {}
+        return {one.url: ItemAnswer(True, one.hash) for one in parcels if one.hash in found}
+
+    def _settle(
+        self,
+        conn: Connection,
+        service: Service,
+        by_url: Mapping[str, Sequence[Parcel]],
+        items: Mapping[str, Item],
+        heard: Heard,
+        rounds: Mapping[int, Round],
+    ) -> set[int]:
+        """Write what a downloader said."""
+        accepted: list[dict[str, Any]] = []
+        unnamed: list[dict[str, Any]] = []
+        answered: list[dict[str, Any]] = []
+        name = service.registration.service_name
+        for url, parcels in by_url.items():
+            outcome, reason, owed = _judge(heard.answers.get(url), heard.problem)
+            for parcel in parcels:
+                known = _hash_of(parcel, heard.answers.get(url))
+                row = {"id": parcel.id, "outcome": outcome, "reason": reason, "owed": owed, "hash": known}
+                answered.append(row)
+                if outcome is Outcome.ACCEPTED and known is None:
+                    unnamed.append(_ended(parcel, Status.FAILED, NO_HASH.format(name)))
+                elif outcome is Outcome.ACCEPTED:
+                    place = {"module_id": service.id, "save_path": items[url].save_path}
+                    accepted.append({"id": parcel.id, "hash": known, **place})
+                else:
+                    told = rounds[parcel.id].refused if outcome is Outcome.REJECTED else rounds[parcel.id].missed
+                    told[service.id] = f"{name}: {reason or outcome}"
+        taken = rows.accept(conn, accepted) if accepted else set()
+        if unnamed:
+            rows.conclude(conn, unnamed)
+        unwanted = {row["id"] for row in accepted} - taken
+        attempts.answer(
+            conn, service.id, [{**row, "owed": Owed.CANCEL} if row["id"] in unwanted else row for row in answered]
+        )
+        if unwanted:
+            self._orders.clear(conn, [service.id])
+        return taken | unwanted | {row["id"] for row in unnamed}
+
+    def _place(self, maps: Sequence[PathMap], parcel: Parcel) -> str:
+        return places.save_path(self._root, maps, parcel.series, parcel.series_id, parcel.link_id)
+
+
+def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
+    """What is still to be sent of an order. What a downloader has already, for another link, is only joined."""
+    attempts.abandon(conn, download_ids)
+    parcels = rows.parcels(conn, download_ids)
+    rows.touch(conn, (parcel.id for parcel in parcels))
+    held = rows.held(conn, (parcel.hash for parcel in parcels if parcel.hash is not None))
+    joining = {
+        parcel.id: {**known, "id": parcel.id}
+        for parcel in parcels
+        if parcel.hash is not None
+        and (known := held.get(parcel.hash)) is not None
+        and known["module_id"] != parcel.avoids
+    }
+    by_module: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in joining.values():
+        by_module[row["module_id"]].append(row)
+    for module_id, of_module in by_module.items():
+        attempts.write(conn, services.find(conn, module_id), of_module)
+        attempts.answer(conn, module_id, [{"id": row["id"], "outcome": Outcome.ACCEPTED} for row in of_module])
+    if joining:
+        rows.join_held(conn, list(joining.values()))
+    return [parcel for parcel in parcels if parcel.id not in joining]
+
+
+def _record(conn: Connection, service: Service, parcels: Sequence[Parcel]) -> tuple[list[Parcel], list[PathMap]]:
+    """Write that these are about to be sent, but for those that were cancelled meanwhile."""
+    wanted = rows.parcels(conn, (parcel.id for parcel in parcels))
+    rows.touch(conn, (parcel.id for parcel in wanted))
+    attempts.write(conn, service, [{"id": parcel.id, "hash": parcel.hash} for parcel in wanted])
+    return wanted, places.path_maps(conn, service.id)
+
+
+def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service], rounds: Mapping[int, Round]) -> None:
+    """Nobody took these. They failed if every downloader said no; else one may still take them later."""
+    asked = {service.id for service in able}
+    lost: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    ended = []
+    for parcel in parcels:
+        tried = rounds[parcel.id]
+        for module_id in tried.unanswered - asked:
+            lost[module_id].append({"id": parcel.id, "outcome": Outcome.UNCLEAR, "owed": Owed.LOOK})
+        capable = asked - {parcel.avoids}
+        said = "; ".join([*tried.refused.values(), *tried.missed.values()])
+        if capable and capable <= tried.refused.keys():
+            ended.append(_ended(parcel, Status.FAILED, said))
+        else:
+            ended.append(_ended(parcel, Status.NO_DOWNLOADER, said or NOBODY.format(parcel.download_type)))
+    for module_id, of_module in lost.items():
+        attempts.answer(conn, module_id, of_module)
+    if ended:
+        rows.conclude(conn, ended)
+
+
+def _may_have(service: Service, parcel: Parcel, tried: Round) -> bool:
+    return service.id != parcel.avoids and service.id not in tried.refused and service.id not in tried.missed
+
+
+def _judge(answer: ItemAnswer | None, problem: OutboundError | None) -> tuple[Outcome, str | None, Owed | None]:
+    """What an answer, or none, comes to: whether it was taken, why not, and whether that has to be looked up."""
+    match answer, problem:
+        case ItemAnswer(is_accepted=True), _:
+            return Outcome.ACCEPTED, None, None
+        case ItemAnswer(reason=reason), _:
+            return Outcome.REJECTED, reason or "no reason given", None
+        case None, BadStatus(answered=status) if status < 500:
+            return Outcome.UNREACHABLE, str(problem), None
+        case None, UrlNotAllowed():
+            return Outcome.UNREACHABLE, str(problem), None
+        case None, Unreachable():
+            # It may have broken after the request was out.
+            return Outcome.UNREACHABLE, str(problem), Owed.LOOK
+        case None, OutboundError():
+            return Outcome.UNCLEAR, str(problem), Owed.LOOK
+        case _:
+            return Outcome.UNCLEAR, "it said nothing about this one", Owed.LOOK
+
+
+def _hash_of(parcel: Parcel, answer: ItemAnswer | None) -> str | None:
+    """What a download is called. A magnet link or a plain URL says it itself; of a torrent its downloader knows best."""
+    told = answer.hash if answer is not None else None
+    return (told or parcel.hash) if parcel.download_type is DownloadType.TORRENT else (parcel.hash or told)
+
+
+def _ended(parcel: Parcel, status: Status, reason: str) -> dict[str, Any]:
+    return {"id": parcel.id, "status": status, "reason": reason[:2_000]}

@@ -1,0 +1,155 @@
+"""Downloads: for whoever looks at them, and wants something of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final
+
+from kurabito.clock import from_datetime
+from kurabito.db import Connection, Database
+from kurabito.downloads import attempts, filter_rules, rows
+from kurabito.downloads.attempts import Attempt
+from kurabito.downloads.orders import Orders
+from kurabito.downloads.rows import Download
+from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
+from kurabito.downloads.wire import Downloaders
+from kurabito.errors import DownloadConflict
+from kurabito.feeds.raw_items import LARGEST
+from kurabito.modules import services
+from kurabito.modules.services import Service
+
+_RESTS: Final = "paused"
+_BY_USER: Final = "cancelled by its keeper"
+
+
+class Downloads:
+    """The downloads of one database. What came no further for as long as `stalled` is shown as standing still."""
+
+    def __init__(
+        self, database: Database, downloaders: Downloaders, orders: Orders, *, stalled: timedelta = timedelta(hours=1)
+    ) -> None:
+        self._database = database
+        self._downloaders = downloaders
+        self._orders = orders
+        self._stalled = stalled
+
+    async def page(
+        self,
+        *,
+        before: int = LARGEST,
+        limit: int = 50,
+        status: Status | None = None,
+        module_id: int | None = None,
+    ) -> list[tuple[Download, bool]]:
+        """Downloads, the newest first, and whether each stands still."""
+
+        def look(conn: Connection) -> list[tuple[Download, bool]]:
+            found = rows.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
+            return [(one, self._is_stalled(conn, one)) for one in found]
+
+        return await self._database.read(look)
+
+    async def get(self, download_id: int) -> tuple[Download, bool, list[Attempt]]:
+        """The download, whether it stands still, and who was asked to take it; raises DownloadNotFound."""
+
+        def look(conn: Connection) -> tuple[Download, bool, list[Attempt]]:
+            found = rows.find(conn, download_id)
+            return found, self._is_stalled(conn, found), attempts.history(conn, download_id)
+
+        return await self._database.read(look)
+
+    async def cancel(self, download_id: int) -> Download:
+        """Give a download up, and all that stand for the same content; raises DownloadConflict when it is over."""
+
+        def store(conn: Connection) -> Download:
+            found = rows.find(conn, download_id)
+            if found.status in (Status.COMPLETED, Status.CANCELLED):
+                raise DownloadConflict(f"download {download_id} is {found.status}; there is nothing to cancel")
+            self._cancel(conn, found, Owed.CANCEL)
+            return rows.find(conn, download_id)
+
+        return await self._database.write(store)
+
+    async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
+        """Show a download no longer, and have its downloader forget it, with the files if so wished."""
+
+        def store(conn: Connection) -> None:
+            found = rows.find(conn, download_id)
+            owed = Owed.DELETE_FILES if delete_files else Owed.DELETE
+            rows.forget(conn, download_id)
+            if found.status is Status.COMPLETED:
+                self._orders.clear(conn, attempts.owe(conn, [download_id], owed))
+            else:
+                self._cancel(conn, found, owed)
+
+        await self._database.write(store)
+
+    async def retry(self, download_id: int) -> Download:
+        """Try the link again: a new download, or the same one if only a downloader was missing."""
+
+        def store(conn: Connection) -> Download:
+            old = rows.find(conn, download_id)
+            if old.status not in (Status.FAILED, Status.CANCELLED, Status.NO_DOWNLOADER):
+                raise DownloadConflict(
+                    f"download {download_id} is {old.status}; only what ended without files is retried"
+                )
+            (link,) = filter_rules.candidates(conn, [old.link_id])
+            if link.is_filtered:
+                raise DownloadConflict(f"a filter excludes the link of download {download_id}; change the filter first")
+            made = rows.add(conn, [old.link_id])
+            if not made:
+                raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
+            self._orders.dispatch(conn, made, "retried")
+            return rows.find(conn, made[0])
+
+        return await self._database.write(store)
+
+    async def send_elsewhere(self, download_id: int) -> Download:
+        """Take a download away from its downloader and offer it to the others."""
+
+        def store(conn: Connection) -> Download:
+            left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), "sent elsewhere by its keeper")
+            found = rows.find(conn, download_id)
+            if not left:
+                raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
+            self._orders.dispatch(conn, left, "sent elsewhere")
+            return found
+
+        return await self._database.write(store)
+
+    async def pause(self, download_id: int) -> Download:
+        """Let a download rest; raises OutboundError when its downloader does not answer."""
+        return await self._tell(download_id, self._downloaders.pause, _RESTS)
+
+    async def resume(self, download_id: int) -> Download:
+        """Let a download go on."""
+        return await self._tell(download_id, self._downloaders.resume, None)
+
+    async def _tell(
+        self, download_id: int, say: Callable[[Service, str], Awaitable[None]], detail: str | None
+    ) -> Download:
+        def look(conn: Connection) -> tuple[Download, Service]:
+            found = rows.find(conn, download_id)
+            if found.status not in AT_DOWNLOADER or found.module_id is None or found.hash is None:
+                raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
+            return found, services.find(conn, found.module_id)
+
+        download, service = await self._database.read(look)
+        assert download.hash is not None
+        await say(service, download.hash)
+
+        def store(conn: Connection) -> Download:
+            rows.note_detail(conn, download, detail)
+            return rows.find(conn, download_id)
+
+        return await self._database.write(store)
+
+    def _cancel(self, conn: Connection, download: Download, owed: Owed) -> None:
+        self._orders.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
+
+    def _is_stalled(self, conn: Connection, download: Download) -> bool:
+        if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:
+            return False
+        waited = conn.now() - from_datetime(download.progressed_at)
+        return not download.peers and waited >= self._stalled // timedelta(microseconds=1)

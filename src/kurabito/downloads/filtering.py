@@ -1,0 +1,138 @@
+"""Changing the filter rules: what a change would do can be seen first, and saving does exactly that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kurabito.catalog.linking import lock_catalog
+from kurabito.db import Connection, Database
+from kurabito.downloads import filter_rules, rows
+from kurabito.downloads.choosing import Choice
+from kurabito.downloads.contenders import choose_among
+from kurabito.downloads.filters import Candidate, Decision, FilterEngine, FilterRule, Scope
+from kurabito.downloads.states import Status
+from kurabito.downloads.taking import Taking
+
+_CANCELLED: Final = "a filter excludes it"
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A link that would be taken no longer."""
+
+    link_id: int
+    title: str
+    reason: str
+    download_id: int | None
+    """What would be cancelled for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a change of the rules does."""
+
+    excluded: tuple[Excluded, ...]
+    freed: tuple[Candidate, ...]
+    """Links that no rule keeps from being taken any more."""
+    choice: Choice
+    """What is downloaded of them."""
+    decisions: dict[int, Decision]
+    """What is to be written beside the links whose decision changed."""
+
+
+class Filters:
+    """The filter rules of one database."""
+
+    def __init__(self, database: Database, taking: Taking) -> None:
+        self._database = database
+        self._taking = taking
+
+    async def everything(self) -> list[FilterRule]:
+        """Every rule, the one to be named first at the front."""
+        return await self._database.read(filter_rules.everything)
+
+    async def preview(self, draft: FilterRule | None, rule_id: int | None = None) -> Effect:
+        """What saving a draft would do: a new rule, one in the place of another, or none in its place."""
+
+        def look(conn: Connection) -> Effect:
+            old = None if rule_id is None else filter_rules.find(conn, rule_id)
+            others = [rule for rule in filter_rules.everything(conn) if rule.id != rule_id]
+            new = None if draft is None else replace(draft, id=rule_id)
+            return _effect(conn, [*others, *_given(new)], _scopes(old, new))
+
+        return await self._database.read(look)
+
+    async def add(self, rule: FilterRule) -> FilterRule:
+        """Store a rule, and follow it at once."""
+
+        def store(conn: Connection) -> FilterRule:
+            lock_catalog(conn)
+            stored = filter_rules.add(conn, rule)
+            self._follow(conn, _scopes(stored))
+            return stored
+
+        return await self._database.write(store)
+
+    async def change(self, rule_id: int, rule: FilterRule) -> FilterRule:
+        """Put a rule in the place of another; raises FilterRuleNotFound."""
+
+        def store(conn: Connection) -> FilterRule:
+            lock_catalog(conn)
+            old, new = filter_rules.find(conn, rule_id), replace(rule, id=rule_id)
+            filter_rules.change(conn, new)
+            self._follow(conn, _scopes(old, new))
+            return new
+
+        return await self._database.write(store)
+
+    async def remove(self, rule_id: int) -> None:
+        """Forget a rule, and take what it alone kept away; raises FilterRuleNotFound."""
+
+        def store(conn: Connection) -> None:
+            lock_catalog(conn)
+            old = filter_rules.find(conn, rule_id)
+            filter_rules.remove(conn, rule_id)
+            self._follow(conn, _scopes(old))
+
+        await self._database.write(store)
+
+    def _follow(self, conn: Connection, scopes: Sequence[Scope]) -> None:
+        effect = _effect(conn, filter_rules.everything(conn), scopes)
+        filter_rules.mark(conn, effect.decisions)
+        cancelled = [one.download_id for one in effect.excluded if one.download_id is not None]
+        self._taking.cancel(conn, cancelled, _CANCELLED)
+        self._taking.carry_out(conn, effect.choice, "a filter lets it through")
+
+
+def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Scope]) -> Effect:
+    engine = FilterEngine(rules)
+    links = filter_rules.in_scopes(conn, scopes, with_origin=engine.asks_for_origin)
+    decisions = engine.decide_all(links)
+    excluded = [link for link in links if not link.is_filtered and not decisions[link.id].is_taken]
+    freed = tuple(link for link in links if link.is_filtered and decisions[link.id].is_taken)
+    under_way = rows.of_links(conn, (link.id for link in excluded))
+    choice = choose_among(conn, [link.id for link in freed if not link.is_held], without={link.id for link in excluded})
+    return Effect(
+        tuple(
+            Excluded(link.id, link.title, decisions[link.id].reason or "", _cancellable(under_way.get(link.id)))
+            for link in excluded
+        ),
+        freed,
+        choice,
+        {link.id: decisions[link.id] for link in (*excluded, *freed)},
+    )
+
+
+def _cancellable(download: tuple[int, Status] | None) -> int | None:
+    return None if download is None or download[1] is Status.CANCELLED else download[0]
+
+
+def _scopes(*rules: FilterRule | None) -> list[Scope]:
+    """Where links have to be judged again: the old place and the new one, if a rule moved."""
+    return [rule.scope for rule in rules if rule is not None]
+
+
+def _given(rule: FilterRule | None) -> list[FilterRule]:
+    return [] if rule is None else [rule]

@@ -1,0 +1,201 @@
+"""Asks every downloader, again and again, how its downloads are doing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from kurabito import logs
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads import attempts, rows
+from kurabito.downloads.answers import Report
+from kurabito.downloads.attempts import Debt
+from kurabito.downloads.clearing import Clearing, revive_found
+from kurabito.downloads.orders import POLL, Orders
+from kurabito.downloads.states import Owed, Status
+from kurabito.downloads.taking import Taking
+from kurabito.downloads.wire import Downloaders
+from kurabito.errors import OutboundError
+from kurabito.modules import services
+from kurabito.modules.services import Service
+from kurabito.runtime import Registry
+
+log = logs.get_logger(__name__)
+
+REMOVED: Final = "removed at the downloader"
+_ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
+_GOOD_POLLS: Final = 2
+_WRITTEN_AT_ONCE: Final = 2_000
+_STUCK: Final = timedelta(minutes=15)
+_SQL: Final = {dialect: Queries("kurabito.downloads", "polls.sql", given=given) for dialect, given in JSON_ROWS.items()}
+
+
+class Watched(NamedTuple):
+    """A download that a downloader has, as far as we know."""
+
+    id: int
+    hash: str
+    status: str
+    progress: float
+    size_bytes: int | None
+    rate: int | None
+    peers: int | None
+    detail: str | None
+    missed_polls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polled:
+    """What one round of questions found."""
+
+    downloaders: int = 0
+    offline: int = 0
+    changed: int = 0
+
+
+class DownloadScheduler:
+    """Polls downloaders. After `elsewhere` what stands still, or whose downloader is away, is sent to another."""
+
+    def __init__(
+        self,
+        database: Database,
+        downloaders: Downloaders,
+        taking: Taking,
+        orders: Orders,
+        clearing: Clearing,
+        *,
+        interval: float,
+        elsewhere: timedelta | None = None,
+    ) -> None:
+        self._database = database
+        self._downloaders = downloaders
+        self._taking = taking
+        self._orders = orders
+        self._clearing = clearing
+        self._interval = interval
+        self._elsewhere = elsewhere
+
+    def join(self, registry: Registry) -> None:
+        """Have downloaders polled, one round at a time."""
+        registry.task(POLL)(self.poll)
+        registry.every(self._interval, POLL, unique_key=POLL)
+
+    async def poll(self) -> Polled:
+        """Ask every downloader that is switched on, side by side."""
+
+        def enabled(conn: Connection) -> list[Service]:
+            return [services.find(conn, found) for (found,) in conn.all(_SQL[conn.dialect].downloaders)]
+
+        asked = await self._database.read(enabled)
+        async with asyncio.TaskGroup() as group:
+            polls = [group.create_task(self._poll(service)) for service in asked]
+        changes = [poll.result() for poll in polls]
+        await self._database.write(self._look_after)
+        return Polled(
+            downloaders=len(asked),
+            offline=sum(change is None for change in changes),
+            changed=sum(change or 0 for change in changes),
+        )
+
+    async def _poll(self, service: Service) -> int | None:
+        """Ask one downloader; how many downloads changed, None when it does not answer."""
+        name = service.registration.service_name
+
+        def look(conn: Connection) -> tuple[list[Watched], list[Debt]]:
+            found = conn.all(_SQL[conn.dialect].watched, {"module_id": service.id})
+            return [Watched._make(row) for row in found], attempts.debts(conn, service.id)
+
+        watched, owed = await self._database.read(look)
+        asked = {one.hash for one in watched} | {debt.hash for debt in owed if debt.owed is Owed.LOOK}
+        try:
+            reports = await self._downloaders.look(service, asked)
+        except OutboundError as problem:
+            lost = await self._database.write(partial(_lose, module_id=service.id, reason=f"{name}: {problem}"))
+            if lost:
+                log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
+            return None
+        changes = [change for one in watched if (change := _change(one, reports.get(one.hash))) is not None]
+        for begin in range(0, len(changes), _WRITTEN_AT_ONCE):
+            part = changes[begin : begin + _WRITTEN_AT_ONCE]
+            await self._database.write(partial(_apply, module_id=service.id, changes=part))
+        await self._database.write(partial(self._recover, service=service, owed=owed, reports=reports))
+        try:
+            await self._clearing.pay(service, owed, reports)
+        except OutboundError as problem:
+            log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
+        return len(changes)
+
+    def _recover(self, conn: Connection, service: Service, owed: Sequence[Debt], reports: Mapping[str, Report]) -> None:
+        """A downloader that answers gets what nobody could take, but for what it refused."""
+        conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
+        revive_found(conn, owed, reports)
+        types = service.registration.capabilities.supported_download_types
+        why = f"{service.registration.service_name} answers"
+        self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
+
+    def _look_after(self, conn: Connection) -> None:
+        """What no downloader can tell of."""
+        conn.run(_SQL[conn.dialect].orphan)
+        self._orders.dispatch(conn, rows.rescue(conn, _STUCK // timedelta(microseconds=1)), "left behind by a crash")
+        if self._elsewhere is not None:
+            age = self._elsewhere // timedelta(microseconds=1)
+            still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, {"age": age})]
+            left = rows.send_elsewhere(conn, still, "it stood still, or its downloader was away")
+            self._orders.dispatch(conn, left, "sent elsewhere")
+
+
+def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
+    """What a poll says of a download, if that is anything new."""
+    if report is None:
+        missed = one.missed_polls + 1
+        is_gone = missed >= _GOOD_POLLS
+        status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
+        new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
+        return _row(one, new, reason)
+    status = _ENDINGS.get(report.status, Status.DOWNLOADING)
+    # What is neither at work nor at its end is a detail: it can go on.
+    detail = report.detail or (None if report.status in (*_ENDINGS, "downloading") else report.status)
+    new = one._replace(
+        status=status,
+        progress=1.0 if status is Status.COMPLETED else report.progress,
+        size_bytes=one.size_bytes if report.size is None else report.size,
+        rate=report.rate,
+        peers=report.peers,
+        detail=detail,
+        missed_polls=0,
+    )
+    reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
+    return None if new == one else _row(one, new, reason)
+
+
+def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
+    return {
+        "id": new.id,
+        "status": new.status,
+        "progress": new.progress,
+        "size": new.size_bytes,
+        "downloaded": int(new.progress * (new.size_bytes or 0)),
+        "rate": new.rate,
+        "peers": new.peers,
+        "detail": new.detail,
+        "reason": reason,
+        "missed": new.missed_polls,
+        "moved": "yes" if new.progress > old.progress else "no",
+        "is_news": new.status != old.status,
+    }
+
+
+def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]]) -> None:
+    conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
+    if news := [change["id"] for change in changes if change["is_news"]]:
+        rows.restate_episodes(conn, news)
+
+
+def _lose(conn: Connection, module_id: int, reason: str) -> int:
+    return conn.run(_SQL[conn.dialect].lose, {"module_id": module_id, "reason": reason[:2_000]})

@@ -1,0 +1,39 @@
+-- name: watched
+SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls FROM downloads
+WHERE module_id = :module_id AND status IN ('downloading', 'downloader_error') AND hash IS NOT NULL;
+
+-- name: apply
+-- Only what is still this downloader's: meanwhile it may have been cancelled or sent elsewhere. With `coalesce` SQLite reads what
+-- is given first, and finds each row by its id.
+UPDATE downloads
+SET status = given.value ->> 'status', progress = CAST(given.value ->> 'progress' AS double precision),
+    size_bytes = CAST(given.value ->> 'size' AS bigint), downloaded_bytes = CAST(given.value ->> 'downloaded' AS bigint),
+    rate = CAST(given.value ->> 'rate' AS bigint), peers = CAST(given.value ->> 'peers' AS integer),
+    detail = given.value ->> 'detail', reason = given.value ->> 'reason',
+    missed_polls = CAST(given.value ->> 'missed' AS integer),
+    progressed_at = CASE WHEN given.value ->> 'moved' = 'yes' THEN :now ELSE progressed_at END,
+    completed_at = CASE WHEN given.value ->> 'status' = 'completed' THEN :now ELSE completed_at END,
+    updated_at = :now
+FROM {given}
+WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.module_id, 0) = :module_id
+    AND coalesce(downloads.status, '') IN ('downloading', 'downloader_error');
+
+-- name: lose
+UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
+WHERE module_id = :module_id AND status = 'downloading';
+
+-- name: orphan
+UPDATE downloads SET status = 'downloader_error', reason = 'its downloader was removed', rate = NULL, updated_at = :now
+WHERE module_id IS NULL AND status = 'downloading';
+
+-- name: seen
+UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
+
+-- name: standing_still
+SELECT id FROM downloads
+WHERE (status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
+       AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking'))
+    OR (status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint));
+
+-- name: downloaders
+SELECT module_id FROM service_modules WHERE service_type = 'downloader' AND is_enabled = 1 ORDER BY module_id;

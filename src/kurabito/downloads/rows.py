@@ -1,0 +1,285 @@
+"""Downloads as they are stored. Every change names the states it may come from, so what is finished stays as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from kurabito.catalog.download_types import DownloadType
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Dialect, Queries
+from kurabito.db.port import Row
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads import attempts
+from kurabito.downloads.attempts import given_ids
+from kurabito.downloads.states import Owed, Status, before
+from kurabito.errors import DownloadNotFound
+from kurabito.feeds.raw_items import LARGEST
+
+_DOWNLOAD: Final = (
+    "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
+    "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
+    "download.detail, download.reason, download.progressed_at, download.completed_at, download.created_at, "
+    "download.updated_at, link.title, link.series_id, link.episode_id"
+)
+_JOINS: Final = (
+    "JOIN anime_links AS link ON link.id = download.link_id "
+    "LEFT JOIN service_modules AS module ON module.module_id = download.module_id"
+)
+_TYPES: Final = {Dialect.SQLITE: "text", Dialect.POSTGRES: "download_type"}
+_NOT_REFUSED: Final = """AND NOT EXISTS (
+    SELECT 1 FROM dispatch_attempts AS attempt
+    WHERE attempt.download_id = downloads.id AND attempt.module_id = :module_id AND attempt.outcome = 'rejected'
+        AND attempt.sent_at >= downloads.queued_at)"""
+_FILTERS: Final = {
+    (False, False): "",
+    (True, False): "AND download.status = :status",
+    (False, True): "AND download.module_id = :module_id",
+    (True, True): "AND download.status = :status AND download.module_id = :module_id",
+}
+
+
+def _queries(dialect: Dialect, given: str, *, refused: str = "", narrowed: str = "") -> Queries:
+    return Queries(
+        "kurabito.downloads",
+        "rows.sql",
+        given=given,
+        download_type=_TYPES[dialect],
+        refused=refused,
+        cancellable=before(Status.CANCELLED),
+        leaving="'downloading', 'downloader_error'",
+        download=_DOWNLOAD,
+        joins=_JOINS,
+        filter=narrowed,
+    )
+
+
+_SQL: Final = {dialect: _queries(dialect, given) for dialect, given in JSON_ROWS.items()}
+_NOT_REFUSED_SQL: Final = {
+    dialect: _queries(dialect, given, refused=_NOT_REFUSED) for dialect, given in JSON_ROWS.items()
+}
+_PAGES: Final = {chosen: _queries(Dialect.SQLITE, "", narrowed=text).page for chosen, text in _FILTERS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One dispatch of one link."""
+
+    id: int
+    link_id: int
+    module_id: int | None
+    downloader: str | None
+    status: Status
+    hash: str | None
+    save_path: str | None
+    progress: float
+    size_bytes: int | None
+    downloaded_bytes: int
+    rate: int | None
+    """Bytes a second."""
+    peers: int | None
+    detail: str | None
+    """The downloader's own word for what it does with it."""
+    reason: str | None
+    progressed_at: datetime | None
+    """When it last came further."""
+    completed_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    title: str
+    series_id: int
+    episode_id: int | None
+
+
+class Parcel(NamedTuple):
+    """A download on its way to a downloader."""
+
+    id: int
+    link_id: int
+    url: str
+    download_type: DownloadType | None
+    hash: str | None
+    release_key: str
+    series: str
+    series_id: int
+    avoids: int | None
+    """The downloader that it was taken away from."""
+
+
+def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
+    """Make the downloads of some links, and take up those that nobody could take; the ids. One that is under way stays."""
+    given = given_ids(link_ids)
+    again = conn.all(_SQL[conn.dialect].requeue_links, given)
+    made = conn.all(_SQL[conn.dialect].add, given)
+    return _restated(conn, sorted(found for (found,) in [*again, *made]))
+
+
+def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: int | None = None) -> list[int]:
+    """Take up those of these types that nobody could take; with a downloader, only what it did not refuse."""
+    queries = (_SQL if not_refused_by is None else _NOT_REFUSED_SQL)[conn.dialect]
+    rows = json.dumps([{"type": one.value} for one in types])
+    found = conn.all(queries.requeue, {"rows": rows, "module_id": not_refused_by})
+    return _restated(conn, sorted(one for (one,) in found))
+
+
+def rescue(conn: Connection, age: int) -> list[int]:
+    """Those that have been on their way for so long that nobody can be working on them."""
+    return sorted(one for (one,) in conn.all(_SQL[conn.dialect].stuck, {"age": age}))
+
+
+def parcels(conn: Connection, download_ids: Iterable[int]) -> list[Parcel]:
+    """Those of these downloads that are on their way, in the order of their links."""
+    return [
+        Parcel(
+            found_id,
+            link_id,
+            url,
+            None if kind is None else DownloadType(kind),
+            hash_,
+            key,
+            title,
+            series_id,
+            avoids,
+        )
+        for found_id, link_id, url, kind, hash_, key, title, series_id, avoids, _ in conn.all(
+            _SQL[conn.dialect].parcels, given_ids(download_ids)
+        )
+    ]
+
+
+def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What downloaders have already of these contents."""
+    rows = json.dumps([{"hash": one} for one in sorted(set(hashes))])
+    names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes")
+    found = conn.all(_SQL[conn.dialect].held_elsewhere, {"rows": rows})
+    return {row[0]: dict(zip(names, row, strict=True)) for row in found}
+
+
+def join_held(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Have downloads stand for content that a downloader has already."""
+    conn.run(_SQL[conn.dialect].join_held, {"rows": json.dumps(rows)})
+    _restated(conn, [row["id"] for row in rows])
+
+
+def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
+    """A downloader took these (`id`, `module_id`, `hash`, `save_path`); those that were still wanted."""
+    taken = {one for (one,) in conn.all(_SQL[conn.dialect].accept, {"rows": json.dumps(rows)})}
+    _restated(conn, sorted(taken))
+    return taken
+
+
+def conclude(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Nobody took these: `id`, `status` and `reason` of each."""
+    conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
+    _restated(conn, [row["id"] for row in rows])
+
+
+def touch(conn: Connection, download_ids: Iterable[int]) -> None:
+    """Say that somebody is working on these."""
+    conn.run(_SQL[conn.dialect].touch, given_ids(download_ids))
+
+
+def cancel(conn: Connection, download_ids: Iterable[int], reason: str, owed: Owed = Owed.CANCEL) -> set[int]:
+    """Cancel all of these that are not completed; the downloaders at which something has to be cleared up."""
+    given = {**given_ids(download_ids), "reason": reason}
+    cancelled = [one for (one,) in conn.all(_SQL[conn.dialect].cancel, given)]
+    _restated(conn, cancelled)
+    return attempts.owe(conn, cancelled, owed)
+
+
+def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, Status]]:
+    """The last download of each of these links."""
+    return {
+        link_id: (found, Status(status))
+        for found, link_id, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))
+    }
+
+
+def send_elsewhere(conn: Connection, download_ids: Iterable[int], reason: str) -> list[int]:
+    """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
+    left = sorted(
+        one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, {**given_ids(download_ids), "reason": reason})
+    )
+    attempts.owe(conn, left, Owed.LOOK)
+    return left
+
+
+def sharing(conn: Connection, download_id: int) -> list[int]:
+    """The downloads that stand for the same content at the same downloader, this one among them."""
+    return [one for (one,) in conn.all(_SQL[conn.dialect].sharing, {"id": download_id})] or [download_id]
+
+
+def note_detail(conn: Connection, download: Download, detail: str | None) -> None:
+    """Say what the downloader does with it now."""
+    given = {"hash": download.hash, "module_id": download.module_id, "detail": detail}
+    conn.run(_SQL[conn.dialect].note_detail, given)
+
+
+def forget(conn: Connection, download_id: int) -> None:
+    """Show a download no longer."""
+    conn.run(_SQL[conn.dialect].forget, {"id": download_id})
+
+
+def find(conn: Connection, download_id: int) -> Download:
+    """The download; raises DownloadNotFound."""
+    row = conn.one(_SQL[conn.dialect].get, {"id": download_id})
+    if row is None:
+        raise DownloadNotFound(f"no download has the id {download_id}")
+    return _download(row)
+
+
+def page(
+    conn: Connection,
+    *,
+    before_id: int = LARGEST,
+    limit: int,
+    status: Status | None = None,
+    module_id: int | None = None,
+) -> list[Download]:
+    """Downloads, the newest first."""
+    given = {"before": before_id, "limit": limit, "status": status, "module_id": module_id}
+    return [_download(row) for row in conn.all(_PAGES[status is not None, module_id is not None], given)]
+
+
+def restate_episodes(conn: Connection, download_ids: Iterable[int]) -> None:
+    """Have the episodes of these downloads say how far they are."""
+    conn.run(_SQL[conn.dialect].restate, given_ids(download_ids))
+
+
+def _restated(conn: Connection, download_ids: list[int]) -> list[int]:
+    if download_ids:
+        restate_episodes(conn, download_ids)
+    return download_ids
+
+
+def _download(row: Row) -> Download:
+    (
+        found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,
+        progressed, completed, created, updated, title, series_id, episode_id,
+    ) = row  # fmt: skip
+    return Download(
+        id=found_id,
+        link_id=link_id,
+        module_id=module_id,
+        downloader=name,
+        status=Status(status),
+        hash=hash_,
+        save_path=save_path,
+        progress=progress,
+        size_bytes=size,
+        downloaded_bytes=downloaded,
+        rate=rate,
+        peers=peers,
+        detail=detail,
+        reason=reason,
+        progressed_at=None if progressed is None else to_datetime(progressed),
+        completed_at=None if completed is None else to_datetime(completed),
+        created_at=to_datetime(created),
+        updated_at=to_datetime(updated),
+        title=title,
+        series_id=series_id,
+        episode_id=episode_id,
+    )

@@ -1,0 +1,133 @@
+-- What is given is joined by CROSS JOIN: SQLite reads it first then, and finds the rest by an index. Where it is joined to an
+-- UPDATE, `coalesce` around the status does the same: by the index on that, every row would be compared with all that is given.
+
+-- name: add
+INSERT INTO downloads (link_id, status, queued_at, created_at, updated_at)
+SELECT CAST(given.value ->> 'id' AS bigint), 'pending', :now, :now, :now
+FROM {given} WHERE true
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: requeue
+-- What nobody could take, for those whose link is still wanted.
+UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
+WHERE status = 'no_downloader' AND EXISTS (
+    SELECT 1 FROM anime_links AS link
+    WHERE link.id = downloads.link_id AND link.is_filtered = 0
+        AND link.download_type IN (SELECT CAST(given.value ->> 'type' AS {download_type}) FROM {given}))
+    {refused}
+RETURNING id;
+
+-- name: requeue_links
+UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
+WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+RETURNING id;
+
+-- name: stuck
+-- Waiting for longer than any dispatch takes: the task that had them is dead.
+UPDATE downloads SET queued_at = :now, updated_at = :now
+WHERE status = 'pending' AND updated_at < :now - CAST(:age AS bigint)
+RETURNING id;
+
+-- name: parcels
+SELECT download.id, download.link_id, link.url, link.download_type, link.hash, link.release_key, series.title, series.id,
+       download.avoids_module_id, download.queued_at
+FROM {given} CROSS JOIN downloads AS download
+JOIN anime_links AS link ON link.id = download.link_id
+JOIN series ON series.id = link.series_id
+WHERE download.id = CAST(given.value ->> 'id' AS bigint) AND download.status = 'pending'
+ORDER BY download.link_id;
+
+-- name: held_elsewhere
+-- The same content that a downloader has already, for another link of the release.
+SELECT DISTINCT known.hash, known.module_id, known.status, known.save_path, known.progress, known.size_bytes,
+       known.downloaded_bytes
+FROM {given} CROSS JOIN downloads AS known
+WHERE known.hash = given.value ->> 'hash' AND known.status IN ('downloading', 'completed', 'downloader_error')
+    AND known.module_id IS NOT NULL;
+
+-- name: join_held
+UPDATE downloads
+SET status = given.value ->> 'status', module_id = CAST(given.value ->> 'module_id' AS integer),
+    hash = given.value ->> 'hash', save_path = given.value ->> 'save_path',
+    progress = CAST(given.value ->> 'progress' AS double precision),
+    size_bytes = CAST(given.value ->> 'size_bytes' AS bigint),
+    downloaded_bytes = CAST(given.value ->> 'downloaded_bytes' AS bigint), progressed_at = :now, updated_at = :now
+FROM {given}
+WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.status, '') = 'pending';
+
+-- name: accept
+UPDATE downloads
+SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
+    save_path = given.value ->> 'save_path', progress = 0, downloaded_bytes = 0, rate = NULL, peers = NULL, detail = NULL,
+    reason = NULL, avoids_module_id = NULL, missed_polls = 0, progressed_at = :now, updated_at = :now
+FROM {given}
+WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
+    AND coalesce(downloads.status, '') IN ('pending', 'no_downloader')
+RETURNING downloads.id;
+
+-- name: conclude
+UPDATE downloads
+SET status = given.value ->> 'status', reason = given.value ->> 'reason', module_id = NULL, updated_at = :now
+FROM {given}
+WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.status, '') = 'pending';
+
+-- name: touch
+UPDATE downloads SET updated_at = :now
+WHERE status = 'pending' AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: cancel
+UPDATE downloads SET status = 'cancelled', reason = :reason, rate = NULL, updated_at = :now
+WHERE status IN ({cancellable}) AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+RETURNING id;
+
+-- name: of_links
+-- The last download of each link, whatever became of it.
+SELECT download.id, download.link_id, download.status
+FROM {given} CROSS JOIN downloads AS download
+WHERE download.link_id = CAST(given.value ->> 'id' AS bigint)
+ORDER BY download.id;
+
+-- name: elsewhere
+UPDATE downloads
+SET status = 'pending', avoids_module_id = module_id, module_id = NULL, progress = 0, downloaded_bytes = 0, rate = NULL,
+    peers = NULL, detail = NULL, missed_polls = 0, reason = :reason, queued_at = :now, updated_at = :now
+WHERE status IN ({leaving}) AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+RETURNING id;
+
+-- name: sharing
+-- Every row that stands for the same content at the same downloader.
+SELECT other.id FROM downloads AS mine JOIN downloads AS other
+    ON other.hash = mine.hash AND other.module_id = mine.module_id AND other.status = mine.status
+WHERE mine.id = :id;
+
+-- name: note_detail
+UPDATE downloads SET detail = :detail, rate = NULL, updated_at = :now
+WHERE hash = :hash AND module_id = :module_id AND status = 'downloading';
+
+-- name: forget
+UPDATE downloads SET forgotten_at = :now, updated_at = :now WHERE id = :id;
+
+-- name: restate
+-- What is there stays there; the rest follows the downloads of its links.
+UPDATE episodes
+SET state = CASE
+        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
+                         AND download.status = 'completed') THEN 'have'
+        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
+                         AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'
+        ELSE 'wanted' END,
+    updated_at = :now
+WHERE state <> 'have' AND id IN (
+    SELECT link.episode_id FROM {given} CROSS JOIN downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+    WHERE download.id = CAST(given.value ->> 'id' AS bigint));
+
+-- name: page
+SELECT {download} FROM downloads AS download {joins}
+WHERE download.id < :before AND download.forgotten_at IS NULL {filter}
+ORDER BY download.id DESC LIMIT :limit;
+
+-- name: get
+SELECT {download} FROM downloads AS download {joins} WHERE download.id = :id AND download.forgotten_at IS NULL;

@@ -1,0 +1,232 @@
+"""A core that is killed while it sends, polls or cancels loses no download and doubles none at a downloader.
+
+Two downloaders take what comes, the first of them only a half. In each round new links come, one download is given up, both
+downloaders are polled, and the worker is killed somewhere in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpcore2
+import pytest
+
+from kurabito.app.downloading import Downloading, open_downloading
+from kurabito.app.following import Following, open_following
+from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.downloads.orders import CLEAR, DISPATCH, POLL
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.results import FetchedItem, FetcherResults
+from kurabito.feeds.subscriptions import Wishes
+from kurabito.http import Outbound
+from kurabito.modules.download_types import DownloadType
+from kurabito.modules.services import Capabilities, Registration, ServiceType
+from kurabito.runtime import open_queue
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+PROGRAM = Path(__file__).with_name("dispatch_program.py")
+LINKS = 6
+TLS = httpcore2.default_ssl_context()
+# On SQLite a lock tells at once that a worker died. On PostgreSQL it is the end of its lease.
+LEASES = {"sqlite": 30.0, "postgresql": 0.5}
+
+
+class Downloader:
+    """Takes what is offered, or only every other, and remembers every time that it really began something."""
+
+    def __init__(self, name: str, *, takes_all: bool) -> None:
+        self.name = name
+        self.takes_all = takes_all
+        self.has: set[str] = set()
+        self.begun: list[str] = []
+        self.asked = asyncio.Event()
+        self.port = 0
+
+    async def start(self) -> asyncio.Server:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        return server
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = re.search(rb"content-length: (\d+)", head, re.I)
+                body = await reader.readexactly(int(length[1])) if length else b""
+                self.asked.set()
+                method, target, _ = head.split(b"\r\n")[0].decode().split(" ")
+                text = json.dumps(self._answer(method, target, json.loads(body) if body else {})).encode()
+                writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, method: str, target: str, body: Any) -> Any:
+        if method == "GET":
+            listed = target.partition("hashes=")[2].split(",")
+            found = [one for one in listed if one in self.has]
+            return {"statuses": [{"hash": one, "status": "downloading", "progress": 0.5, "size": 9} for one in found]}
+        if target.endswith("/cancel"):
+            gone = [(one, "cancelled" if one in self.has else "not_found") for one in body["hashes"]]
+            self.has -= set(body["hashes"])
+            return {"results": [{"hash": one, "status": status} for one, status in gone]}
+        return {"results": [self._take(item["url"]) for item in body["items"]]}
+
+    def _take(self, url: str) -> dict[str, Any]:
+        magnet = re.search(r"btih:(\w{40})", url)
+        known = magnet[1] if magnet else hashlib.sha1(url.encode()).hexdigest()
+        if not self.takes_all and int(known, 16) % 2:
+            return {"url": url, "hash": None, "status": "rejected", "reason": "odd"}
+        if known not in self.has:
+            self.begun.append(known)
+            self.has.add(known)
+        return {"url": url, "hash": known, "status": "accepted"}
+
+
+@contextmanager
+def living(url: str) -> Iterator[subprocess.Popen[str]]:
+    lease = LEASES[url.partition(":")[0]]
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAM), url, str(lease)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        yield program
+        assert program.stdin is not None
+        program.stdin.close()
+
+
+async def start(program: subprocess.Popen[str]) -> int:
+    """The id of a new worker's process."""
+    assert program.stdin is not None
+    assert program.stdout is not None
+    program.stdin.write("\n")
+    program.stdin.flush()
+    return int(await asyncio.to_thread(program.stdout.readline))
+
+
+class Core:
+    """What asks for downloads, while others carry it out and die."""
+
+    def __init__(self, queue: SqlQueue, following: Following, downloading: Downloading) -> None:
+        self.queue = queue
+        self.following = following
+        self.downloading = downloading
+        self.subscription_id = 0
+        self.rounds = 0
+
+    async def prepare(self, *downloaders: Downloader) -> None:
+        wishes = Wishes(name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False)
+        self.subscription_id = (await self.following.subscriptions.create(wishes, StartWith.MISSING)).id
+        for one in downloaders:
+            capabilities = Capabilities(supported_download_types=tuple(DownloadType))
+            await self.following.services.register(
+                Registration(
+                    service_type=ServiceType.DOWNLOADER,
+                    service_name=one.name,
+                    host="127.0.0.1",
+                    port=one.port,
+                    instance_id="first",
+                    token="secret",
+                    capabilities=capabilities,
+                )
+            )
+
+    async def ask(self, chance: random.Random) -> None:
+        """New links, a poll, and one download that is given up."""
+        self.rounds += 1
+        items = tuple(
+            FetchedItem(title=f"[Kura] Yoru no Kurabito {self.rounds} - {number:02}", download_url=self._url(number))
+            for number in range(LINKS)
+        )
+        await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
+        await self.queue.enqueue(POLL)
+        under_way = await self.all("SELECT id FROM downloads WHERE status IN ('pending', 'downloading')")
+        await self.downloading.downloads.cancel(chance.choice(under_way)[0])
+
+    def _url(self, number: int) -> str:
+        name = self.rounds * LINKS + number
+        # Of one half the hash is known beforehand, of the other only the downloader can tell.
+        return f"magnet:?xt=urn:btih:{name:040x}" if number % 2 else f"https://feeds.example/{name}.torrent"
+
+    async def settle(self) -> None:
+        """Wait until everything that was asked for is done."""
+        for task_type in (DISPATCH, POLL, CLEAR):
+            for task in (await self.queue.list(task_type=task_type, limit=100)).items:
+                done = await self.queue.wait(task.id, timeout=60)
+                assert done.state == "succeeded", done.last_error
+
+    async def all(self, sql: str) -> list[tuple[Any, ...]]:
+        return await self.queue.database.read(lambda conn: conn.all(sql))
+
+
+@pytest.fixture
+async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
+    async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
+        assert isinstance(queue, SqlQueue)
+        migrate(queue.database, PRODUCT)
+        downloading = open_downloading(queue, outbound, Settings(state=tmp_path))
+        yield Core(queue, open_following(queue, outbound, taking=downloading.taking), downloading)
+
+
+@pytest.mark.parametrize("seed", [6])
+async def test_no_download_is_lost_or_doubled_by_kills(core: Core, url: str, seed: int) -> None:
+    await kill_and_check(core, url, random.Random(seed), kills=24 if url.startswith("sqlite") else 8)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+async def test_no_download_is_lost_or_doubled_by_three_hundred_kills(core: Core, url: str) -> None:
+    await kill_and_check(core, url, random.Random(2026), kills=300)
+
+
+async def kill_and_check(core: Core, url: str, chance: random.Random, kills: int) -> None:
+    half, whole = Downloader("half", takes_all=False), Downloader("whole", takes_all=True)
+    servers = [await half.start(), await whole.start()]
+    await core.prepare(half, whole)
+    with living(url) as program:
+        worker = await start(program)
+        try:
+            for _ in range(kills):
+                half.asked.clear()
+                await core.ask(chance)
+                if chance.random() < 0.7:
+                    await half.asked.wait()
+                # About as long as it takes from there to the end, so that the kills fall everywhere.
+                await asyncio.sleep(chance.uniform(0.0, 0.06))
+                os.kill(worker, signal.SIGKILL)
+                worker = await start(program)
+                await core.settle()
+            # What was cancelled after it was sent, before a crash, is cleared up by a poll at the latest.
+            await core.queue.enqueue(POLL)
+            await core.settle()
+        finally:
+            os.kill(worker, signal.SIGKILL)
+    for server in servers:
+        server.close()
+    await check(core, half, whole, kills)
+
+
+async def check(core: Core, half: Downloader, whole: Downloader, kills: int) -> None:
+    statuses = await core.all("SELECT status, count(*) FROM downloads GROUP BY status ORDER BY status")
+    assert statuses == [("cancelled", kills), ("downloading", kills * (LINKS - 1))]
+    for one in (half, whole):
+        assert len(one.begun) == len(set(one.begun)), f"{one.name} began something twice"
+    assert not half.has & whole.has
+    kept = {hash_ for (hash_,) in await core.all("SELECT hash FROM downloads WHERE status = 'downloading'")}
+    assert half.has | whole.has == kept
+    assert len(kept) == kills * (LINKS - 1)
+    (lost,) = await core.all("SELECT coalesce(sum(lost_leases), 0) FROM tasks")
+    assert lost[0] > 0, "no kill fell into anything"
