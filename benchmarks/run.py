@@ -41,6 +41,7 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
 

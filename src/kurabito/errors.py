@@ -55,6 +55,10 @@
     │   ├── SeriesConflict      another series has that name and season
     │   ├── TitleRuleNotFound   no title rule has that id                   (also LookupError)
     │   └── TitleRuleConflict   another title rule has that name
+    ├── DownloaderError
+    │   ├── DownloaderUnavailable the program that downloads does not answer
+    │   ├── DownloaderLoginRefused it does not know the name or the password
+    │   └── TransferNotFound    the program has no download of that hash    (also LookupError)
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
@@ -326,6 +330,33 @@ class TitleRuleConflict(CatalogError):
 
     code = "title_rule_conflict"
     status = 409
+
+
+class DownloaderError(KurabitoError):
+    """Something about a program that downloads could not be done."""
+
+    code = "downloader"
+    status = 502
+
+
+class DownloaderUnavailable(DownloaderError):
+    """The program that downloads does not answer, or not as it should."""
+
+    code = "downloader_unavailable"
+    status = 503
+
+
+class DownloaderLoginRefused(DownloaderError):
+    """The program that downloads does not know the name or the password."""
+
+    code = "downloader_login_refused"
+
+
+class TransferNotFound(DownloaderError, LookupError):
+    """The program that downloads has no download of that hash."""
+
+    code = "transfer_not_found"
+    status = 404
 
 
 class OutboundError(KurabitoError):

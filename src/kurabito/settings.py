@@ -102,6 +102,10 @@ class Settings(BaseSettings):
         description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
         "only when asked",
     )
+    torrent_port: int = Field(6884, ge=1, le=65535, description="port of the embedded downloader for peers")
+    torrent_interface: str = Field(
+        "", pattern=r"^[\w.:-]*$", description="address or device like tun0 that torrents are bound to; default: all"
+    )
     dataplane_role: str = Field(
         "kurabito_dataplane",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

@@ -8,6 +8,7 @@
     downloading.py  what is taken, who fetches it, and how far it is
     listening.py    where we listen, and who may connect there
     site.py         what answers HTTP
+    downloader.py   a downloader service, which is a program of its own
     supervision.py  the data plane as a process that is kept alive
     serving.py      all of it together, until it is told to stop
     doctor/         what is wrong here, and how to make it right

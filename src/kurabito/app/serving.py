@@ -127,9 +127,9 @@ async def serve(
                 about=about,
                 downloading=downloading,
             )
-            server = _Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
+            server = Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
-            await _run_together(server, listener, services)
+            await run_together(server, listener, services)
     _log.info("stopped")
 
 
@@ -138,7 +138,7 @@ def _worker(settings: Settings, queue: Queue, registry: Registry) -> Worker:
     return Worker(queue, registry, lease=lease, heartbeat=heartbeat, grace=_TASKS_END)
 
 
-async def _run_together(server: _Server, listener: socket.socket, services: Sequence[_Service]) -> None:
+async def run_together(server: Server, listener: socket.socket, services: Sequence[_Service]) -> None:
     """Run until a signal comes or one of them fails, then end all of them side by side."""
     stop = asyncio.Event()
     try:
@@ -156,7 +156,7 @@ async def _run_together(server: _Server, listener: socket.socket, services: Sequ
         raise _first(failed) from None
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Uvicorn that says when it answers, and leaves signals to us: it ends together with everything else."""
 
     def __init__(self, site: ASGIApp, *, on_started: Callable[[], None], on_stopping: Callable[[], None]) -> None:

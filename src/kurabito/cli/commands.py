@@ -19,6 +19,7 @@ from kurabito.cli.dataplane import dataplane
 from kurabito.cli.dedupe import dedupe
 from kurabito.cli.demo import demo
 from kurabito.cli.doctor import doctor
+from kurabito.cli.downloader import downloader
 from kurabito.cli.fetch import fetch
 from kurabito.cli.serve import serve
 from kurabito.cli.title import title
@@ -37,6 +38,7 @@ app.command()(demo)
 app.command()(doctor)
 app.command()(config)
 app.command()(dataplane)
+app.command()(downloader)
 app.command()(dedupe)
 app.command()(worker)
 app.command()(title)

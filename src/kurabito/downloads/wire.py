@@ -51,15 +51,15 @@ class Downloaders(Protocol):
         """Have these given up; those that are there no longer."""
         ...
 
-    async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:  # noqa: A002 (their word)
+    async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
         """Have one forgotten, with its files if so wished; one that is not there is forgotten already."""
         ...
 
-    async def pause(self, service: Service, hash: str) -> None:  # noqa: A002
+    async def pause(self, service: Service, hash: str) -> None:
         """Let it rest."""
         ...
 
-    async def resume(self, service: Service, hash: str) -> None:  # noqa: A002
+    async def resume(self, service: Service, hash: str) -> None:
         """Let it go on."""
         ...
 
@@ -106,7 +106,7 @@ class RemoteDownloaders:
             gone |= read_cancelled(answer, set(part))
         return gone
 
-    async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:  # noqa: A002
+    async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
         wish = f"?delete_files={'true' if delete_files else 'false'}"
         try:
             await self._calls.tell(service, "DELETE", f"{_one(service, hash)}{wish}")
@@ -114,10 +114,10 @@ class RemoteDownloaders:
             if refused.answered != 404:
                 raise
 
-    async def pause(self, service: Service, hash: str) -> None:  # noqa: A002
+    async def pause(self, service: Service, hash: str) -> None:
         await self._calls.tell(service, "POST", f"{_one(service, hash)}/pause")
 
-    async def resume(self, service: Service, hash: str) -> None:  # noqa: A002
+    async def resume(self, service: Service, hash: str) -> None:
         await self._calls.tell(service, "POST", f"{_one(service, hash)}/resume")
 
 

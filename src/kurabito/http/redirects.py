@@ -11,7 +11,9 @@ from kurabito.http.shown import shown
 
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})
 # On the way to another host everything else that was given stays behind: any of it may be a secret for the first one.
-_CARRIED: Final = ("accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "user-agent")
+_CARRIED: Final = (
+    "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range", "range", "user-agent",
+)  # fmt: skip
 _OF_A_BODY: Final = ("content-length", "content-type", "transfer-encoding")
 
 

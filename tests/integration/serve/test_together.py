@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from kurabito.app.listening import address_of, listen
-from kurabito.app.serving import _run_together, _Server
+from kurabito.app.serving import Server, run_together
 from kurabito.errors import DatabaseUnavailable
 
 
@@ -39,8 +39,8 @@ async def test_one_that_breaks_ends_all_with_its_own_reason() -> None:
     broken, whole, started = Service(), Service(), asyncio.Event()
     with listen("127.0.0.1", 0) as listener:
         url = address_of(listener)
-        server = _Server(site, on_started=started.set, on_stopping=lambda: None)
-        together = asyncio.create_task(_run_together(server, listener, [broken, whole]))
+        server = Server(site, on_started=started.set, on_stopping=lambda: None)
+        together = asyncio.create_task(run_together(server, listener, [broken, whole]))
         await started.wait()
         assert (await asyncio.to_thread(httpx2.get, url)).status_code == 204
         broken.break_down.set()

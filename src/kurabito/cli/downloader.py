@@ -1,0 +1,64 @@
+"""`kurabito downloader`: a program that downloads, as a service of the core."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def downloader(
+    client: Annotated[str, typer.Option(help="qbittorrent, transmission, aria2, or embedded.", metavar="NAME")],
+    core: Annotated[str, typer.Option(help="Where Kurabito is.", metavar="URL")] = "http://127.0.0.1:8484",
+    url: Annotated[
+        str | None,
+        typer.Option(help="Where the client is; its usual port on this machine if not given.", metavar="URL"),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8485,
+    username: Annotated[str, typer.Option(help="Name to log in to the client with.")] = "",
+    name: Annotated[
+        str | None, typer.Option(help="What the core calls this downloader; the client's name if not given.")
+    ] = None,
+) -> None:
+    """Offer a client to the core as a downloader, until Ctrl-C or SIGTERM.
+
+    It registers itself, and again when the core was away. The password of the client (for aria2 its secret) is taken from
+    `KURABITO_CLIENT_PASSWORD`, the key for the core from `KURABITO_API_KEY`: one of scope `module`. Where
+    `KURABITO_DOWNLOAD_ROOT` is set, nothing is saved outside of it.
+
+    Examples:
+
+        kurabito key create nas --scope module
+
+        kurabito downloader --client qbittorrent --url http://nas.local:8080 --username me --core http://127.0.0.1:8484
+
+        kurabito downloader --client embedded
+    """
+    import asyncio
+    import os
+
+    from kurabito import logs, settings
+    from kurabito.app.downloader import run_downloader
+    from kurabito.downloads.clients.opening import ClientName
+
+    try:
+        chosen_client = ClientName(client)
+    except ValueError:
+        names = ", ".join(known.value for known in ClientName)
+        raise typer.BadParameter(f"must be one of {names}", param_hint="--client") from None
+    # Its own host and port: those of the settings are the core's.
+    chosen = settings.load(host=host, port=port)
+    logs.configure(format=chosen.log_format, level=chosen.log_level)
+    asyncio.run(
+        run_downloader(
+            chosen,
+            chosen_client,
+            url=url,
+            core=core,
+            name=name or chosen_client.value,
+            username=username,
+            password=os.environ.get("KURABITO_CLIENT_PASSWORD", ""),
+            on_listening=lambda address: typer.echo(f"The downloader {chosen_client.value} listens on {address}"),
+        )
+    )

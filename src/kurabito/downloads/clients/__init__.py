@@ -1,0 +1,1 @@
+"""The programs that download, each behind the same port."""

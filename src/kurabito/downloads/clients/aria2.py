@@ -1,0 +1,267 @@
+"""aria2, through its JSON-RPC.
+
+We choose the id of what we add: the beginning of its hash. A magnet link gets a second id from aria2 once it knows what is
+in the torrent, so the ids are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.leftovers import remove_files
+from kurabito.downloads.clients.native_ids import NativeIds
+from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.items import (
+    CancelResult,
+    CancelStatus,
+    DownloadItem,
+    DownloadItemResult,
+    DownloadStatus,
+    TransferStatus,
+)
+from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.http import Outbound
+
+ARIA2_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT, DownloadType.HTTP)
+
+_KEYS: Final = [
+    "gid", "status", "infoHash", "totalLength", "completedLength", "downloadSpeed", "connections", "seeder",
+    "errorCode", "errorMessage", "followedBy", "following", "dir", "files", "bittorrent",
+]  # fmt: skip
+# A plain file that happens to be a torrent is what was asked for, not a reason to download more.
+_PLAIN: Final = {
+    "follow-torrent": "false",
+    "follow-metalink": "false",
+    "continue": "true",
+    "auto-file-renaming": "false",
+}
+_OVER: Final = frozenset({"complete", "error", "removed"})
+_GONE: Final = frozenset({"error", "removed"})
+_MOST: Final = 100_000
+# Another download of the same torrent was there first.
+_REGISTERED_TWICE: Final = "12"
+
+Entry = Mapping[str, Any]
+
+
+class Aria2Client:
+    """Adds to, and asks, an aria2 that runs somewhere."""
+
+    def __init__(self, calls: Calls, outbound: Outbound, ids: NativeIds) -> None:
+        self._calls = calls
+        self._taking = Taking(outbound, ARIA2_TYPES)
+        self._ids = ids
+        self._secret = ""
+
+    async def login(self, username: str, password: str) -> None:
+        """aria2 knows no names; its secret is the password."""
+        self._secret = password
+        await self._done("aria2.getVersion")
+
+    @property
+    def _token(self) -> str:
+        return f"token:{self._secret}"
+
+    async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
+        # Told apart here: each item would else say for itself that nobody is there.
+        await self._done("aria2.getVersion")
+        return await self._taking.each(items, self._add)
+
+    async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
+        found = await self._find(hashes)
+        for hash, entry in found.items():
+            await self._remove(hash, entry, delete_files=not _is_complete(entry))
+        return [
+            CancelResult(hash, CancelStatus.CANCELLED if hash in found else CancelStatus.NOT_FOUND) for hash in hashes
+        ]
+
+    async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
+        found = await self._find(hashes)
+        if not hashes:
+            await self._done("aria2.getVersion")
+        return [_status(hash, found[hash]) for hash in hashes if hash in found]
+
+    async def pause_torrent(self, hash: str) -> None:
+        entry = await self._one(hash)
+        if entry["status"] in ("active", "waiting"):
+            await self._done("aria2.forcePause", entry["gid"])
+
+    async def resume_torrent(self, hash: str) -> None:
+        entry = await self._one(hash)
+        if entry["status"] == "paused":
+            await self._done("aria2.unpause", entry["gid"])
+
+    async def delete_torrent(self, hash: str, delete_files: bool) -> None:
+        await self._remove(hash, await self._one(hash), delete_files=delete_files)
+
+    async def _add(self, offer: Offer) -> None:
+        there = (await self._find([offer.hash])).get(offer.hash)
+        if there is not None:
+            if there["status"] not in _GONE:
+                return
+            await self._remove(offer.hash, there, delete_files=False)
+        gid = offer.hash[:16]
+        await self._ids.put(offer.hash, gid)
+        options = {"dir": offer.item.save_path, "gid": gid}
+        if offer.torrent is not None:
+            content = base64.b64encode(offer.torrent.content).decode("ascii")
+            problem, _ = await self._ask("aria2.addTorrent", content, [], options)
+        elif offer.kind is DownloadType.MAGNET:
+            problem, _ = await self._ask("aria2.addUri", [offer.item.url], options)
+        else:
+            problem, _ = await self._ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
+        if problem is not None and "is not unique" not in problem:
+            await self._ids.drop(offer.hash)
+            raise Refused(f"aria2 does not take it: {problem}")
+
+    async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
+        if entry["status"] not in _OVER:
+            # It may have ended a moment ago, which is as good.
+            await self._ask("aria2.forceRemove", entry["gid"])
+        for gid in (entry["gid"], entry.get("following")):
+            if gid:
+                await self._forget(gid)
+        await self._ids.drop(hash)
+        if delete_files:
+            await asyncio.to_thread(remove_files, Path(entry["dir"]), _files(entry))
+
+    async def _forget(self, gid: str) -> None:
+        # Until a removed download has let go of its files its result is not there to be forgotten.
+        for _ in range(50):
+            problem, _answer = await self._ask("aria2.removeDownloadResult", gid)
+            if problem is None or "not found" in problem:
+                return
+            await asyncio.sleep(0.1)
+
+    async def _one(self, hash: str) -> Entry:
+        entry = (await self._find([hash])).get(hash)
+        if entry is None or entry["status"] == "removed":
+            raise TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
+        return entry
+
+    async def _find(self, hashes: Sequence[str]) -> dict[str, Entry]:
+        """What aria2 has of these: by the id that was kept, else by the torrent's own hash."""
+        if not hashes:
+            return {}
+        kept = await self._ids.of(hashes)
+        gids = {hash: kept.get(hash, hash[:16]) for hash in hashes}
+        found: dict[str, Entry] = {}
+        while gids:
+            entries = await self._tell(list(gids.values()))
+            following = {}
+            for (hash, _), entry in zip(gids.items(), entries, strict=True):
+                if entry is None or entry.get("errorCode") == _REGISTERED_TWICE:
+                    continue
+                if entry.get("followedBy"):
+                    following[hash] = entry["followedBy"][0]
+                    await self._ids.put(hash, following[hash])
+                else:
+                    found[hash] = entry
+            gids = following
+        if missing := [hash for hash in hashes if hash not in found]:
+            by_hash = await self._torrents()
+            found |= {hash: by_hash[hash] for hash in missing if hash in by_hash}
+        return found
+
+    async def _tell(self, gids: Sequence[str]) -> list[Entry | None]:
+        calls = [{"methodName": "aria2.tellStatus", "params": [self._token, gid, _KEYS]} for gid in gids]
+        # Each answer is a list of one, or an error.
+        return [answer[0] if isinstance(answer, list) else None for answer in await self._batch(calls)]
+
+    async def _torrents(self) -> dict[str, Entry]:
+        """Every torrent that aria2 has, by its hash."""
+        lists = [("aria2.tellStopped", [0, _MOST]), ("aria2.tellWaiting", [0, _MOST]), ("aria2.tellActive", [])]
+        calls = [{"methodName": name, "params": [self._token, *span, _KEYS]} for name, span in lists]
+        entries = [entry for answer in await self._batch(calls) if isinstance(answer, list) for entry in answer[0]]
+        return {
+            entry["infoHash"]: entry
+            for entry in entries
+            if entry.get("infoHash") and not entry.get("followedBy") and entry.get("errorCode") != _REGISTERED_TWICE
+        }
+
+    async def _batch(self, calls: list[dict[str, Any]]) -> list[Any]:
+        problem, answers = await self._post("system.multicall", [calls])
+        if problem is not None:
+            raise self._failed("system.multicall", problem)
+        for answer in answers:
+            if isinstance(answer, dict) and answer.get("message") == "Unauthorized":
+                raise self._refused()
+        return list(answers)
+
+    async def _done(self, method: str, *params: Any) -> None:
+        problem, _ = await self._ask(method, *params)
+        if problem is not None:
+            raise self._failed(method, problem)
+
+    async def _ask(self, method: str, *params: Any) -> tuple[str | None, Any]:
+        """What went wrong, if anything did, and the answer."""
+        problem, answer = await self._post(method, [self._token, *params])
+        if problem == "Unauthorized":
+            raise self._refused()
+        return problem, answer
+
+    async def _post(self, method: str, params: list[Any]) -> tuple[str | None, Any]:
+        response = await self._calls.send(
+            "POST", "/jsonrpc", json={"jsonrpc": "2.0", "id": "kurabito", "method": method, "params": params}
+        )
+        answer = self._calls.json(response)
+        if "error" in answer:
+            return str(answer["error"].get("message")), None
+        return None, answer.get("result")
+
+    def _failed(self, method: str, problem: str) -> DownloaderUnavailable:
+        return DownloaderUnavailable(f"aria2 at {self._calls.url} could not do {method}: {problem}")
+
+    def _refused(self) -> DownloaderLoginRefused:
+        return DownloaderLoginRefused(
+            f"aria2 at {self._calls.url} does not know this secret; give the value of its --rpc-secret in "
+            "KURABITO_CLIENT_PASSWORD"
+        )
+
+
+def _is_metadata(entry: Entry) -> bool:
+    """Whether this only finds out what is in the torrent."""
+    return any(file["path"].startswith("[METADATA]") for file in entry["files"])
+
+
+def _is_complete(entry: Entry) -> bool:
+    return not _is_metadata(entry) and (entry["status"] == "complete" or entry.get("seeder") == "true")
+
+
+def _files(entry: Entry) -> list[Path]:
+    """The files of a download, and where aria2 notes how far it is."""
+    paths = [Path(file["path"]) for file in entry["files"] if file["path"] and not _is_metadata(entry)]
+    name = entry.get("bittorrent", {}).get("info", {}).get("name")
+    notes = [Path(entry["dir"]) / f"{name}.aria2"] if name else [path.with_name(f"{path.name}.aria2") for path in paths]
+    return [*paths, *notes]
+
+
+def _status(hash: str, entry: Entry) -> DownloadStatus:
+    is_metadata, state = _is_metadata(entry), entry["status"]
+    total, done = (0, 0) if is_metadata else (int(entry["totalLength"]), int(entry["completedLength"]))
+    # Whatever follows a magnet link is another download. There is none when aria2 does not like what is in it.
+    is_refused = is_metadata and state == "complete"
+    detail: str | None
+    if is_refused or state in _GONE:
+        status = TransferStatus.ERROR
+        detail = "aria2 does not take what is in the torrent" if is_refused else entry.get("errorMessage") or state
+    elif _is_complete(entry):
+        status, detail = TransferStatus.COMPLETED, "seeding" if state == "active" else None
+    else:
+        status = TransferStatus.DOWNLOADING
+        detail = {"paused": "paused", "waiting": "queued"}.get(state) or ("metadata" if is_metadata else None)
+    return DownloadStatus(
+        hash=hash,
+        status=status,
+        progress=done / total if total else float(status is TransferStatus.COMPLETED),
+        size=total,
+        rate=int(entry["downloadSpeed"]),
+        peers=int(entry["connections"]),
+        detail=detail,
+    )

@@ -1,0 +1,228 @@
+"""Torrents in this process, by libtorrent. What is under way is kept in a folder and goes on at the next start."""
+
+from __future__ import annotations
+
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import libtorrent as lt
+
+from kurabito.downloads.clients.embedded.kept import keep
+from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
+from kurabito.downloads.clients.taking import Offer, Refused
+from kurabito.downloads.items import DownloadStatus, TransferStatus
+from kurabito.logs import get_logger
+
+log = get_logger(__name__)
+
+_SAVED_EVERY: Final = 30.0
+_GOODBYE: Final = 3.0
+_CHECKING: Final = frozenset({lt.torrent_status.checking_files, lt.torrent_status.checking_resume_data})
+_TELLS: Final = lt.alert_category.status | lt.alert_category.error | lt.alert_category.storage
+
+
+class Torrents:
+    """One libtorrent session. Its methods wait for libtorrent, so they are called from threads."""
+
+    def __init__(self, folder: Path, options: EmbeddedOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._session: lt.session | None = None
+        self._handles: dict[str, lt.torrent_handle] = {}
+        self._lock = threading.Lock()
+        self._saved = 0.0
+
+    def open(self) -> None:
+        """Start, and go on with what was under way."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._session = lt.session(_settings(self._options))
+        for file in sorted(self._folder.glob(f"*{RESUME_SUFFIX}")):
+            try:
+                params = lt.read_resume_data(file.read_bytes())
+                self._handles[file.stem] = self._session.add_torrent(params)
+            except (RuntimeError, OSError) as error:
+                log.warning("a torrent cannot go on", hash=file.stem, error=error)
+
+    def close(self) -> None:
+        """Keep how far everything is, and stop."""
+        if self._session is None:
+            return
+        self._session.pause()
+        left = self._ask_to_save(lt.torrent_handle.only_if_modified)
+        until = time.monotonic() + _GOODBYE
+        while left > 0 and time.monotonic() < until:
+            self._session.wait_for_alert(100)
+            left -= self.tend()
+        self._handles.clear()
+        self._session = None
+
+    def add(self, offer: Offer) -> None:
+        """Take a torrent; what is there already stays as it is."""
+        assert self._session is not None, "it is opened first"
+        try:
+            if offer.torrent is not None:
+                params = lt.load_torrent_buffer(offer.torrent.content)
+            else:
+                params = lt.parse_magnet_uri(offer.item.url)
+        except RuntimeError as error:
+            raise Refused(f"libtorrent does not take it: {error}") from None
+        params.save_path = offer.item.save_path
+        with self._lock:
+            there = self._handles.get(offer.hash)
+            if there is not None and not there.status().errc.value():
+                return
+            if there is not None:
+                # Asked for again after an error: another try with what is on the disk.
+                there.clear_error()
+                there.resume()
+                return
+            # Kept first: a torrent that is taken is never forgotten.
+            keep(self._kept(offer.hash), lt.write_resume_data_buf(params))
+            try:
+                self._handles[offer.hash] = self._session.add_torrent(params)
+            except RuntimeError as error:
+                self._kept(offer.hash).unlink(missing_ok=True)
+                raise Refused(f"libtorrent does not take it: {error}") from None
+
+    def status(self, hash: str) -> DownloadStatus | None:
+        """How a torrent is doing; None when it is not ours."""
+        handle = self._handles.get(hash)
+        return None if handle is None else _status(hash, handle.status())
+
+    def pause(self, hash: str) -> bool:
+        """Let a torrent rest; false when it is not ours."""
+        handle = self._handles.get(hash)
+        if handle is None:
+            return False
+        # What is managed would be started again as soon as there is room.
+        handle.unset_flags(lt.torrent_flags.auto_managed)
+        handle.pause()
+        handle.save_resume_data(lt.torrent_handle.save_info_dict)
+        return True
+
+    def resume(self, hash: str) -> bool:
+        """Let a torrent go on; false when it is not ours."""
+        handle = self._handles.get(hash)
+        if handle is None:
+            return False
+        handle.set_flags(lt.torrent_flags.auto_managed)
+        handle.resume()
+        handle.save_resume_data(lt.torrent_handle.save_info_dict)
+        return True
+
+    def remove(self, hash: str, *, delete_files: bool) -> bool:
+        """Forget a torrent; false when it is not ours."""
+        with self._lock:
+            handle = self._handles.pop(hash, None)
+            self._kept(hash).unlink(missing_ok=True)
+            if handle is None or self._session is None:
+                return False
+            self._session.remove_torrent(handle, lt.session.delete_files if delete_files else 0)
+            return True
+
+    def tend(self) -> int:
+        """Keep what libtorrent tells to keep, and end what was seeded enough; how many answers came to wishes to save."""
+        if self._session is None:
+            return 0
+        answers = 0
+        for alert in self._session.pop_alerts():
+            match alert:
+                case lt.save_resume_data_alert():
+                    answers += 1
+                    self._keep(alert)
+                case lt.save_resume_data_failed_alert():
+                    answers += 1
+                case lt.metadata_received_alert() | lt.torrent_finished_alert():
+                    if alert.handle.is_valid():
+                        alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
+                case _:
+                    pass
+        if time.monotonic() - self._saved > _SAVED_EVERY:
+            self._saved = time.monotonic()
+            self._ask_to_save(lt.torrent_handle.only_if_modified)
+        self._end_seeding()
+        return answers
+
+    def _ask_to_save(self, when: int) -> int:
+        handles = [handle for handle in self._handles.values() if handle.is_valid() and handle.need_save_resume_data()]
+        for handle in handles:
+            handle.save_resume_data(lt.torrent_handle.save_info_dict | when)
+        return len(handles)
+
+    def _keep(self, alert: lt.save_resume_data_alert) -> None:
+        with self._lock:
+            # One that was removed meanwhile must not come back at the next start.
+            hash = self._name(alert.params.info_hashes)
+            if hash is not None:
+                keep(self._kept(hash), lt.write_resume_data_buf(alert.params))
+
+    def _name(self, hashes: lt.info_hash_t) -> str | None:
+        """What we call a torrent. One that we know by one of its hashes gets the other with its metadata."""
+        return next((name for name in (str(hashes.v1), str(hashes.get_best())) if name in self._handles), None)
+
+    def _end_seeding(self) -> None:
+        for handle in self._handles.values():
+            status = handle.status()
+            if not status.is_finished or status.paused:
+                continue
+            given = status.all_time_upload / max(1, status.total_wanted)
+            if given >= self._options.ratio or status.seeding_duration.total_seconds() >= self._options.seed_seconds:
+                handle.unset_flags(lt.torrent_flags.auto_managed)
+                handle.pause()
+
+    def _kept(self, hash: str) -> Path:
+        return self._folder / f"{hash}{RESUME_SUFFIX}"
+
+
+def _settings(options: EmbeddedOptions) -> lt.settings_pack:
+    interfaces = [options.interface] if options.interface else ["0.0.0.0", "[::]"]  # noqa: S104 - peers are anywhere
+    return {
+        "user_agent": f"Kurabito/{version('kurabito')} libtorrent/{lt.version}",
+        "listen_interfaces": ",".join(f"{interface}:{options.port}" for interface in interfaces),
+        "outgoing_interfaces": options.interface,
+        "enable_dht": options.finds_peers,
+        # These speak to the router and to the neighbours, which nobody asked for.
+        "enable_upnp": False,
+        "enable_natpmp": False,
+        "enable_lsd": False,
+        # Ten times slower than TCP on a fast line. Whoever comes with it is welcome all the same.
+        "enable_outgoing_utp": False,
+        "active_downloads": 8,
+        "active_seeds": 20,
+        "active_limit": 200,
+        "stop_tracker_timeout": 1,
+        "alert_mask": _TELLS,
+    }
+
+
+def _status(hash: str, status: lt.torrent_status) -> DownloadStatus:
+    if status.errc.value():
+        word = TransferStatus.ERROR
+    elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
+        word = TransferStatus.COMPLETED
+    else:
+        word = TransferStatus.DOWNLOADING
+    return DownloadStatus(
+        hash=hash,
+        status=word,
+        progress=1.0 if word is TransferStatus.COMPLETED else status.progress if status.has_metadata else 0.0,
+        size=status.total_wanted,
+        rate=status.download_payload_rate,
+        peers=status.num_peers,
+        detail=_detail(status),
+    )
+
+
+def _detail(status: lt.torrent_status) -> str | None:
+    if status.errc.value():
+        return status.errc.message()
+    if status.is_finished:
+        return None if status.paused else "seeding"
+    if status.paused:
+        return "queued" if status.flags & lt.torrent_flags.auto_managed else "paused"
+    if status.state in _CHECKING:
+        return "checking"
+    return None if status.has_metadata else "metadata"

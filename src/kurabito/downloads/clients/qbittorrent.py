@@ -1,0 +1,198 @@
+"""qBittorrent, through its web API: version 4, and version 5 where its words differ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import httpx2
+
+from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.items import (
+    CancelResult,
+    CancelStatus,
+    DownloadItem,
+    DownloadItemResult,
+    DownloadStatus,
+    TransferStatus,
+)
+from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.http import Outbound
+
+QBITTORRENT_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)
+
+# From this version of the web API on, what was paused is called stopped.
+_STOPPED_SINCE: Final = (2, 11)
+_BROKEN: Final = frozenset({"error", "missingFiles"})
+# Version 5 says stopped where version 4 said paused.
+_DETAILS: Final = {
+    "uploading": "seeding", "stalledUP": "seeding", "forcedUP": "seeding", "queuedUP": "seeding",
+    "pausedDL": "paused", "stoppedDL": "paused", "queuedDL": "queued", "stalledDL": "stalled",
+    "metaDL": "metadata", "forcedMetaDL": "metadata",
+    "checkingDL": "checking", "checkingUP": "checking", "checkingResumeData": "checking",
+    "allocating": "allocating", "moving": "moving",
+    "error": "qBittorrent has an error with it", "missingFiles": "its files are missing",
+}  # fmt: skip
+_NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL"})
+
+Torrent = Mapping[str, Any]
+
+
+class QBittorrentClient:
+    """Adds to, and asks, a qBittorrent that runs somewhere."""
+
+    def __init__(self, calls: Calls, outbound: Outbound) -> None:
+        self._calls = calls
+        self._taking = Taking(outbound, QBITTORRENT_TYPES)
+        self._credentials: tuple[str, str] | None = None
+        self._logging_in = asyncio.Lock()
+        self._logins = 0
+        self._rest, self._go_on = "pause", "resume"
+
+    async def login(self, username: str, password: str) -> None:
+        response = await self._calls.send(
+            "POST",
+            "/api/v2/auth/login",
+            data={"username": username, "password": password},
+            headers={"Referer": self._calls.url},
+        )
+        # Version 4 says "Fails." with status 200, version 5 answers 401; 403 is for an address that tried too often.
+        if response.status_code in (401, 403) or response.text.strip() == "Fails.":
+            raise DownloaderLoginRefused(
+                f"qBittorrent at {self._calls.url} does not know this name and password; check --username and "
+                "KURABITO_CLIENT_PASSWORD"
+            )
+        if not response.is_success:
+            raise self._calls.odd(response)
+        self._credentials = (username, password)
+        version = (await self._calls.send("GET", "/api/v2/app/webapiVersion")).text
+        try:
+            is_new = tuple(int(part) for part in version.strip().split(".")[:2]) >= _STOPPED_SINCE
+        except ValueError:
+            raise DownloaderUnavailable(
+                f"{self._calls.url} does not say the version of its web API; check that the URL is that of qBittorrent"
+            ) from None
+        self._rest, self._go_on = ("stop", "start") if is_new else ("pause", "resume")
+        self._logins += 1
+
+    async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
+        known = await self._all()
+
+        async def take(offer: Offer) -> None:
+            if offer.hash not in known:
+                await self._add(offer)
+
+        return await self._taking.each(items, take)
+
+    async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
+        known = await self._all()
+        there = {hash: known[hash] for hash in hashes if hash in known}
+        for is_complete in (False, True):
+            chosen = [torrent["hash"] for torrent in there.values() if _is_complete(torrent) is is_complete]
+            if chosen:
+                await self._delete(chosen, delete_files=not is_complete)
+        return [
+            CancelResult(hash, CancelStatus.CANCELLED if hash in there else CancelStatus.NOT_FOUND) for hash in hashes
+        ]
+
+    async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
+        known = await self._all()
+        return [_status(hash, known[hash]) for hash in hashes if hash in known]
+
+    async def pause_torrent(self, hash: str) -> None:
+        await self._done(f"torrents/{self._rest}", {"hashes": await self._native(hash)})
+
+    async def resume_torrent(self, hash: str) -> None:
+        await self._done(f"torrents/{self._go_on}", {"hashes": await self._native(hash)})
+
+    async def delete_torrent(self, hash: str, delete_files: bool) -> None:
+        await self._delete([await self._native(hash)], delete_files=delete_files)
+
+    async def _delete(self, native: Iterable[str], *, delete_files: bool) -> None:
+        await self._done(
+            "torrents/delete", {"hashes": "|".join(native), "deleteFiles": "true" if delete_files else "false"}
+        )
+
+    async def _native(self, hash: str) -> str:
+        """What qBittorrent itself calls the torrent: of a hybrid one, the beginning of its v2 hash."""
+        torrent = (await self._all()).get(hash)
+        if torrent is None:
+            raise TransferNotFound(f"qBittorrent has no torrent {hash}; it may have been removed there")
+        return str(torrent["hash"])
+
+    async def _all(self) -> dict[str, Torrent]:
+        """Every torrent, by each of the hashes that it may be asked for."""
+        response = await self._call("GET", "torrents/info")
+        torrents = self._calls.json(response)
+        by_hash: dict[str, Torrent] = {}
+        for torrent in torrents:
+            for name in (torrent.get("infohash_v2", "")[:40], torrent.get("infohash_v1", ""), torrent["hash"]):
+                if name:
+                    by_hash[name.lower()] = torrent
+        return by_hash
+
+    async def _add(self, offer: Offer) -> None:
+        options = {"savepath": offer.item.save_path, "autoTMM": "false", "contentLayout": "Original"}
+        if offer.torrent is None:
+            sent: dict[str, Any] = {"data": {**options, "urls": offer.item.url}}
+        else:
+            file = (f"{offer.hash}.torrent", offer.torrent.content, "application/x-bittorrent")
+            sent = {"data": options, "files": {"torrents": file}}
+        response = await self._call("POST", "torrents/add", **sent)
+        if _was_added(response):
+            return
+        # It says the same of one that is there already and of one that it cannot use.
+        if offer.hash not in await self._all():
+            raise Refused("qBittorrent does not take it")
+
+    async def _done(self, path: str, data: Mapping[str, str]) -> None:
+        response = await self._call("POST", path, data=data)
+        if not response.is_success:
+            raise self._calls.odd(response)
+
+    async def _call(self, method: str, path: str, **rest: Any) -> httpx2.Response:
+        logins = self._logins
+        response = await self._calls.send(method, f"/api/v2/{path}", **rest)
+        if response.status_code not in (401, 403):
+            return response
+        async with self._logging_in:
+            # A session ends by itself after a while. Whoever waited here finds that another one has logged in.
+            if self._credentials is None:
+                raise DownloaderLoginRefused(f"qBittorrent at {self._calls.url} wants a login first")
+            if logins == self._logins:
+                await self.login(*self._credentials)
+        response = await self._calls.send(method, f"/api/v2/{path}", **rest)
+        if response.status_code in (401, 403):
+            raise DownloaderLoginRefused(f"qBittorrent at {self._calls.url} does not let us do this")
+        return response
+
+
+def _was_added(response: httpx2.Response) -> bool:
+    if response.headers.get("content-type", "").startswith("application/json"):
+        counts = response.json()
+        return bool(counts.get("success_count") or counts.get("pending_count"))
+    return response.is_success and response.text.strip() != "Fails."
+
+
+def _is_complete(torrent: Torrent) -> bool:
+    return bool(torrent["progress"] >= 1 and torrent["state"] not in _NOT_YET)
+
+
+def _status(hash: str, torrent: Torrent) -> DownloadStatus:
+    state = torrent["state"]
+    if state in _BROKEN:
+        status = TransferStatus.ERROR
+    else:
+        status = TransferStatus.COMPLETED if _is_complete(torrent) else TransferStatus.DOWNLOADING
+    return DownloadStatus(
+        hash=hash,
+        status=status,
+        progress=min(1.0, max(0.0, float(torrent["progress"]))),
+        size=max(0, int(torrent["size"])),
+        rate=int(torrent.get("dlspeed", 0)),
+        peers=int(torrent.get("num_seeds", 0)) + int(torrent.get("num_leechs", 0)),
+        detail=_DETAILS.get(state),
+    )

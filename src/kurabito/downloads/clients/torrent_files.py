@@ -1,0 +1,113 @@
+"""What a torrent file says: its hash, its size, and whether its names stay where they belong."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kurabito.errors import InvalidInput
+
+_DEEPEST: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TorrentFile:
+    """A torrent file that was read and found good."""
+
+    content: bytes
+    hash: str
+    """The v1 info hash, or the beginning of the v2 one where there is no other."""
+    size: int
+
+
+def read_torrent(content: bytes) -> TorrentFile:
+    """The torrent; raises InvalidInput when it is none, or when a name in it leads out of its folder."""
+    try:
+        meta, end, spans = _decode(content, 0, 0)
+        info = meta[b"info"]
+        if end != len(content) or not isinstance(info[b"name"], bytes):
+            raise ValueError("it does not end where it should")
+        _check_names(info)
+        size = _size(info)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InvalidInput("torrent", f"this is not a torrent file that can be used: {error}") from None
+    begin, stop = spans[b"info"]
+    raw = content[begin:stop]
+    if b"pieces" in info:
+        digest = hashlib.sha1(raw, usedforsecurity=False).hexdigest()
+    else:
+        digest = hashlib.sha256(raw).hexdigest()[:40]
+    return TorrentFile(content, digest, size)
+
+
+def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int, dict[bytes, tuple[int, int]]]:
+    """One bencoded value, where it ends and, of a dictionary, from where to where each value goes."""
+    if depth > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    match data[at : at + 1]:
+        case b"i":
+            end = data.index(b"e", at)
+            return int(data[at + 1 : end]), end + 1, {}
+        case b"l":
+            values, at = [], at + 1
+            while data[at : at + 1] != b"e":
+                value, at, _ = _decode(data, at, depth + 1)
+                values.append(value)
+            return values, at + 1, {}
+        case b"d":
+            named: dict[bytes, Any] = {}
+            spans: dict[bytes, tuple[int, int]] = {}
+            at += 1
+            while data[at : at + 1] != b"e":
+                key, begin, _ = _decode(data, at, depth + 1)
+                named[key], at, _ = _decode(data, begin, depth + 1)
+                spans[key] = (begin, at)
+            return named, at + 1, spans
+        case _:
+            colon = data.index(b":", at, at + 12)
+            length = int(data[at:colon])
+            end = colon + 1 + length
+            if length < 0 or end > len(data):
+                raise ValueError("it breaks off")
+            return data[colon + 1 : end], end, {}
+
+
+def _size(info: dict[bytes, Any]) -> int:
+    if b"length" in info:
+        return int(info[b"length"])
+    if b"files" in info:
+        return sum(int(file[b"length"]) for file in info[b"files"])
+    return sum(int(leaf[b"length"]) for leaf in _leaves(info[b"file tree"]))
+
+
+def _leaves(tree: dict[bytes, Any]) -> Iterator[dict[bytes, Any]]:
+    for name, below in tree.items():
+        if name:
+            yield from _leaves(below)
+        else:
+            yield below
+
+
+def _check_names(info: dict[bytes, Any]) -> None:
+    for name in _names(info):
+        if name in (b"", b".", b"..") or b"/" in name or b"\\" in name or b"\0" in name:
+            raise ValueError(f"it has a file named {name.decode(errors='replace')!r}, which leads out of its folder")
+
+
+def _names(info: dict[bytes, Any]) -> Iterator[bytes]:
+    for key in (b"name", b"name.utf-8"):
+        if key in info:
+            yield info[key]
+    for file in info.get(b"files", ()):
+        for key in (b"path", b"path.utf-8"):
+            yield from file.get(key, ())
+    yield from _names_in_tree(info.get(b"file tree", {}))
+
+
+def _names_in_tree(tree: dict[bytes, Any]) -> Iterator[bytes]:
+    for name, below in tree.items():
+        if name:
+            yield name
+            yield from _names_in_tree(below)

@@ -1,0 +1,167 @@
+"""Transmission, through its RPC."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import httpx2
+
+from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.items import (
+    CancelResult,
+    CancelStatus,
+    DownloadItem,
+    DownloadItemResult,
+    DownloadStatus,
+    TransferStatus,
+)
+from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.http import Outbound
+
+TRANSMISSION_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)
+
+_SESSION: Final = "X-Transmission-Session-Id"
+_FIELDS: Final = (
+    "hashString", "status", "percentDone", "sizeWhenDone", "leftUntilDone", "metadataPercentComplete",
+    "rateDownload", "peersConnected", "error", "errorString",
+)  # fmt: skip
+_DETAILS: Final = {0: "paused", 1: "checking", 2: "checking", 3: "queued", 5: "seeding", 6: "seeding"}
+_CHECKING: Final = (1, 2)
+_LOOKS: Final = 30
+# A tracker that does not answer is no reason to give up; a disk that is full is.
+_LOCAL_ERROR: Final = 3
+
+Torrent = Mapping[str, Any]
+
+
+class TransmissionClient:
+    """Adds to, and asks, a Transmission that runs somewhere."""
+
+    def __init__(self, calls: Calls, outbound: Outbound) -> None:
+        self._calls = calls
+        self._taking = Taking(outbound, TRANSMISSION_TYPES)
+        self._auth: tuple[str, str] | None = None
+        self._session = ""
+
+    async def login(self, username: str, password: str) -> None:
+        self._auth = (username, password)
+        await self._call("session-get", fields=["version"])
+
+    async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
+        return await self._taking.each(items, self._add)
+
+    async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
+        there = await self._get(hashes)
+        for is_complete in (False, True):
+            chosen = [hash for hash, torrent in there.items() if _is_complete(torrent) is is_complete]
+            if chosen:
+                await self._call("torrent-remove", ids=chosen, **{"delete-local-data": not is_complete})
+        return [
+            CancelResult(hash, CancelStatus.CANCELLED if hash in there else CancelStatus.NOT_FOUND) for hash in hashes
+        ]
+
+    async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
+        there = await self._get(hashes)
+        return [_status(hash, there[hash]) for hash in hashes if hash in there]
+
+    async def pause_torrent(self, hash: str) -> None:
+        await self._check_there(hash)
+        # One that is being checked starts when the check ends, whatever it was told meanwhile.
+        for _ in range(_LOOKS):
+            there = await self._get([hash])
+            if all(torrent["status"] not in _CHECKING for torrent in there.values()):
+                break
+            await asyncio.sleep(0.1)
+        await self._call("torrent-stop", ids=[hash])
+
+    async def resume_torrent(self, hash: str) -> None:
+        await self._check_there(hash)
+        await self._call("torrent-start", ids=[hash])
+
+    async def delete_torrent(self, hash: str, delete_files: bool) -> None:
+        await self._check_there(hash)
+        await self._call("torrent-remove", ids=[hash], **{"delete-local-data": delete_files})
+
+    async def _check_there(self, hash: str) -> None:
+        if not await self._get([hash]):
+            raise TransferNotFound(f"Transmission has no torrent {hash}; it may have been removed there")
+
+    async def _add(self, offer: Offer) -> None:
+        wanted: dict[str, Any] = {"download-dir": offer.item.save_path, "paused": False}
+        if offer.torrent is None:
+            wanted["filename"] = offer.item.url
+        else:
+            wanted["metainfo"] = base64.b64encode(offer.torrent.content).decode("ascii")
+        problem, _ = await self._ask("torrent-add", wanted)
+        # One that is there already is a success too, under another name.
+        if problem is not None:
+            raise Refused(f"Transmission does not take it: {problem}")
+
+    async def _get(self, hashes: Sequence[str]) -> dict[str, Torrent]:
+        # An empty list would mean all of them.
+        answer = await self._call("torrent-get", ids=list(hashes) or ["0" * 40], fields=list(_FIELDS))
+        return {torrent["hashString"].lower(): torrent for torrent in answer["torrents"]}
+
+    async def _call(self, method: str, **arguments: Any) -> Any:
+        problem, answer = await self._ask(method, arguments)
+        if problem is not None:
+            raise DownloaderUnavailable(f"Transmission at {self._calls.url} could not do {method}: {problem}")
+        return answer
+
+    async def _ask(self, method: str, arguments: Mapping[str, Any]) -> tuple[str | None, Any]:
+        """What went wrong, if anything did, and the answer."""
+        response = await self._post(method, arguments)
+        if response.status_code == 409:
+            # It names the session that it wants to see, at the first request and after it was started anew.
+            self._session = response.headers.get(_SESSION, "")
+            response = await self._post(method, arguments)
+        if response.status_code in (401, 403):
+            raise DownloaderLoginRefused(
+                f"Transmission at {self._calls.url} does not let us in; check --username, KURABITO_CLIENT_PASSWORD and the "
+                "addresses that it allows"
+            )
+        if not response.is_success:
+            raise self._calls.odd(response)
+        answer = self._calls.json(response)
+        result = answer.get("result")
+        return (None if result == "success" else str(result)), answer.get("arguments", {})
+
+    async def _post(self, method: str, arguments: Mapping[str, Any]) -> httpx2.Response:
+        return await self._calls.send(
+            "POST",
+            "/transmission/rpc",
+            json={"method": method, "arguments": arguments},
+            auth=self._auth,
+            headers={_SESSION: self._session},
+        )
+
+
+def _is_complete(torrent: Torrent) -> bool:
+    return bool(
+        torrent["metadataPercentComplete"] >= 1
+        and torrent["sizeWhenDone"] > 0
+        and torrent["leftUntilDone"] == 0
+        and torrent["status"] not in _CHECKING
+    )
+
+
+def _status(hash: str, torrent: Torrent) -> DownloadStatus:
+    if torrent["error"] == _LOCAL_ERROR:
+        status, detail = TransferStatus.ERROR, str(torrent["errorString"])
+    else:
+        status = TransferStatus.COMPLETED if _is_complete(torrent) else TransferStatus.DOWNLOADING
+        detail = _DETAILS.get(torrent["status"]) or ("metadata" if torrent["metadataPercentComplete"] < 1 else "")
+    return DownloadStatus(
+        hash=hash,
+        status=status,
+        progress=min(1.0, max(0.0, float(torrent["percentDone"]))),
+        size=int(torrent["sizeWhenDone"]),
+        rate=int(torrent["rateDownload"]),
+        peers=int(torrent["peersConnected"]),
+        detail=detail or None,
+    )

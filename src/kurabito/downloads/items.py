@@ -1,0 +1,80 @@
+"""What is said to a downloader, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ItemStatus(StrEnum):
+    """Whether an item was taken."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class CancelStatus(StrEnum):
+    """What became of a wish to cancel."""
+
+    CANCELLED = "cancelled"
+    NOT_FOUND = "not_found"
+
+
+class TransferStatus(StrEnum):
+    """How a download is doing. Whether it is paused, queued or seeding is a detail: it can go on, or it is there."""
+
+    DOWNLOADING = "downloading"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadItem:
+    """Something to download."""
+
+    url: str
+    save_path: str
+    """The folder for it, as the downloader sees it. Nothing is written beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadItemResult:
+    """Whether an item was taken, and what it is called from now on."""
+
+    url: str
+    hash: str | None
+    status: ItemStatus
+    reason: str | None = None
+
+    @classmethod
+    def accepted(cls, url: str, hash: str) -> DownloadItemResult:
+        return cls(url, hash, ItemStatus.ACCEPTED)
+
+    @classmethod
+    def rejected(cls, url: str, reason: str) -> DownloadItemResult:
+        return cls(url, None, ItemStatus.REJECTED, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class CancelResult:
+    """What became of one download that was cancelled."""
+
+    hash: str
+    status: CancelStatus
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadStatus:
+    """How one download is doing."""
+
+    hash: str
+    status: TransferStatus
+    progress: float
+    """From 0 to 1."""
+    size: int
+    """In bytes; 0 while nobody knows."""
+    rate: int | None = None
+    """Bytes a second that arrive."""
+    peers: int | None = None
+    detail: str | None = None
+    """Paused, queued, checking, seeding, or what went wrong."""

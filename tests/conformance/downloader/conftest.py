@@ -1,0 +1,457 @@
+"""Every client with its real program, and a little internet on loopback to download from."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import random
+import re
+import socket
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import httpcore2
+import httpx2
+import libtorrent as lt
+import pytest
+
+from kurabito.downloads.client import DownloaderClient
+from kurabito.downloads.clients.embedded import EmbeddedOptions
+from kurabito.downloads.clients.opening import ClientName, open_client
+from kurabito.downloads.items import DownloadStatus, TransferStatus
+from kurabito.errors import DownloaderUnavailable
+from kurabito.http import Outbound
+
+TLS = httpcore2.default_ssl_context()
+PATIENCE = 30.0
+PIECE = 16 * 1024
+USER, PASSWORD = "kura", "s3cret-of-the-test"
+
+
+@dataclass
+class Release:
+    """Something that can be downloaded."""
+
+    name: str
+    content: bytes
+    torrent: bytes
+    hash: str
+    magnet: str
+    handle: lt.torrent_handle
+    dials: bool = False
+    """Whether the seeder connects to the program by itself."""
+
+    def seed(self) -> None:
+        """Be there for those who want it. Those who were turned away before would wait before they ask again."""
+        self.handle.resume()
+        self.dials = True
+
+
+@dataclass
+class Swarm:
+    """Seeds what is made, and answers for it over HTTP."""
+
+    folder: Path
+    port: int = 0
+    paths: dict[str, bytes] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
+    pieces_before_break: int | None = None
+    """When set, so many answers are whole and the next one breaks off."""
+    _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    async def __aenter__(self) -> Swarm:
+        self.session = lt.session(
+            {
+                "listen_interfaces": "127.0.0.1:0",
+                "enable_dht": False,
+                "enable_lsd": False,
+                "enable_upnp": False,
+                "enable_natpmp": False,
+                "enable_outgoing_utp": False,
+                "enable_incoming_utp": False,
+                "allow_multiple_connections_per_ip": True,
+                # Dialled before it is ready, a program is dialled again soon.
+                "min_reconnect_time": 1,
+                "max_failcount": 1000,
+                "out_enc_policy": 2,
+                "alert_mask": 0,
+            }
+        )
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for writer in self._writers:
+            writer.close()
+        await asyncio.to_thread(self.session.pause)
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{quote(path)}"
+
+    def put(self, path: str, content: bytes) -> str:
+        """Where the content is found from now on."""
+        self.paths[path] = content
+        return self.url(path)
+
+    def release(self, name: str, *, size: int = 150_000, seeded: bool = True, path: tuple[str, ...] = ()) -> Release:
+        """A torrent of one file; `path` puts it below the torrent's own folder, however odd that is."""
+        content = random.Random(name).randbytes(size)
+        pieces = b"".join(
+            hashlib.sha1(content[at : at + PIECE], usedforsecurity=False).digest() for at in range(0, size, PIECE)
+        )
+        info: dict[bytes, Any] = {b"name": name.encode(), b"piece length": PIECE, b"pieces": pieces}
+        if path:
+            info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}]
+        else:
+            info[b"length"] = size
+        announce = self.url("announce")
+        whole: dict[bytes, Any] = {b"announce": announce.encode(), b"info": info}
+        torrent = lt.bencode(whole)
+        digest = hashlib.sha1(lt.bencode(info), usedforsecurity=False).hexdigest()
+        params = lt.load_torrent_buffer(torrent)
+        params.save_path = str(self.folder)
+        assert params.ti is not None
+        here = self.folder / params.ti.layout().file_path(0)
+        here.parent.mkdir(parents=True, exist_ok=True)
+        here.write_bytes(content)
+        params.flags &= ~lt.torrent_flags.auto_managed
+        if not seeded:
+            params.flags |= lt.torrent_flags.paused
+        else:
+            params.flags &= ~lt.torrent_flags.paused
+        handle = self.session.add_torrent(params)
+        magnet = f"magnet:?xt=urn:btih:{digest}&dn={quote(name)}&tr={quote(announce, safe='')}"
+        release = Release(name, content, torrent, digest, magnet, handle)
+        self.releases.append(release)
+        return release
+
+    def dial(self, program: Program) -> None:
+        """Connect to a program that waits for it."""
+        for release in self.releases:
+            if release.dials or program.needs_to_be_dialled:
+                release.handle.connect_peer(("127.0.0.1", program.peer_port))
+
+    def _answer(self, path: str, headers: dict[str, str]) -> bytes:
+        if path == "announce":
+            peers = b"\x7f\x00\x00\x01" + self.session.listen_port().to_bytes(2, "big")
+            answer: dict[bytes, Any] = {b"interval": 2, b"min interval": 1, b"peers": peers}
+            return _response("200 OK", lt.bencode(answer))
+        if path not in self.paths:
+            return _response("404 Not Found", b"")
+        whole = self.paths[path]
+        span = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("range", ""))
+        if span is None:
+            return _response("200 OK", whole)
+        begin, end = int(span[1]), min(int(span[2] or len(whole)), len(whole) - 1)
+        if begin >= len(whole):
+            return _response("416 Range Not Satisfiable", b"")
+        more = f"Content-Range: bytes {begin}-{end}/{len(whole)}\r\n"
+        return _response("206 Partial Content", whole[begin : end + 1], more)
+
+    def _breaks(self, path: str) -> bool:
+        if self.pieces_before_break is None or path == "announce":
+            return False
+        left, self.pieces_before_break = self.pieces_before_break, self.pieces_before_break - 1
+        if left == 0:
+            self.pieces_before_break = None
+        return left == 0
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                first, *lines = head.decode("latin-1").split("\r\n")[:-2]
+                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+                path = unquote(first.split(" ")[1].lstrip("/").partition("?")[0])
+                self.asked.append(f"{path} {headers.get('range', '')}".strip())
+                answer = self._answer(path, headers)
+                if self._breaks(path):
+                    writer.write(answer[:1000])
+                    await writer.drain()
+                    return
+                writer.write(answer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+
+def _response(status: str, body: bytes, more: str = "") -> bytes:
+    head = f'HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nAccept-Ranges: bytes\r\nETag: "1"\r\n{more}\r\n'
+    return head.encode() + body
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+class Program(ABC):
+    """A program that downloads, and how we speak to it."""
+
+    name: ClientName
+    takes_http = False
+    needs_to_be_dialled = False
+    """Whether it would never connect to an address of this machine by itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.notes = folder / "notes"
+        self.notes.mkdir(parents=True)
+        self.port, self.peer_port = free_port(), free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @abstractmethod
+    def command(self) -> list[str]:
+        """How it is started."""
+
+    async def start(self) -> None:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+        self._process = subprocess.Popen(
+            self.command(), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except OSError:
+                assert self._process.poll() is None, f"{self.name} ended with {self._process.returncode}"
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                return
+
+    async def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            await asyncio.to_thread(self._process.wait, 30)
+            self._process = None
+
+    @asynccontextmanager
+    async def client(self, outbound: Outbound) -> AsyncIterator[DownloaderClient]:
+        """A client that is not logged in."""
+        async with open_client(self.name, self.url, self.notes, outbound, self.options()) as opened:
+            yield opened.client
+
+    def options(self) -> EmbeddedOptions | None:
+        return None
+
+
+class QBittorrent(Program):
+    name = ClientName.QBITTORRENT
+
+    def command(self) -> list[str]:
+        settings = self.folder / "qBittorrent" / "config" / "qBittorrent.conf"
+        if not settings.exists():
+            salt = bytes(range(16))
+            digest = hashlib.pbkdf2_hmac("sha512", PASSWORD.encode(), salt, 100_000, 64)
+            kept = f"@ByteArray({base64.b64encode(salt).decode()}:{base64.b64encode(digest).decode()})"
+            settings.parent.mkdir(parents=True)
+            settings.write_text(
+                "[LegalNotice]\nAccepted=true\n"
+                "[BitTorrent]\n"
+                f"Session\\Port={self.peer_port}\n"
+                "Session\\DHTEnabled=false\nSession\\LSDEnabled=false\nSession\\PeXEnabled=false\n"
+                "Session\\QueueingSystemEnabled=false\nSession\\MultiConnectionsPerIp=true\n"
+                "Session\\BTProtocol=TCP\n"
+                "[Preferences]\n"
+                "WebUI\\Address=127.0.0.1\nWebUI\\LocalHostAuth=true\nWebUI\\MaxAuthenticationFailCount=100\n"
+                f'WebUI\\Username={USER}\nWebUI\\Password_PBKDF2="{kept}"\n'
+                "Connection\\UPnP=false\n"
+            )
+        return ["qbittorrent-nox", f"--profile={self.folder}", f"--webui-port={self.port}"]
+
+
+class Transmission(Program):
+    name = ClientName.TRANSMISSION
+    needs_to_be_dialled = True
+
+    def command(self) -> list[str]:
+        settings = self.folder / "settings.json"
+        if not settings.exists():
+            settings.write_text(
+                json.dumps(
+                    {
+                        "rpc-port": self.port,
+                        "rpc-bind-address": "127.0.0.1",
+                        "rpc-authentication-required": True,
+                        "rpc-username": USER,
+                        "rpc-password": PASSWORD,
+                        "peer-port": self.peer_port,
+                        "port-forwarding-enabled": False,
+                        "dht-enabled": False,
+                        "lpd-enabled": False,
+                        "pex-enabled": False,
+                        "utp-enabled": False,
+                        "download-queue-enabled": False,
+                        "download-dir": str(self.folder / "default"),
+                    }
+                )
+            )
+        return ["transmission-daemon", "--foreground", "--config-dir", str(self.folder)]
+
+
+class Aria2(Program):
+    name = ClientName.ARIA2
+    takes_http = True
+
+    def command(self) -> list[str]:
+        session = self.folder / "session"
+        session.touch()
+        return [
+            "aria2c", "--no-conf", "--quiet", "--enable-rpc", f"--rpc-listen-port={self.port}",
+            f"--rpc-secret={PASSWORD}", f"--dir={self.folder / 'default'}", f"--listen-port={self.peer_port}",
+            "--enable-dht=false", "--enable-dht6=false", "--bt-enable-lpd=false", "--enable-peer-exchange=false",
+            f"--save-session={session}", f"--input-file={session}", "--force-save=true", "--seed-ratio=0",
+        ]  # fmt: skip
+
+    async def downloads(self) -> int:
+        """How many it has, without those that only found out what is in a torrent."""
+        lists = [("aria2.tellActive", []), ("aria2.tellWaiting", [0, 100]), ("aria2.tellStopped", [0, 100])]
+        entries = []
+        async with httpx2.AsyncClient(base_url=self.url, trust_env=False) as http:
+            for method, span in lists:
+                body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": [f"token:{PASSWORD}", *span]}
+                entries += (await http.post("/jsonrpc", json=body)).json()["result"]
+        return sum("followedBy" not in entry for entry in entries)
+
+
+class Embedded(Program):
+    name = ClientName.EMBEDDED
+    takes_http = True
+
+    def command(self) -> list[str]:
+        raise AssertionError("it needs no other program")
+
+    async def start(self) -> None:
+        pass
+
+    def options(self) -> EmbeddedOptions:
+        return EmbeddedOptions(port=self.peer_port, interface="127.0.0.1", finds_peers=False)
+
+
+PROGRAMS: list[type[Program]] = [QBittorrent, Transmission, Aria2, Embedded]
+
+
+@dataclass
+class Rig:
+    """A program that runs, a client that is logged in to it, and the swarm that it downloads from."""
+
+    program: Program
+    client: DownloaderClient
+    swarm: Swarm
+    folder: Path
+    opened: AsyncExitStack
+    """Closes the client."""
+
+    def save_path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def saved(self, path: str) -> Path:
+        return self.folder / path
+
+    async def status(self, name: str) -> DownloadStatus | None:
+        found = await self.client.query_status([name])
+        return found[0] if found else None
+
+    async def until(self, release: Release | str, **like: Any) -> DownloadStatus:
+        """The status of a download once it is like this."""
+        name = release if isinstance(release, str) else release.hash
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                self.swarm.dial(self.program)
+                status = await self.status(name)
+                if status is not None and all(getattr(status, part) == value for part, value in like.items()):
+                    return status
+                await asyncio.sleep(0.05)
+
+    async def until_settled(self, release: Release) -> None:
+        """Wait until a download is complete or given up."""
+        async with asyncio.timeout(PATIENCE):
+            status = None
+            while status is None or status.status is TransferStatus.DOWNLOADING:
+                status = await self.until(release)
+                await asyncio.sleep(0.05)
+
+    async def gone(self, path: str) -> None:
+        """Wait until a file is gone: some programs delete a moment later."""
+        async with asyncio.timeout(PATIENCE):
+            while self.saved(path).exists():
+                await asyncio.sleep(0.05)
+
+    async def restart(self, outbound: Outbound) -> None:
+        """Stop the program, see that it is away, and start it again."""
+        if isinstance(self.program, Embedded):
+            await self.opened.aclose()
+            self.client = await self.opened.enter_async_context(self.program.client(outbound))
+            return
+        await self.program.stop()
+        with pytest.raises(DownloaderUnavailable):
+            await self.client.query_status([])
+        await self.program.start()
+
+    async def until_complete(self, release: Release | str) -> DownloadStatus:
+        return await self.until(release, status=TransferStatus.COMPLETED)
+
+
+async def until(check: Any) -> None:
+    """Wait until the check holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not check():
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def swarm(tmp_path: Path) -> AsyncIterator[Swarm]:
+    async with Swarm(tmp_path / "seeded") as swarm:
+        yield swarm
+
+
+@pytest.fixture
+async def outbound() -> AsyncIterator[Outbound]:
+    async with Outbound(private_hosts=["127.0.0.1"], tls=TLS) as outbound:
+        yield outbound
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda program: program.name.value)
+async def program(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Program]:
+    program: Program = request.param(tmp_path / "program")
+    await program.start()
+    yield program
+    await program.stop()
+
+
+@pytest.fixture
+def unused_port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def aria2_program(tmp_path: Path) -> Aria2:
+    return Aria2(tmp_path / "program")
+
+
+@pytest.fixture
+async def rig(program: Program, swarm: Swarm, outbound: Outbound, tmp_path: Path) -> AsyncIterator[Rig]:
+    async with AsyncExitStack() as opened:
+        client = await opened.enter_async_context(program.client(outbound))
+        await client.login(USER, PASSWORD)
+        yield Rig(program, client, swarm, tmp_path / "downloads", opened)

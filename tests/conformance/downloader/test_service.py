@@ -1,0 +1,212 @@
+"""The service around a client: over HTTP, with its token, known to the core, and after a kill as if nothing had been."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conformance.downloader.conftest import Aria2, Swarm
+
+KEY = "module-key-of-the-test"
+
+
+class Core:
+    """Takes registrations, as long as it is there."""
+
+    def __init__(self) -> None:
+        self.registered: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.keys: set[str] = set()
+        self.port = 0
+        self._server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:-2])
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if head.startswith("POST /services/register "):
+            self.keys.add(headers.get("x-api-key", ""))
+            self.registered.put_nowait(json.loads(body))
+        writer.write(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+
+class Life:
+    """A `kurabito downloader` that runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
+        self.process = process
+        self.url = url
+
+
+@asynccontextmanager
+async def downloader(program: Aria2, core: Core, state: Path, port: int = 0) -> AsyncIterator[Life]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "kurabito.cli", "downloader", "--client", "aria2", "--url", program.url),
+        *("--core", core.url, "--port", str(port)),
+        env={
+            **os.environ,
+            "KURABITO_STATE": str(state),
+            "KURABITO_API_KEY": KEY,
+            "KURABITO_CLIENT_PASSWORD": "s3cret-of-the-test",
+            "KURABITO_ALLOW_PRIVATE_HOSTS": "127.0.0.1",
+            "KURABITO_DOWNLOAD_ROOT": str(state / "downloads"),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        said = (await process.stdout.readline()).decode()
+        assert "listens on" in said
+        yield Life(process, said.split()[-1])
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@pytest.fixture
+async def core() -> AsyncIterator[Core]:
+    core = Core()
+    await core.open()
+    yield core
+    await core.close()
+
+
+@pytest.fixture
+async def aria2(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Aria2]:
+    program: Aria2 = request.getfixturevalue("aria2_program")
+    await program.start()
+    yield program
+    await program.stop()
+
+
+async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_use_it(
+    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
+) -> None:
+    release = swarm.release("Kura - 01.mkv")
+    folder = tmp_path / "downloads" / "kura" / "1"
+    async with downloader(aria2, core, tmp_path) as life:
+        told = await core.registered.get()
+        assert core.keys == {KEY}
+        assert (told["service_type"], told["service_name"]) == ("downloader", "aria2")
+        assert f"http://{told['host']}:{told['port']}" == life.url
+        assert told["capabilities"]["supported_download_types"] == ["magnet", "torrent", "http"]
+        async with httpx2.AsyncClient(base_url=life.url, trust_env=False) as stranger:
+            assert (await stranger.get("/health")).status_code == 200
+            assert (await stranger.get("/downloads")).status_code == 401
+            wrong = await stranger.post("/downloads", json={"items": []}, headers={"Authorization": "Bearer wrong"})
+            assert (wrong.status_code, wrong.json()["error"]["code"]) == (401, "not_authenticated")
+        bearer = {"Authorization": f"Bearer {told['token']}"}
+        async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
+            items = [{"url": release.magnet, "save_path": str(folder)}]
+            bad = [{"url": release.magnet, "save_path": path} for path in ("/etc", "relative", f"{folder}/../../../x")]
+            results = (await http.post("/downloads", json={"items": items + bad})).json()["results"]
+            assert results[0] == {"url": release.magnet, "hash": release.hash, "status": "accepted", "reason": None}
+            assert [(one["status"], one["hash"]) for one in results[1:]] == [("rejected", None)] * 3
+            await complete(http, release.hash)
+            statuses = (await http.get("/downloads", params={"hashes": release.hash})).json()["statuses"]
+            assert (statuses[0]["progress"], statuses[0]["size"]) == (1.0, len(release.content))
+            assert (await http.get("/downloads?hashes=short")).status_code == 422
+            assert (await http.post(f"/downloads/{'0' * 40}/pause")).status_code == 404
+            gone = await http.post("/downloads/cancel", json={"hashes": [release.hash, "0" * 40]})
+            assert [one["status"] for one in gone.json()["results"]] == ["cancelled", "not_found"]
+            await aria2.stop()
+            away = await http.get("/downloads")
+            assert (away.status_code, away.json()["error"]["code"]) == (503, "downloader_unavailable")
+            await aria2.start()
+            assert (await http.get("/downloads")).status_code == 200
+        life.process.terminate()
+        _, logged = await life.process.communicate()
+        assert life.process.returncode == 0
+        for secret in (KEY, told["token"], "s3cret-of-the-test"):
+            assert secret not in logged.decode()
+
+
+async def test_a_killed_downloader_forgets_no_download_and_doubles_none(
+    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
+) -> None:
+    await kill_and_check(aria2, core, swarm, tmp_path, random.Random(6), kills=6)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+async def test_a_downloader_that_is_killed_a_hundred_times_forgets_no_download_and_doubles_none(
+    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
+) -> None:
+    await kill_and_check(aria2, core, swarm, tmp_path, random.Random(2026), kills=100)
+
+
+async def kill_and_check(
+    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path, chance: random.Random, *, kills: int
+) -> None:
+    releases = [swarm.release(f"Kura - {number:02}.mkv", size=40_000) for number in range(4)]
+    plain = [swarm.put(f"plain-{number}.bin", bytes([number]) * 10_000) for number in range(4)]
+    urls = [release.magnet for release in releases[:2]] + plain
+    urls += [swarm.put(f"{release.name}.torrent", release.torrent) for release in releases[2:]]
+    items = [{"url": url, "save_path": str(tmp_path / "downloads" / str(number))} for number, url in enumerate(urls)]
+    tokens, known = set(), dict[str, str]()
+    for kill in range(kills):
+        async with downloader(aria2, core, tmp_path) as life:
+            told = await core.registered.get()
+            tokens.add((told["token"], told["instance_id"]))
+            bearer = {"Authorization": f"Bearer {told['token']}"}
+            async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
+                for hash in known:  # noqa: A001 - their word for it
+                    # Whatever was accepted in an earlier life is still known by its hash.
+                    assert (await http.get("/downloads", params={"hashes": hash})).json()["statuses"]
+                sending = asyncio.create_task(http.post("/downloads", json={"items": items}))
+                await asyncio.wait({sending}, timeout=chance.uniform(0.0, 0.3) if kill < kills - 1 else None)
+                if sending.done():
+                    results = sending.result().json()["results"]
+                    assert [one["status"] for one in results] == ["accepted"] * len(items)
+                    known |= {one["hash"]: one["url"] for one in results}
+                life.process.kill()
+                await asyncio.wait({sending})
+                # Looked at, so that nobody complains that it was not.
+                sending.exception()
+    assert len(tokens) == 1
+    assert len(known) == len(items)
+    async with downloader(aria2, core, tmp_path) as life:
+        told = await core.registered.get()
+        bearer = {"Authorization": f"Bearer {told['token']}"}
+        async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
+            for hash in known:  # noqa: A001
+                await complete(http, hash)
+    files = [path for path in (tmp_path / "downloads").rglob("*") if path.is_file() and path.suffix != ".aria2"]
+    assert sorted(int(path.parent.name) for path in files) == list(range(len(items)))
+    assert await aria2.downloads() == len(items)
+
+
+async def complete(http: httpx2.AsyncClient, hash: str) -> None:  # noqa: A002
+    async with asyncio.timeout(30):
+        while True:
+            (status,) = (await http.get("/downloads", params={"hashes": hash})).json()["statuses"]
+            if status["status"] == "completed":
+                return
+            await asyncio.sleep(0.05)
