@@ -34,6 +34,11 @@ _PATIENCE: Final = 0.5
 _BETWEEN_WRITES: Final = 1.0
 _FEWEST: Final = 100
 """Rows of a transaction: a hash is a good deal more work for the database than a file that was seen."""
+_WRITTEN_TOGETHER: Final = 128
+"""Few enough that little is left to be written at the end, when no core has anything to read any more."""
+_LARGE: Final = 4 * MOST_BYTES
+_SHARES: Final = 8
+"""A question has at most so many bytes, and at most such a share of those that are still to be asked for."""
 
 _Portion = tuple[bool, list[Row]]
 """Files to be read together, and whether they are read whole."""
@@ -142,7 +147,7 @@ class _Hashing:
                 return some
             for (whole, rows), answer in pool.answers(_PATIENCE):
                 self._take(whole, rows, answer)
-            if self._taken.count >= MOST_FILES or time.monotonic() >= self._write_at:
+            if self._taken.count >= _WRITTEN_TOGETHER or time.monotonic() >= self._write_at:
                 self._write()
             self._job.check()
 
@@ -199,14 +204,16 @@ class _Hashing:
 
 
 def _portions(rows: list[Row], *, whole: bool) -> Iterator[_Portion]:
-    """The files in lists that are read in about the same time, so that no core waits long for another."""
+    """The files in lists: large ones first, since each has its price, and small ones last, lest one core wait for another."""
+    rest = sum(row.size_bytes for row in rows) if whole else 0
     portion: list[Row] = []
     size = 0
     for row in rows:
         portion.append(row)
         size += row.size_bytes if whole else 0
-        if size >= MOST_BYTES:
+        if size >= min(_LARGE, max(MOST_BYTES, rest // _SHARES)):
             yield whole, portion
+            rest -= size
             portion, size = [], 0
     if portion:
         yield whole, portion
