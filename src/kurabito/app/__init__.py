@@ -14,6 +14,9 @@
     doctor/         what is wrong here, and how to make it right
     demo.py         the same on made-up data
     demo_files.py   folders of shows that nobody ever made
+    demo_feeds.py   feeds of their releases
+    demo_shows.py   what is known of them; demo_metadata.py tells it, with posters of demo_pictures.py
+    demo_stand.py   serves all that on this machine
 
 Nothing is imported here, so that a command loads only what it needs.
 """

@@ -1,22 +1,26 @@
-"""The demo: tasks that do nothing real, made-up files and made-up feeds, so that everything a page can show is to be seen."""
+"""The demo: tasks that do nothing real, made-up files, feeds and shows, so that everything a page can show is to be seen."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON, FeedStand
 from kurabito.app.demo_files import ARCHIVE, SHOWS, make_files
+from kurabito.app.demo_metadata import MetadataStand
 from kurabito.app.following import Following
 from kurabito.app.shelves import Shelves
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import Wishes
 from kurabito.library.libraries import Care
 from kurabito.library.scan_queue import TaskPriority
-from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Queue, Registry, TaskContext
+from kurabito.metadata.calendar import REFRESH
+from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Registry, TaskContext
 from kurabito.runtime.followups import FollowUp, declare
+from kurabito.runtime.sql.queue import SqlQueue
 
 _STEP: Final = 0.25
 
@@ -77,6 +81,12 @@ class Demo:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._feeds = FeedStand()
+        self._about = MetadataStand()
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the demo needs to be set."""
+        return self._about.settings
 
     def join(self, registry: Registry) -> None:
         """Register the demo's tasks."""
@@ -94,9 +104,12 @@ class Demo:
         registry.every(45.0, "demo.fetch", Release("The Storehouse at Dusk", 2), unique_key="demo.fetch")
         declare(registry, FOLLOW_UPS)
 
-    async def open(self, queue: Queue, shelves: Shelves, following: Following) -> None:
-        """Enqueue the scenes, have the made-up files scanned and compared, and the made-up feeds read, as real ones are."""
+    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following) -> None:
+        """Enqueue the scenes; have the made-up files scanned and compared, feeds read and shows looked up as real ones are."""
         await queue.enqueue_many(SCENES)
+        await self._about.open()
+        await queue.database.write(self._about.import_index)
+        await queue.enqueue(REFRESH, unique_key=REFRESH)
         await asyncio.to_thread(make_files, self._folder)
         for name in (SHOWS, ARCHIVE):
             kept = await shelves.libraries.create(str(self._folder / name), Care(name=name))
@@ -111,8 +124,9 @@ class Demo:
             await following.subscriptions.create(wishes, StartWith.MISSING)
 
     async def close(self) -> None:
-        """Serve the feeds no longer."""
+        """Serve nothing made-up any longer."""
         await self._feeds.close()
+        await self._about.close()
 
 
 async def _greet(name: str) -> str:

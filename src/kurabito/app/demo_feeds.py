@@ -5,18 +5,18 @@ Among them are a title that names no series, a release whose episode is not said
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final, NamedTuple
 from xml.sax.saxutils import escape
 
+from kurabito.app.demo_stand import Answer, Stand
+
 DAWN: Final = "/dawn.rss"
 SEASON: Final = "/season.rss"
 NEIGHBOUR: Final = "/neighbour.rss"
-_PATIENCE: Final = 10.0
 _MIB: Final = 1 << 20
 _MAGNET: Final = "magnet:?xt=urn:btih:{}"
 _TORRENT: Final = "https://releases.example/{}.torrent"
@@ -67,42 +67,20 @@ class FeedStand:
 
     def __init__(self) -> None:
         began = datetime.now(UTC)
-        self._feeds: Mapping[str, bytes] = {
+        feeds = {
             DAWN: _feed("The Storehouse at Dawn", _dawn(), began),
             SEASON: _feed("This season", _season(), began),
             NEIGHBOUR: _feed("The neighbour's shelf", _neighbour(), began),
         }
-        self._server: asyncio.Server | None = None
+        self._stand = Stand({path: Answer("application/rss+xml", feed) for path, feed in feeds.items()}.get)
 
     async def open(self) -> str:
         """Begin to serve; where the feeds are."""
-        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        await self._stand.open()
+        return f"http://127.0.0.1:{self._stand.port}"
 
     async def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request, one answer; whoever wants more connects again."""
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                head = await reader.readuntil(b"\r\n\r\n")
-            path = head.split(b" ", 2)[1].decode("latin-1")
-            body = self._feeds.get(path)
-            status = "404 Not Found" if body is None else "200 OK"
-            writer.write(_head(status, body or b"") + (body or b""))
-            await writer.drain()
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, OSError, IndexError):
-            # Whatever that was, it was no request.
-            pass
-        finally:
-            writer.close()
-
-
-def _head(status: str, body: bytes) -> bytes:
-    fields = f"Content-Type: application/rss+xml\r\nContent-Length: {len(body)}\r\nConnection: close"
-    return f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n".encode()
+        await self._stand.close()
 
 
 def _feed(title: str, entries: Iterator[Entry], began: datetime) -> bytes:

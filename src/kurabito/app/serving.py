@@ -53,7 +53,7 @@ class Stage(Protocol):
         """Register the tasks."""
         ...
 
-    async def open(self, queue: Queue, shelves: Shelves, following: Following) -> None:
+    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following) -> None:
         """Have there what is there from the start."""
         ...
 

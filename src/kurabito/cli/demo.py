@@ -45,6 +45,7 @@ def demo(
         typer.echo(f"The demo listens on {there.url}")
         typer.echo(f"Log in with {there.login}")
 
+    stage = Demo(library)
     try:
         chosen = settings.load(
             state=state,
@@ -54,9 +55,10 @@ def demo(
             port=port,
             # The page tells of the tasks that fail, and they are meant to.
             log_level="error",
+            **stage.settings,
         )
         logs.configure(format=chosen.log_format, level=chosen.log_level)
-        asyncio.run(serving.serve(chosen, on_listening=say, stage=Demo(library)))
+        asyncio.run(serving.serve(chosen, on_listening=say, stage=stage))
     finally:
         if keep:
             typer.echo(f"The data stays in {folder}", err=True)

@@ -90,6 +90,10 @@ class CalendarService:
         last = date(year + 1, 1, 1) if month == SEASON_MONTHS[-1] else date(year, month + 3, 1)
         return await self._database.read(lambda conn: _begun(conn, first, last))
 
+    async def years(self) -> range:
+        """The years whose seasons the offline index knows; none when nothing was imported."""
+        return await self._database.read(offline.years)
+
 
 def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
     entries = {entry.details.bgm_id: entry for entry in airing}

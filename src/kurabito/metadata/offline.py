@@ -44,6 +44,13 @@ def is_there(conn: Connection) -> bool:
     return conn.one(_SQL[conn.dialect].any_entry) is not None
 
 
+def years(conn: Connection) -> range:
+    """The years in which something began, the first to the last; none without an index."""
+    row = conn.one(_SQL[conn.dialect].years)
+    assert row is not None
+    return range(0) if row[0] is None else range(int(row[0][:4]), int(row[1][:4]) + 1)
+
+
 def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEntry | None]:
     """The entry that each record stands for, by its id of bgm.tv, else by its name and year; None where that is not clear.
 

@@ -25,6 +25,9 @@ WHERE tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> '' AN
 -- name: any_entry
 SELECT 1 FROM offline_entries LIMIT 1;
 
+-- name: years
+SELECT (SELECT min(air_date) FROM offline_entries), (SELECT max(air_date) FROM offline_entries);
+
 -- name: of_bgm
 SELECT {entry} FROM offline_entries
 WHERE bgm_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {rows} AS given) ORDER BY id DESC;

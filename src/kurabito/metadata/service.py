@@ -21,6 +21,11 @@ class MetadataService:
         self._database = database
         self._tmdb = tmdb
 
+    @property
+    def asks_tmdb(self) -> bool:
+        """Whether there is a key, so that TMDB can be asked."""
+        return self._tmdb.is_on
+
     async def create(self, details: Details) -> Metadata:
         """Keep a record; raises InvalidInput or MetadataConflict, naming the field."""
         _check(details)
