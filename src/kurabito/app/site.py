@@ -36,7 +36,7 @@ from kurabito.api import (
 from kurabito.api.doors import BodyLimit, Doors
 from kurabito.app.downloading import Downloading, open_downloading
 from kurabito.app.following import Following, open_following, open_outbound
-from kurabito.app.metadata import MetadataParts
+from kurabito.app.metadata import MetadataParts, open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.glances import Glances
@@ -49,11 +49,13 @@ from kurabito.library.waste import Waste
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
+from kurabito.web import calendar as calendar_page
 from kurabito.web import create_web
 from kurabito.web import duplicates as duplicates_page
 from kurabito.web import follow as follow_page
 from kurabito.web import following as following_page
 from kurabito.web import library as library_page
+from kurabito.web import record as record_page
 from kurabito.web import series as series_page
 from kurabito.web import title_rules as title_rules_page
 from kurabito.web import trash as trash_page
@@ -101,13 +103,14 @@ def build_site(
 ) -> ASGIApp:
     """The whole site over one open queue: interface and pages, and the doors in front of both.
 
-    `about` is what answers for metadata, where somebody fills it in.
+    Metadata is filled in where `about` is given, and its actor runs; else it is only shown.
     """
     shelves = shelves or open_shelves(settings, queue)
-    if downloading is None or following is None:
+    if downloading is None or following is None or about is None:
         outbound = open_outbound(settings)
         downloading = downloading or open_downloading(queue, outbound, settings)
         following = following or open_following(queue, outbound, taking=downloading.taking)
+        about = about or open_metadata(settings, queue, outbound)
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
@@ -141,7 +144,7 @@ def build_site(
             fetcher_results.router(following.intake),
             catalog.router(known),
             title_rules.router(own_rules),
-            *(_about(about) if about else ()),
+            *_about(about),
             downloads.router(downloading.downloads),
             filters.router(downloading.filters),
             conflicts.router(downloading.conflicts),
@@ -177,6 +180,8 @@ def build_site(
             # After those whose addresses begin like its own.
             partial(following_page.router, subscriptions=following.subscriptions, catalog=known, glances=glances),
             partial(series_page.router, catalog=known, glances=glances),
+            partial(calendar_page.router, calendar=about.calendar, queue=queue),
+            partial(record_page.router, metadata=about.service, handle=about.actor.handle, queue=queue),
         ],
         base_path=settings.base_path,
     )
