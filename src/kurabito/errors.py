@@ -59,6 +59,10 @@
     │   ├── DownloaderUnavailable the program that downloads does not answer
     │   ├── DownloaderLoginRefused it does not know the name or the password
     │   └── TransferNotFound    the program has no download of that hash    (also LookupError)
+
+
+    │   ├── TitleRuleConflict   another title rule has that name
+    │   └── MatchNotFound       no folder that was matched has that id      (also LookupError)
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
@@ -356,6 +360,12 @@ class TransferNotFound(DownloaderError, LookupError):
     """The program that downloads has no download of that hash."""
 
     code = "transfer_not_found"
+
+
+class MatchNotFound(CatalogError, LookupError):
+    """No folder that was matched has that id."""
+
+    code = "match_not_found"
     status = 404
 
 

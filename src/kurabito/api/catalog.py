@@ -172,6 +172,7 @@ class SeriesAnswer(BaseModel):
     episode_offset: int
     state: SeriesState
     aliases: list[AliasAnswer]
+    metadata_id: int | None = Field(description="the record that fills it in; null while nobody knows which one does")
     created_at: datetime
     updated_at: datetime
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from kurabito.catalog.matching.service import Matches
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.bangumi import BangumiClient
@@ -25,6 +26,7 @@ class MetadataParts:
     calendar: CalendarService
     runner: MetadataRunner
     actor: MetadataActor
+    matches: Matches
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -41,4 +43,5 @@ def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> Me
     runner = MetadataRunner(queue, posters, tmdb, bangumi)
     actor = MetadataActor(runner)
     calendar = CalendarService(queue, bangumi, actor.handle)
-    return MetadataParts(MetadataService(queue.database, tmdb), posters, calendar, runner, actor)
+    matches = Matches(queue, actor.handle)
+    return MetadataParts(MetadataService(queue.database, tmdb), posters, calendar, runner, actor, matches)

@@ -25,6 +25,7 @@ from kurabito.api import (
     jobs,
     keys,
     libraries,
+    matches,
     metadata,
     posters,
     scan_tasks,
@@ -204,4 +205,5 @@ def _about(parts: MetadataParts) -> list[APIRouter]:
         metadata.router(parts.service, parts.actor.handle),
         calendar.router(parts.calendar),
         posters.router(parts.posters),
+        matches.router(parts.matches),
     ]

@@ -18,7 +18,7 @@ from kurabito.errors import SeriesConflict, SeriesNotFound
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.titles import Kind
 
-_SERIES: Final = "id, title, season, kind, year, episode_offset, state, created_at, updated_at"
+_SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
 _FILTERS: Final = {False: "", True: "AND state = :state"}
 _SQL: Final = {
     (dialect, chosen): Queries(
@@ -52,6 +52,8 @@ class Series:
     created_at: datetime
     updated_at: datetime
     aliases: tuple[Alias, ...] = ()
+    metadata_id: int | None = None
+    """The record that fills it in; None while nobody knows which one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def _sql(conn: Connection) -> Queries:
 
 
 def _series(row: Row) -> Series:
-    series_id, title, season, kind, year, offset, state, created, updated = row
+    series_id, title, season, kind, year, offset, state, metadata_id, created, updated = row
     return Series(
         series_id,
         title,
@@ -157,6 +159,7 @@ def _series(row: Row) -> Series:
         SeriesState(state),
         to_datetime(created),
         to_datetime(updated),
+        metadata_id=metadata_id,
     )
 
 

@@ -19,9 +19,8 @@ from kurabito.metadata.records import Details, Metadata
 from kurabito.runtime import Registry
 from kurabito.runtime.sql.queue import SqlQueue
 
-# The same names with their table: a day of the calendar has a weekday of its own.
-_RECORD: Final = ", ".join(f"metadata.{column}" for column in records.RECORD.split(", "))
-_SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=_RECORD)
+# With their table: a day of the calendar has a weekday of its own.
+_SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=records.OWN_RECORD)
 REFRESH: Final = "metadata.refresh_calendar"
 SEASON_MONTHS: Final = (1, 4, 7, 10)
 _KEPT: Final = tuple(Details.__dataclass_fields__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -12,7 +12,9 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rowsource import JSON_ROWS
 from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
+from kurabito.titles import fold_title
 
 
 class Kind(StrEnum):
@@ -57,6 +59,11 @@ class Details:
     mal_id: int | None = None
     mikan_id: int | None = None
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Every title that is known."""
+        return tuple(filter(None, (self.title_japanese, self.title_chinese, self.title_english)))
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -87,23 +94,42 @@ _TEXTS: Final = ("title_japanese", "title_chinese", "title_english", "summary", 
 # Another one of these makes it another question.
 _ASKED_BY: Final = ("title_japanese", "year", "kind", "tmdb_id")
 RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, created_at, updated_at"
-_SQL: Final = Queries("kurabito.metadata", "records.sql", record=RECORD)
+OWN_RECORD: Final = ", ".join(f"metadata.{column}" for column in RECORD.split(", "))
+"""The same with the table's name, for beside other tables."""
+_LONGEST_FOLDED: Final = 200
+_SQL: Final = {
+    dialect: Queries("kurabito.metadata", "records.sql", record=RECORD, own_record=OWN_RECORD, given=given)
+    for dialect, given in JSON_ROWS.items()
+}
 
 
 def add(conn: Connection, details: Details) -> Metadata:
     """Store a record; raises MetadataConflict when another one has its id of bgm.tv."""
     _refuse_taken(conn, details.bgm_id)
     try:
-        row = conn.one(_SQL.insert, _stored(details))
+        row = conn.one(_SQL[conn.dialect].insert, _stored(details))
     except UniqueConflict:
         raise _taken(details.bgm_id) from None
     assert row is not None
+    _name(conn, [(row[0], details)])
     return find(conn, row[0])
+
+
+def add_all(conn: Connection, wanted: Sequence[Details]) -> list[int]:
+    """Store records whose ids of bgm.tv no other has, all at once; their ids, in the same order."""
+    if not wanted:
+        return []
+    rows = [{"place": place, **_stored(details)} for place, details in enumerate(wanted)]
+    stored = conn.all(_SQL[conn.dialect].insert_all, {"rows": json.dumps(rows, ensure_ascii=False)})
+    # Ids are given out in the order of the rows; they may come back in any.
+    ids = sorted(metadata_id for (metadata_id,) in stored)
+    _name(conn, list(zip(ids, wanted, strict=True)))
+    return ids
 
 
 def find(conn: Connection, metadata_id: int) -> Metadata:
     """The record; raises MetadataNotFound."""
-    row = conn.one(_SQL.get, {"id": metadata_id})
+    row = conn.one(_SQL[conn.dialect].get, {"id": metadata_id})
     if row is None:
         raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
     return record_of(row)
@@ -111,8 +137,28 @@ def find(conn: Connection, metadata_id: int) -> Metadata:
 
 def of_bgm(conn: Connection, bgm_id: int) -> Metadata | None:
     """The record of an entry of bgm.tv, if there is one."""
-    row = conn.one(_SQL.of_bgm, {"bgm_id": bgm_id})
+    row = conn.one(_SQL[conn.dialect].of_bgm, {"bgm_id": bgm_id})
     return None if row is None else record_of(row)
+
+
+def several(conn: Connection, ids: Iterable[int]) -> dict[int, Metadata]:
+    """Some records by their ids; those that are gone are left out."""
+    rows = json.dumps([{"id": metadata_id} for metadata_id in ids])
+    return {row[0]: record_of(row) for row in conn.all(_SQL[conn.dialect].several, {"rows": rows})}
+
+
+def named(conn: Connection, names: Iterable[str]) -> dict[str, list[Metadata]]:
+    """The records that have each of these names, which are folded already."""
+    rows = json.dumps([{"folded": name} for name in names], ensure_ascii=False)
+    found: dict[str, list[Metadata]] = {}
+    for name, *row in conn.all(_SQL[conn.dialect].named, {"rows": rows}):
+        found.setdefault(name, []).append(record_of(tuple(row)))
+    return found
+
+
+def folded_name(title: str) -> str:
+    """What a name is compared by. An index holds no long texts."""
+    return fold_title(title)[:_LONGEST_FOLDED]
 
 
 def page(
@@ -121,7 +167,7 @@ def page(
     """Records in the order in which they were made; only those with a text in one of their titles, or of a year."""
     pattern = None if contains is None else f"%{_literal(contains)}%"
     values = {"after": after, "limit": limit, "contains": pattern, "year": year}
-    return [record_of(row) for row in conn.all(_SQL.page, values)]
+    return [record_of(row) for row in conn.all(_SQL[conn.dialect].page, values)]
 
 
 def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
@@ -130,16 +176,19 @@ def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Me
     details = replace(before, **changes)
     if details.bgm_id != before.bgm_id:
         _refuse_taken(conn, details.bgm_id)
-    conn.run(_SQL.update, {"id": metadata_id, **_stored(details)})
+    conn.run(_SQL[conn.dialect].update, {"id": metadata_id, **_stored(details)})
+    if details.titles != before.titles:
+        conn.run(_SQL[conn.dialect].forget_titles, {"id": metadata_id})
+        _name(conn, [(metadata_id, details)])
     if any(getattr(details, name) != getattr(before, name) for name in _ASKED_BY):
-        conn.run(_SQL.forget_lookup, {"id": metadata_id})
+        conn.run(_SQL[conn.dialect].forget_lookup, {"id": metadata_id})
     return find(conn, metadata_id)
 
 
 def forget(conn: Connection, metadata_id: int) -> None:
     """Forget a record; raises MetadataNotFound. Its poster stays, as other records may show it."""
-    conn.run(_SQL.leave_calendar, {"id": metadata_id})
-    if not conn.run(_SQL.delete, {"id": metadata_id}):
+    conn.run(_SQL[conn.dialect].leave_calendar, {"id": metadata_id})
+    if not conn.run(_SQL[conn.dialect].delete, {"id": metadata_id}):
         raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
 
 
@@ -178,8 +227,15 @@ def _stored(details: Details) -> dict[str, Any]:
     return values
 
 
+def _name(conn: Connection, given: Sequence[tuple[int, Details]]) -> None:
+    """Have records found by their titles."""
+    names = [(metadata_id, folded_name(title)) for metadata_id, details in given for title in details.titles]
+    rows = [{"id": metadata_id, "folded": folded} for metadata_id, folded in names if folded]
+    conn.run(_SQL[conn.dialect].add_titles, {"rows": json.dumps(rows, ensure_ascii=False)})
+
+
 def _refuse_taken(conn: Connection, bgm_id: int | None) -> None:
-    if bgm_id is not None and conn.one(_SQL.of_bgm, {"bgm_id": bgm_id}) is not None:
+    if bgm_id is not None and conn.one(_SQL[conn.dialect].of_bgm, {"bgm_id": bgm_id}) is not None:
         raise _taken(bgm_id)
 
 

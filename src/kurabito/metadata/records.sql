@@ -40,3 +40,36 @@ DELETE FROM calendar_entries WHERE metadata_id = :id;
 
 -- name: delete
 DELETE FROM metadata WHERE id = :id;
+
+-- name: several
+SELECT {record} FROM metadata WHERE id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: forget_titles
+DELETE FROM metadata_titles WHERE metadata_id = :id;
+
+-- name: add_titles
+INSERT INTO metadata_titles (folded, metadata_id)
+SELECT given.value ->> 'folded', CAST(given.value ->> 'id' AS bigint) FROM {given} WHERE true
+ON CONFLICT (folded, metadata_id) DO NOTHING;
+
+-- name: named
+SELECT metadata_titles.folded, {own_record}
+FROM {given} CROSS JOIN metadata_titles JOIN metadata ON metadata.id = metadata_titles.metadata_id
+WHERE metadata_titles.folded = given.value ->> 'folded'
+ORDER BY metadata.id;
+
+-- name: insert_all
+INSERT INTO metadata (kind, title_japanese, title_chinese, title_english, year, season, air_date, air_weekday, episode_count,
+                      summary, poster_url, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, anilist_id, mal_id, mikan_id,
+                      created_at, updated_at)
+SELECT given.value ->> 'kind', given.value ->> 'title_japanese', given.value ->> 'title_chinese',
+       given.value ->> 'title_english', CAST(given.value ->> 'year' AS integer), CAST(given.value ->> 'season' AS integer),
+       given.value ->> 'air_date', CAST(given.value ->> 'air_weekday' AS integer),
+       CAST(given.value ->> 'episode_count' AS integer), given.value ->> 'summary', given.value ->> 'poster_url',
+       CAST(given.value ->> 'bgm_id' AS bigint), CAST(given.value ->> 'tmdb_id' AS bigint), given.value ->> 'tmdb_kind',
+       CAST(given.value ->> 'tmdb_season' AS integer), CAST(given.value ->> 'anidb_id' AS bigint),
+       CAST(given.value ->> 'anilist_id' AS bigint), CAST(given.value ->> 'mal_id' AS bigint),
+       CAST(given.value ->> 'mikan_id' AS bigint), :now, :now
+FROM {given} WHERE true
+ORDER BY CAST(given.value ->> 'place' AS integer)
+RETURNING id;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kurabito.db import Connection, Database
@@ -34,6 +34,10 @@ class MetadataService:
     async def get(self, metadata_id: int) -> Metadata:
         """The record; raises MetadataNotFound."""
         return await self._database.read(lambda conn: records.find(conn, metadata_id))
+
+    async def several(self, ids: Iterable[int]) -> dict[int, Metadata]:
+        """Some records by their ids; those that are gone are left out."""
+        return await self._database.read(lambda conn: records.several(conn, ids))
 
     async def search(
         self, *, contains: str | None = None, year: int | None = None, limit: int = 50, cursor: str | None = None

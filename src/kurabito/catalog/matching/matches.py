@@ -1,0 +1,233 @@
+"""What was found out about folders, as the database keeps it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any, Final
+
+from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.errors import MatchNotFound
+from kurabito.metadata.records import Details, Kind, TmdbKind
+
+_MATCH: Final = (
+    "id, library_id, folder, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
+    "updated_at"
+)
+_SQL: Final = {
+    dialect: Queries("kurabito.catalog.matching", "matches.sql", given=given, match=_MATCH)
+    for dialect, given in JSON_ROWS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a folder is about, or may be."""
+
+    metadata_id: int | None = None
+    series_id: int | None = None
+    reasons: tuple[Reason, ...] = ()
+    candidates: tuple[MatchCandidate, ...] = ()
+
+
+def page(
+    conn: Connection, state: MatchState, *, after: int, limit: int, library_id: int | None = None
+) -> list[FolderMatch]:
+    """Folders in one state, in the order in which they were found."""
+    values = {"after": after, "limit": limit, "library_id": library_id}
+    return [_match(row) for row in conn.all(getattr(_SQL[conn.dialect], f"page_{state}"), values)]
+
+
+def find(conn: Connection, match_id: int) -> FolderMatch:
+    """One folder; raises MatchNotFound."""
+    row = conn.one(_SQL[conn.dialect].get, {"id": match_id})
+    if row is None:
+        raise MatchNotFound(f"no folder that was matched has the id {match_id}; it may be gone since the last scan")
+    return _match(row)
+
+
+def count_open(conn: Connection) -> int:
+    """How many folders wait for somebody to say what they are."""
+    return _count(conn, _SQL[conn.dialect].count_open, {})
+
+
+def count_left(conn: Connection, job_id: str) -> int:
+    """How many of the folders that a scan added are open."""
+    return _count(conn, _SQL[conn.dialect].count_left, {"job_id": job_id})
+
+
+def folders_of(conn: Connection, metadata_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+    """The folders that are about each record: library and path."""
+    rows = json.dumps([{"id": one} for one in metadata_ids])
+    found: dict[int, list[tuple[int, str]]] = {}
+    for metadata_id, library_id, folder in conn.all(_SQL[conn.dialect].of_records, {"rows": rows}):
+        found.setdefault(metadata_id, []).append((library_id, folder))
+    return found
+
+
+def choose(conn: Connection, match_id: int, metadata_id: int | None) -> None:
+    """Write down what a person said: this record, or none at all."""
+    values = {
+        "id": match_id,
+        "metadata_id": metadata_id,
+        "matched_by": MatchedBy.KEEPER,
+        "is_ignored": int(metadata_id is None),
+    }
+    conn.run(_SQL[conn.dialect].choose, values)
+
+
+def reopen(conn: Connection, match_id: int) -> None:
+    """Take back what a person said."""
+    values = {"id": match_id, "metadata_id": None, "matched_by": None, "is_ignored": 0}
+    conn.run(_SQL[conn.dialect].choose, values)
+
+
+def known(conn: Connection, library_id: int, folders: Iterable[str]) -> set[str]:
+    """Those of some folders that were looked at before."""
+    rows = json.dumps([{"folder": folder} for folder in folders])
+    found = conn.all(_SQL[conn.dialect].known, {"library_id": library_id, "rows": rows})
+    return {folder for (folder,) in found}
+
+
+def add(
+    conn: Connection, library_id: int, job_id: str, verdicts: Sequence[tuple[str, int, Verdict]], by: MatchedBy
+) -> None:
+    """Store folders, each with a file by which it is known again when it was renamed."""
+    rows = [{"folder": folder, "file_id": file_id, **_stored(verdict, by)} for folder, file_id, verdict in verdicts]
+    values = {"library_id": library_id, "job_id": job_id, "rows": json.dumps(rows, ensure_ascii=False)}
+    conn.run(_SQL[conn.dialect].add, values)
+
+
+def settle(conn: Connection, match_id: int, verdict: Verdict, by: MatchedBy, *, asked_at: int | None = None) -> bool:
+    """Write down what was found later; false when a person was quicker."""
+    values = {"id": match_id, **_stored(verdict, by), "asked_at": asked_at}
+    return bool(conn.run(_SQL[conn.dialect].settle, values))
+
+
+def unasked(conn: Connection, *, after: int, limit: int, cool_down: int) -> list[FolderMatch]:
+    """Open folders that nobody looked for online within the cool-down."""
+    values = {"after": after, "limit": limit, "cool_down": cool_down}
+    return [_match(row) for row in conn.all(_SQL[conn.dialect].unasked, values)]
+
+
+def ask_again(conn: Connection) -> None:
+    """Have open folders looked for online however lately that was done."""
+    conn.run(_SQL[conn.dialect].ask_again)
+
+
+def follow_renames(conn: Connection, library_id: int) -> None:
+    """Let what is known of a folder follow it to its new name."""
+    sql = _SQL[conn.dialect]
+    for match_id, folder, path in conn.all(sql.moved, {"library_id": library_id}):
+        if (now := path.rpartition("/")[0]) not in ("", folder):
+            conn.run(sql.move, {"id": match_id, "folder": now})
+
+
+def forget_gone(conn: Connection, library_id: int) -> None:
+    """Forget folders that no longer hold anything."""
+    conn.run(_SQL[conn.dialect].forget_gone, {"library_id": library_id})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How far the folders of a library were looked at, and what happened since."""
+
+    session_id: int
+    file_id: int
+    moved: bool
+    removed: bool
+
+
+def look(conn: Connection, library_id: int) -> Look:
+    """What is new in a library since its folders were last looked at."""
+    sql = _SQL[conn.dialect]
+    session_id, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
+    since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": session_id})
+    assert since is not None
+    newest, moved, removed = since
+    return Look(max(newest, session_id), file_id, bool(moved), bool(removed))
+
+
+def note_look(conn: Connection, library_id: int, session_id: int, file_id: int) -> None:
+    """Say how far the folders of a library were looked at."""
+    conn.run(_SQL[conn.dialect].note_look, {"library_id": library_id, "session_id": session_id, "file_id": file_id})
+
+
+def files_after(conn: Connection, library_id: int, after: int, limit: int) -> list[tuple[int, str]]:
+    """The next files of a library in the order in which they came: id and path."""
+    values = {"library_id": library_id, "after": after, "limit": limit}
+    return [(file_id, path) for file_id, path in conn.all(_SQL[conn.dialect].files_after, values)]
+
+
+def _count(conn: Connection, sql: str, values: dict[str, Any]) -> int:
+    row = conn.one(sql, values)
+    assert row is not None
+    return int(row[0])
+
+
+def _stored(verdict: Verdict, by: MatchedBy) -> dict[str, Any]:
+    return {
+        "metadata_id": verdict.metadata_id,
+        "series_id": verdict.series_id,
+        "matched_by": None if verdict.metadata_id is None else by,
+        "reasons": json.dumps(verdict.reasons),
+        "candidates": json.dumps([_candidate_as_stored(one) for one in verdict.candidates], ensure_ascii=False),
+    }
+
+
+def _candidate_as_stored(candidate: MatchCandidate) -> dict[str, Any]:
+    details = {name: value for name, value in asdict(candidate.details).items() if value is not None}
+    return {**asdict(candidate), "details": details | {"air_date": _day(candidate.details.air_date)}}
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _candidate(found: dict[str, Any]) -> MatchCandidate:
+    told = found["details"]
+    day, world = told.get("air_date"), told.get("tmdb_kind")
+    details = Details(
+        **{
+            **told,
+            "kind": Kind(told["kind"]),
+            "air_date": None if day is None else date.fromisoformat(day),
+            "tmdb_kind": None if world is None else TmdbKind(world),
+        }
+    )
+    return MatchCandidate(found["key"], details, tuple(map(Reason, found["reasons"])), found["metadata_id"])
+
+
+def _match(row: Row) -> FolderMatch:
+    match_id, library_id, folder, metadata_id, series_id, by, ignored, reasons, candidates, asked, created, updated = (
+        row
+    )
+    matched_by = None if by is None or metadata_id is None else MatchedBy(by)
+    return FolderMatch(
+        match_id,
+        library_id,
+        folder,
+        _state(metadata_id, matched_by, bool(ignored)),
+        metadata_id,
+        series_id,
+        matched_by,
+        tuple(map(Reason, json.loads(reasons))),
+        tuple(map(_candidate, json.loads(candidates))),
+        None if asked is None else to_datetime(asked),
+        to_datetime(created),
+        to_datetime(updated),
+    )
+
+
+def _state(metadata_id: int | None, by: MatchedBy | None, ignored: bool) -> MatchState:
+    if ignored:
+        return MatchState.IGNORED
+    if metadata_id is None:
+        return MatchState.OPEN
+    return MatchState.CHOSEN if by is MatchedBy.KEEPER else MatchState.MATCHED

@@ -1,0 +1,130 @@
+"""What there is to ask about matching, and a keeper's own choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+from uuid import UUID
+
+from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
+from kurabito.db import Connection
+from kurabito.errors import InvalidInput, MetadataStopped
+from kurabito.metadata import MetadataHandle, records
+from kurabito.runtime.model import Page
+from kurabito.runtime.sql.queue import SqlQueue
+
+MATCH: Final = "catalog.match"
+"""The task that matches what scans left."""
+
+
+class Matches:
+    """Folders and what they are about, in one database."""
+
+    def __init__(self, queue: SqlQueue, handle: MetadataHandle) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._handle = handle
+
+    async def page(
+        self,
+        *,
+        state: MatchState = MatchState.OPEN,
+        library_id: int | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[FolderMatch]:
+        """Folders in one state, in the order in which they were found."""
+        after = int(cursor or 0)
+
+        def look(conn: Connection) -> Page[FolderMatch]:
+            found = matches.page(conn, state, after=after, limit=limit + 1, library_id=library_id)
+            shown = tuple(found[:limit])
+            return Page(shown, str(shown[-1].id) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    async def get(self, match_id: int) -> FolderMatch:
+        """One folder; raises MatchNotFound."""
+        return await self._database.read(lambda conn: matches.find(conn, match_id))
+
+    async def count_open(self) -> int:
+        """How many folders wait for somebody to say what they are."""
+        return await self._database.read(matches.count_open)
+
+    async def folders_of(self, metadata_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+        """The folders that are about each record: library and path."""
+        return await self._database.read(lambda conn: matches.folders_of(conn, metadata_ids))
+
+    async def choose(self, match_id: int, key: str) -> FolderMatch:
+        """Say which candidate a folder is about. It gets a record if it has none, and a sync fills that in.
+
+        Raises MatchNotFound, or InvalidInput when the folder has no such candidate.
+        """
+
+        def store(conn: Connection) -> FolderMatch:
+            candidate = _named(matches.find(conn, match_id), key)
+            matches.choose(conn, match_id, record_for(conn, candidate))
+            return matches.find(conn, match_id)
+
+        return await self._stored(store)
+
+    async def choose_record(self, match_id: int, metadata_id: int) -> FolderMatch:
+        """Say which record a folder is about; raises MatchNotFound or MetadataNotFound."""
+
+        def store(conn: Connection) -> FolderMatch:
+            matches.find(conn, match_id)
+            matches.choose(conn, match_id, records.find(conn, metadata_id).id)
+            return matches.find(conn, match_id)
+
+        return await self._stored(store)
+
+    async def ignore(self, match_id: int) -> FolderMatch:
+        """Say that a folder is none of its candidates, and is not to be asked about; raises MatchNotFound."""
+
+        def store(conn: Connection) -> FolderMatch:
+            matches.find(conn, match_id)
+            matches.choose(conn, match_id, None)
+            return matches.find(conn, match_id)
+
+        return await self._database.write(store)
+
+    async def reopen(self, match_id: int) -> FolderMatch:
+        """Take back what was said of a folder, or what was found; raises MatchNotFound."""
+
+        def store(conn: Connection) -> FolderMatch:
+            matches.find(conn, match_id)
+            matches.reopen(conn, match_id)
+            return matches.find(conn, match_id)
+
+        return await self._database.write(store)
+
+    async def look_again(self) -> UUID:
+        """Have all open folders looked for once more, offline and online; the task."""
+        await self._database.write(matches.ask_again)
+        return (await self._queue.enqueue(MATCH, unique_key=MATCH)).id
+
+    async def _stored(self, store: Callable[[Connection], FolderMatch]) -> FolderMatch:
+        chosen = await self._database.write(store)
+        # While we stop nothing is filled in any more; the sync of the next start takes it.
+        with suppress(MetadataStopped):
+            await self._handle.trigger_sync()
+        return chosen
+
+
+def record_for(conn: Connection, candidate: MatchCandidate) -> int:
+    """The record of a candidate; made if there is none."""
+    if candidate.metadata_id is not None:
+        with suppress(LookupError):
+            return records.find(conn, candidate.metadata_id).id
+    bgm_id = candidate.details.bgm_id
+    known = None if bgm_id is None else records.of_bgm(conn, bgm_id)
+    return known.id if known is not None else records.add(conn, candidate.details).id
+
+
+def _named(match: FolderMatch, key: str) -> MatchCandidate:
+    found = next((one for one in match.candidates if one.key == key), None)
+    if found is None:
+        raise InvalidInput("choice", f"{key!r} is not a candidate of {match.folder!r}; look at it again, they change")
+    return found
