@@ -56,6 +56,7 @@ from kurabito.web import duplicates as duplicates_page
 from kurabito.web import follow as follow_page
 from kurabito.web import following as following_page
 from kurabito.web import library as library_page
+from kurabito.web import matches as matches_page
 from kurabito.web import record as record_page
 from kurabito.web import series as series_page
 from kurabito.web import title_rules as title_rules_page
@@ -180,10 +181,19 @@ def build_site(
             ),
             # After those whose addresses begin like its own.
             partial(following_page.router, subscriptions=following.subscriptions, catalog=known, glances=glances),
-            partial(series_page.router, catalog=known, glances=glances),
+            partial(series_page.router, catalog=known, glances=glances, metadata=about.service),
             partial(calendar_page.router, calendar=about.calendar, queue=queue),
             partial(record_page.router, metadata=about.service, handle=about.actor.handle, queue=queue),
+            partial(
+                matches_page.router,
+                matches=about.matches,
+                metadata=about.service,
+                libraries=shelves.libraries,
+                catalog=known,
+                queue=queue,
+            ),
         ],
+        waiting=about.matches.count_open,
         base_path=settings.base_path,
     )
     # After the routes of the interface, which are so found first.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, Request
 
 from kurabito.access import LoginLimit, Passwords, Sessions
 from kurabito.clock import Clock, SystemClock
@@ -30,12 +30,14 @@ def create_web(
     settings: Callable[[], Sequence[Origin]],
     openapi: Callable[[], Mapping[str, Any]],
     further: Sequence[Callable[[Pages], APIRouter]] = (),
+    waiting: Callable[[], Awaitable[int]] | None = None,
     base_path: str = "",
     clock: Clock | None = None,
 ) -> FastAPI:
     """The pages over one open queue, to be mounted at `/` behind the doors.
 
-    `further` are pages over other parts of the product, each made with what renders them all.
+    `further` are pages over other parts of the product, each made with what renders them all. `waiting` counts what waits for
+    a person; the navigation says it on every page.
     `settings` and `openapi` are asked each time they are shown, so that the pages can be made before either is complete.
     """
     addresses = Addresses(base_path)
@@ -44,14 +46,20 @@ def create_web(
     web = FastAPI(title="Kurabito pages", openapi_url=None)
     web.add_middleware(PreferenceLinks, addresses=addresses)
     failures.install(web, pages)
+
+    async def count(request: Request) -> None:
+        if waiting is not None:
+            request.state.waiting = await waiting()
+
     for routes in (
         now.router(pages, queue),
         tasks.router(pages, queue),
         system.router(pages, queue, planes, settings=settings),
         reference.router(pages, openapi),
-        login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit),
-        assets.router(files),
         *(make(pages) for make in further),
     ):
-        web.include_router(routes)
+        web.include_router(routes, dependencies=[Depends(count)])
+    # Without navigation.
+    web.include_router(login.router(pages, sessions=sessions, passwords=passwords, limit=login_limit))
+    web.include_router(assets.router(files))
     return web

@@ -73,6 +73,7 @@ class Pages:
             say=words.say,
             theme=theme_of(request),
             this=self.addresses.here(request),
+            waiting_for_reader=getattr(request.state, "waiting", 0),
             words=words,
             **values,
         )

@@ -1,4 +1,4 @@
-"""*Series*: what is followed, asked about or ignored; each with its episodes and the releases that were seen."""
+"""*Series*: what is followed, asked about or ignored; each with its poster, its episodes and the releases that were seen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from fastapi import APIRouter, Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.glances import Glances
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import SeriesEpisode
+from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState
 from kurabito.errors import InvalidInput, SeriesConflict
+from kurabito.metadata import MetadataService
+from kurabito.metadata.records import Metadata
 from kurabito.titles import Kind
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
+from kurabito.web.record import ids_of
 from kurabito.web.series_form import SeriesForm
 
 _SERIES: Final = 50
@@ -36,10 +39,10 @@ class Releases:
     links: Sequence[Link]
 
 
-def router(pages: Pages, catalog: Catalog, glances: Glances) -> APIRouter:
+def router(pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    shelf = _Shelf(pages, catalog, glances)
+    shelf = _Shelf(pages, catalog, glances, metadata)
 
     @routes.get("/series")
     async def overview(request: Request) -> Response:
@@ -71,10 +74,11 @@ def router(pages: Pages, catalog: Catalog, glances: Glances) -> APIRouter:
 class _Shelf:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
-    def __init__(self, pages: Pages, catalog: Catalog, glances: Glances) -> None:
+    def __init__(self, pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService) -> None:
         self._pages = pages
         self._catalog = catalog
         self._glances = glances
+        self._metadata = metadata
 
     async def overview(self, request: Request) -> Response:
         asked = request.query_params
@@ -86,12 +90,17 @@ class _Shelf:
         # Whoever comes for what is followed is asked first about what is new.
         asks_first = state is SeriesState.FOLLOWED and cursor is None
         questions = waiting.items if asks_first else []
+        shown = (*page.items, *questions)
+        progress, records = await asyncio.gather(
+            self._glances.progress(one.id for one in shown), self._records_of(shown)
+        )
         return self._pages.show(
             request,
             "series_list.html",
             page=page,
             questions=questions,
-            progress=await self._glances.progress(one.id for one in (*page.items, *questions)),
+            progress=progress,
+            records=records,
             state=state,
             wishes=tuple(SeriesState),
             waiting=len(waiting.items),
@@ -109,11 +118,14 @@ class _Shelf:
             self._catalog.links(series_id=series_id, limit=_LINKS, cursor=cursor),
         )
         regular = [episode for episode in episodes.items if episode.kind in _REGULAR]
+        record = (await self._records_of([series])).get(series.metadata_id or 0)
         return self._pages.show(
             request,
             "series.html",
             status=status,
             series=series,
+            record=record,
+            ids=ids_of(record.details) if record else [],
             regular=regular,
             specials=_by_kind(episodes.items),
             more_episodes=episodes.next_cursor is not None,
@@ -124,6 +136,10 @@ class _Shelf:
             episode_states=tuple(EpisodeState),
             form=form or SeriesForm.of(series),
         )
+
+    async def _records_of(self, some: Sequence[Series]) -> dict[int, Metadata]:
+        """The records that fill these series in, by their ids."""
+        return await self._metadata.several({one.metadata_id for one in some if one.metadata_id is not None})
 
 
 def _by_kind(episodes: Sequence[SeriesEpisode]) -> list[tuple[Kind, list[SeriesEpisode]]]:

@@ -9,11 +9,15 @@ from string import Formatter
 import pytest
 
 import kurabito.web
+from kurabito.catalog.matching.model import MatchState
+from kurabito.catalog.matching.model import Reason as Clue
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
 from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.library.deletion.rules import KeepRule, Reason
+from kurabito.metadata.calendar import SEASON_MONTHS
+from kurabito.metadata.records import Kind as ShownAs
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.values import HashPolicy
@@ -22,6 +26,7 @@ from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
 from kurabito.titles import Kind
 from kurabito.web.condition import Condition
+from kurabito.web.lacks import Lack
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
@@ -75,6 +80,12 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in Kind if kind not in (Kind.TV, Kind.UNKNOWN)}
+    wanted |= (
+        {f"lack.{lack}" for lack in Lack} | {f"clue.{clue}" for clue in Clue} | {f"show.{kind}" for kind in ShownAs}
+    )
+    wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
+    wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
+    wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
     feed_errors: set[type[KurabitoError]] = {*_below(OutboundError), FeedUnreadable, FetcherRefused}
     wanted |= {f"trouble.{error.code}" for error in feed_errors}
     assert wanted <= set(messages)
