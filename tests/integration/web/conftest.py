@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.demo_feeds import FeedStand
+from kurabito.app.demo_metadata import MetadataStand
 from kurabito.app.following import Following, open_following, open_outbound
+from kurabito.app.metadata import MetadataParts, open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.delete import delete
@@ -40,10 +44,15 @@ class Site:
     queue: SqlQueue
     shelves: Shelves
     following: Following
+    about: MetadataParts
     reconciler: Reconciler
 
     async def get(self, path: str, /, **query: str) -> httpx2.Response:
         return await self.client.get(path, params=query or None)
+
+    async def read(self, path: str, /, **query: str) -> str:
+        """What a reader sees of a page, on one line."""
+        return " ".join(unescape(re.sub(r"<[^>]*>", " ", (await self.get(path, **query)).text)).split())
 
     async def post(self, path: str, /, **fields: str | list[str]) -> httpx2.Response:
         """Send a form, and go where it leads."""
@@ -54,8 +63,8 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 
 
 @asynccontextmanager
-async def _opened(url: str, state: Path, *, allow_delete: bool = True) -> AsyncIterator[Site]:
-    settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete)
+async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further: Any) -> AsyncIterator[Site]:
+    settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
     meter = TaskMeter()
     async with (
         open_queue(url) as queue,
@@ -66,14 +75,24 @@ async def _opened(url: str, state: Path, *, allow_delete: bool = True) -> AsyncI
         migrate(queue.database, PRODUCT)
         shelves = open_shelves(settings, queue)
         following = open_following(queue, outbound, pace=0.0)
+        about = open_metadata(settings, queue, outbound)
+        about.posters.prepare()
         access = open_access(settings, queue.database)
         site = build_site(
-            settings, queue, access, live, meter, started=datetime.now(UTC), shelves=shelves, following=following
+            settings,
+            queue,
+            access,
+            live,
+            meter,
+            started=datetime.now(UTC),
+            shelves=shelves,
+            following=following,
+            about=about,
         )
         headers = {"X-Api-Key": KEY, "Accept": "text/html"}
         transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client, queue, shelves, following, Reconciler(queue))
+            yield Site(client, queue, shelves, following, about, Reconciler(queue))
         live.end()
 
 
@@ -96,6 +115,22 @@ async def feeds() -> AsyncIterator[str]:
     stand = FeedStand()
     yield await stand.open()
     await stand.close()
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[MetadataStand]:
+    """bgm.tv and TMDB as the demo has them."""
+    stand = MetadataStand()
+    await stand.open()
+    yield stand
+    await stand.close()
+
+
+@pytest.fixture
+async def illustrated(shelf_url: str, tmp_path: Path, services: MetadataStand) -> AsyncIterator[Site]:
+    """The site with somebody to ask about shows."""
+    async with _opened(shelf_url, tmp_path / "state", **services.settings) as site:
+        yield site
 
 
 @pytest.fixture

@@ -1,0 +1,182 @@
+"""*Calendar*, *Needs you*, records and posters: what is known is shown, what is missing is told with what to do about it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kurabito.app.demo_feeds import DAWN
+from kurabito.app.demo_metadata import MetadataStand
+from kurabito.app.demo_shows import ALL_SHOWS
+from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.matches import Verdict
+from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, Reason
+from kurabito.db import Connection
+from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.tasks import FetchOrder
+from kurabito.library.libraries import Care
+from kurabito.metadata.calendar import REFRESH
+from kurabito.metadata.records import Details
+from kurabito.metadata.runner import SYNC
+from kurabito.runtime import Registry, TaskState, Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.web.conftest import Opened, Site
+
+
+async def fill_in(site: Site, *task_types: str) -> None:
+    """Have these tasks done, one after the other."""
+    registry = Registry()
+    site.about.join(registry)
+    async with Worker(site.queue, registry, name="filler", grace=0.0):
+        for task_type in task_types:
+            task = await site.queue.enqueue(task_type, unique_key=task_type)
+            assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+
+
+async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Site) -> None:
+    seen = await illustrated.read("/calendar")
+    assert "Nobody has asked bgm.tv yet what is on this week." in seen
+    assert "kurabito metadata import data.json" in seen
+    assert "bgm.tv is being asked" in (await illustrated.post("/calendar/refresh")).text
+    await fill_in(illustrated, REFRESH)
+
+    page = await illustrated.get("/calendar")
+    on_now = [show for show in ALL_SHOWS if show.weekday is not None]
+    assert page.text.count('class="card"') == len(on_now)
+    assert page.text.count("poster-none") == len(on_now)
+    # A page leads nobody to other sites for its pictures.
+    assert "/pictures/" not in page.text
+    seen = await illustrated.read("/calendar")
+    assert seen.count("Today") == 1
+    for day, title in (("Monday", "夜明けの蔵"), ("Sunday", "味噌と王女")):
+        assert 0 < seen.index(title, seen.rindex(day)) - seen.rindex(day) < 60
+    assert "黎明之仓" in (await illustrated.client.get("/calendar", headers={"Accept-Language": "zh-CN"})).text
+
+    await fill_in(illustrated, SYNC)
+    page = await illustrated.get("/calendar")
+    assert "poster-none" not in page.text
+    posters = re.findall(
+        r'<img src="(/posters/[0-9a-f]{16}\.png)" alt="Poster of ([^"]+)"[^>]* loading="lazy"', page.text
+    )
+    assert len({path for path, _ in posters}) == len(on_now)
+    assert "夜明けの蔵" in dict(posters).values()
+    assert (await illustrated.get(posters[0][0])).headers["content-type"] == "image/png"
+
+
+async def test_a_season_comes_from_the_imported_index(illustrated: Site, services: MetadataStand) -> None:
+    assert "kurabito metadata import data.json" in (await illustrated.get("/calendar", year="2021", month="10")).text
+    await illustrated.queue.database.write(services.import_index)
+    page = await illustrated.get("/calendar", year="2021", month="10")
+    seen = await illustrated.read("/calendar", year="2021", month="10")
+    assert "Autumn 2021" in seen
+    assert "Friday T The Town of White Walls Straight to video 2021-11-12 Saturday S Song of the Clay Wall" in seen
+    assert page.text.count("poster-none") == 3
+    assert "Summer 2021 Winter 2022" in seen
+    assert "/calendar?year=2022&amp;month=1" in page.text
+    assert "The index knows of nothing" in (await illustrated.get("/calendar", year="2010", month="1")).text
+    for wrong in ({"year": "2021", "month": "11"}, {"year": "99", "month": "10"}, {"month": "ten"}):
+        assert (await illustrated.get("/calendar", **wrong)).status_code == 422
+
+
+async def test_who_does_not_answer_is_told_with_what_to_do(
+    opened: Opened, services: MetadataStand, tmp_path: Path
+) -> None:
+    wrong = {**services.settings, "bgm_url": f"{services.settings['bgm_url']}/nowhere"}
+    async with opened(f"sqlite:///{tmp_path / 'kurabito.db'}", tmp_path / "state", **wrong) as site:
+        registry = Registry()
+        site.about.join(registry)
+        task = await site.queue.enqueue(REFRESH, unique_key=REFRESH, max_attempts=1)
+        async with Worker(site.queue, registry, name="filler", grace=0.0):
+            assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
+        seen = await site.read("/calendar")
+        assert "bgm.tv could not be asked. Check your connection" in seen
+        assert "404" in seen
+
+
+async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: Site, services: MetadataStand) -> None:
+    await illustrated.queue.database.write(services.import_index)
+    await fill_in(illustrated, REFRESH)
+    page = await illustrated.get("/metadata/9")
+    assert "Its poster could not be fetched yet." in page.text
+    assert "It was not looked up yet. The next sync does." in page.text
+    await fill_in(illustrated, SYNC)
+
+    page = await illustrated.get("/metadata/9")
+    assert "Nothing is missing" in page.text
+    assert 'href="https://www.themoviedb.org/tv/99001109/season/2" rel="noreferrer"' in page.text
+    assert 'href="https://bgm.tv/subject/99000109"' in page.text
+    assert 'href="https://anidb.net/anime/99002109"' in page.text
+
+    page = await illustrated.get("/metadata/12")
+    assert "TMDB knows several that it may be." in page.text
+    assert page.text.count(">This one<") == 2
+    assert (await illustrated.post("/metadata/12/choose", tmdb_id="4711")).status_code == 422
+    page = await illustrated.post("/metadata/12/choose", tmdb_id="99001612")
+    assert "https://www.themoviedb.org/tv/99001612" in page.text
+    assert "Nothing is missing" in page.text
+    assert (await illustrated.post("/metadata/sync", next="/metadata/12")).url.path == "/metadata/12"
+    assert "There is no such record" in (await illustrated.get("/metadata/4711")).text
+
+
+async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrated: Site, tmp_path: Path) -> None:
+    (tmp_path / "Shows").mkdir()
+    kept = await illustrated.shelves.libraries.create(str(tmp_path / "Shows"), Care(name="Shows"))
+    old = Details(title_japanese="灯籠", title_english="The Lantern", year=2009, bgm_id=203)
+    new = Details(title_japanese="灯籠", title_english="The Lantern", year=2021, bgm_id=204)
+    record = await illustrated.about.service.create(new)
+
+    def leave(conn: Connection) -> None:
+        offers = (
+            MatchCandidate("bgm:203", old, (Reason.NAME, Reason.SHARED_NAME)),
+            MatchCandidate("bgm:204", new, (Reason.NAME, Reason.YEAR), record.id),
+        )
+        folders = [("The Lantern <3", 1, Verdict(candidates=offers)), ("ab/???", 2, Verdict())]
+        matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
+
+    assert "Every folder is clear." in (await illustrated.get("/matches")).text
+    await illustrated.queue.database.write(leave)
+    page, seen = await illustrated.get("/matches"), await illustrated.read("/matches")
+    assert "Needs you 2" in await illustrated.read("/system")
+    assert "The Lantern <3 Shows" in seen
+    assert "2009 灯籠 Has this name Another one fits as well" in seen
+    assert page.text.count('class="against"') == 1
+    assert "Nothing of this name is known. Import the index" in seen
+
+    assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422
+    page = await illustrated.post("/matches/1/choose", choice="bgm:203")
+    assert "The Lantern" not in page.text
+    page = await illustrated.post("/matches/2/ignore")
+    assert "Every folder is clear." in page.text
+    assert 'id="waiting" data-live hidden' in page.text
+    assert "???" in (await illustrated.get("/matches", state="ignored")).text
+    chosen = await illustrated.get("/matches", state="chosen")
+    assert f'href="/metadata/{record.id + 1}"' in chosen.text
+    page = await illustrated.post("/matches/1/reopen", next="/matches?state=chosen")
+    assert "You have not said of any folder" in page.text
+    assert "The Lantern" in (await illustrated.get("/matches")).text
+    assert "They are being looked for" in (await illustrated.post("/matches/look")).text
+    assert (await illustrated.post("/matches/4711/ignore")).status_code == 404
+    assert (await illustrated.get("/matches", cursor="x")).status_code == 404
+
+
+async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
+    wishes = Wishes(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
+    made = await illustrated.following.subscriptions.create(wishes, StartWith.MISSING)
+    await illustrated.following.tasks.fetch(FetchOrder(made.id))
+    assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text
+    path = "/posters/0123456789abcdef.png"
+    record = await illustrated.about.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))
+
+    def fill(conn: Connection) -> None:
+        conn.run("UPDATE series SET metadata_id = :record", {"record": record.id})
+
+    await illustrated.queue.database.write(fill)
+    assert f'<img src="{path}" alt="Poster of The Storehouse at Dawn"' in (await illustrated.get("/series")).text
+    page = await illustrated.get("/series/1")
+    assert f'<img src="{path}"' in page.text
+    assert 'href="https://myanimelist.net/anime/7"' in page.text
+    assert f'href="/metadata/{record.id}"' in page.text

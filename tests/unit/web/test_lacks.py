@@ -1,0 +1,41 @@
+"""What a record lacks is told with what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from kurabito.metadata.records import Candidate, Details, Metadata, TmdbKind
+from kurabito.web.lacks import Lack, lacks_of
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WHOLE = Details(title_japanese="蔵の夜", poster_url="/posters/0123456789abcdef.jpg", tmdb_id=7)
+MAYBE = Candidate(7, TmdbKind.TV, "蔵の夜", 2022, is_animation=True)
+
+
+def _record(details: Details, looked_up: datetime | None = None, *candidates: Candidate) -> Metadata:
+    return Metadata(1, details, looked_up, candidates, NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("record", "asks_tmdb", "lacks"),
+    [
+        (_record(WHOLE), False, []),
+        (_record(replace(WHOLE, poster_url=None)), True, [Lack.POSTER]),
+        (_record(replace(WHOLE, poster_url="https://x.example/p.jpg")), True, [Lack.POSTER_WAITS]),
+        (_record(replace(WHOLE, tmdb_id=None)), True, [Lack.ID_WAITS]),
+        (_record(replace(WHOLE, tmdb_id=None)), False, [Lack.ID_NOT_ASKED]),
+        (_record(replace(WHOLE, tmdb_id=None), NOW), True, [Lack.ID_NOT_FOUND]),
+        (_record(replace(WHOLE, tmdb_id=None), NOW, MAYBE), True, [Lack.ID_TO_CHOOSE]),
+        (_record(WHOLE, NOW, MAYBE), True, []),
+        (
+            _record(Details(title_english="Night of the Storehouse")),
+            True,
+            [Lack.POSTER, Lack.ID_WITHOUT_TITLE],
+        ),
+    ],
+)
+def test_a_record_lacks(record: Metadata, asks_tmdb: bool, lacks: list[Lack]) -> None:
+    assert lacks_of(record, asks_tmdb=asks_tmdb) == lacks
