@@ -13,6 +13,7 @@ from kurabito.api.bodies import WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
 from kurabito.catalog.matching.service import Matches
+from kurabito.catalog.states import SeriesKind
 from kurabito.errors import InvalidInput
 from kurabito.metadata.records import Kind, TmdbKind
 from kurabito.runtime.paging import MAX_PAGE
@@ -66,12 +67,22 @@ _FROM_DETAILS: Final = tuple(
 )
 
 
+class ReadingAnswer(BaseModel):
+    """What the name of a folder was understood as."""
+
+    names: list[str]
+    season: int | None
+    year: int | None
+    kind: SeriesKind | None = Field(description="null where nothing tells a film from a show")
+
+
 class MatchAnswer(BaseModel):
     """A folder of a library, and what it is about. Times are UTC."""
 
     id: int
     library_id: int
     folder: str = Field(description="its path in the library")
+    read_as: ReadingAnswer
     state: MatchState
     metadata_id: int | None
     series_id: int | None
@@ -88,6 +99,12 @@ class MatchAnswer(BaseModel):
             id=match.id,
             library_id=match.library_id,
             folder=match.folder,
+            read_as=ReadingAnswer(
+                names=[name.shown for name in match.reading.names],
+                season=match.reading.season,
+                year=match.reading.year,
+                kind=match.reading.kind,
+            ),
             state=match.state,
             metadata_id=match.metadata_id,
             series_id=match.series_id,

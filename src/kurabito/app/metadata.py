@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from kurabito.catalog.matching.matcher import CatalogMatcher
+from kurabito.catalog.matching.online import OpenFolders
 from kurabito.catalog.matching.service import Matches
+from kurabito.errors import MetadataStopped
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.bangumi import BangumiClient
@@ -27,9 +31,12 @@ class MetadataParts:
     runner: MetadataRunner
     actor: MetadataActor
     matches: Matches
+    matcher: CatalogMatcher
+    open_folders: OpenFolders
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
+        self.open_folders.join(registry)
         self.runner.join(registry)
         self.calendar.join(registry)
 
@@ -42,6 +49,19 @@ def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> Me
     posters = PosterService(outbound, settings.state / POSTERS, bgm_image_host=settings.bgm_image_host)
     runner = MetadataRunner(queue, posters, tmdb, bangumi)
     actor = MetadataActor(runner)
-    calendar = CalendarService(queue, bangumi, actor.handle)
-    matches = Matches(queue, actor.handle)
-    return MetadataParts(MetadataService(queue.database, tmdb), posters, calendar, runner, actor, matches)
+
+    async def fill_in() -> None:
+        # While we stop nothing is filled in any more; the sync of the next start takes it.
+        with suppress(MetadataStopped):
+            await actor.handle.trigger_sync()
+
+    return MetadataParts(
+        MetadataService(queue.database, tmdb),
+        posters,
+        CalendarService(queue, bangumi, actor.handle),
+        runner,
+        actor,
+        Matches(queue, fill_in),
+        CatalogMatcher(queue.database, fill_in),
+        OpenFolders(queue.database, tmdb, fill_in),
+    )

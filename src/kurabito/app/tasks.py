@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from kurabito.access import Sessions
+from kurabito.catalog.matching.service import MATCH
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, hash_key
 from kurabito.maintenance.retention import Retention
@@ -19,6 +20,13 @@ FOLLOW_UPS: Final = (
         why="only what a scan found can be read and compared",
         payloads=lambda result: [{"library_id": result["library_id"]}],
         unique_key=hash_key,
+    ),
+    FollowUp(
+        after=SCAN,
+        then=MATCH,
+        why="what is not known here may be known elsewhere, and nobody should wait for that",
+        payloads=lambda result: [None] if result["failed_scrape_count"] else [],
+        unique_key=lambda _payload: MATCH,
     ),
 )
 """What follows what in the product, and why."""

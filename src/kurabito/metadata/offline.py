@@ -63,13 +63,25 @@ def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEnt
         rows = conn.all(sql.of_bgm, {"rows": _json([[bgm_id] for bgm_id in bgm_ids])})
         by_bgm = {entry.ids.bgm_id: entry for entry in map(_entry, rows)}
     folded = [fold_title(details.title_japanese or "") for details in wanted]
-    by_name: dict[str, list[OfflineEntry]] = {}
-    for name, *row in conn.all(sql.named, {"rows": _json([[name] for name in set(folded)])}):
-        by_name.setdefault(name, []).append(_entry(tuple(row)))
+    by_name = named(conn, set(folded))
     return [
         (by_bgm.get(details.bgm_id) if details.bgm_id is not None else None) or _the_one(by_name.get(name, ()), details)
         for details, name in zip(wanted, folded, strict=True)
     ]
+
+
+def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry]]:
+    """The entries that have each of these names, which are folded already."""
+    found: dict[str, list[OfflineEntry]] = {}
+    for name, *row in conn.all(_SQL[conn.dialect].named, {"rows": _json([[name] for name in names])}):
+        found.setdefault(name, []).append(_entry(tuple(row)))
+    return found
+
+
+def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[OfflineEntry]:
+    """The seasons of some shows of TMDB."""
+    rows = conn.all(_SQL[conn.dialect].of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})
+    return [_entry(row) for row in rows]
 
 
 def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:

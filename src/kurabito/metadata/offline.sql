@@ -43,3 +43,7 @@ SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :las
 SELECT mine.folded, mine.entry_id, other.folded
 FROM offline_titles AS mine JOIN offline_titles AS other ON other.entry_id = mine.entry_id
 WHERE mine.folded IN (SELECT value ->> 0 FROM {rows} AS given);
+
+-- name: of_shows
+SELECT {entry} FROM offline_entries
+WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {rows} AS given) AND tmdb_kind = 'tv' ORDER BY id;

@@ -141,10 +141,26 @@ def of_bgm(conn: Connection, bgm_id: int) -> Metadata | None:
     return None if row is None else record_of(row)
 
 
+def of_tmdb(conn: Connection, details: Details) -> Metadata | None:
+    """The record with the same id at TMDB, and of the same season; the oldest where several have it."""
+    values = {"tmdb_id": details.tmdb_id, "tmdb_kind": details.tmdb_kind, "tmdb_season": details.tmdb_season}
+    row = conn.one(_SQL[conn.dialect].of_tmdb, values)
+    return None if row is None else record_of(row)
+
+
+def of_bgms(conn: Connection, bgm_ids: Iterable[int]) -> list[Metadata]:
+    """The records of some entries of bgm.tv."""
+    return _of(conn, _SQL[conn.dialect].of_bgms, bgm_ids)
+
+
+def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[Metadata]:
+    """The records that are seasons of some shows of TMDB."""
+    return _of(conn, _SQL[conn.dialect].of_shows, tmdb_ids)
+
+
 def several(conn: Connection, ids: Iterable[int]) -> dict[int, Metadata]:
     """Some records by their ids; those that are gone are left out."""
-    rows = json.dumps([{"id": metadata_id} for metadata_id in ids])
-    return {row[0]: record_of(row) for row in conn.all(_SQL[conn.dialect].several, {"rows": rows})}
+    return {record.id: record for record in _of(conn, _SQL[conn.dialect].several, ids)}
 
 
 def named(conn: Connection, names: Iterable[str]) -> dict[str, list[Metadata]]:
@@ -212,6 +228,11 @@ def record_of(row: Row) -> Metadata:
 def candidates_as_stored(candidates: tuple[Candidate, ...]) -> str:
     """Candidates as the database keeps them."""
     return json.dumps([asdict(candidate) for candidate in candidates], ensure_ascii=False)
+
+
+def _of(conn: Connection, sql: str, ids: Iterable[int]) -> list[Metadata]:
+    rows = [{"id": one} for one in ids]
+    return [record_of(row) for row in conn.all(sql, {"rows": json.dumps(rows)})] if rows else []
 
 
 def _candidate(found: dict[str, Any]) -> Candidate:

@@ -73,3 +73,15 @@ SELECT given.value ->> 'kind', given.value ->> 'title_japanese', given.value ->>
 FROM {given} WHERE true
 ORDER BY CAST(given.value ->> 'place' AS integer)
 RETURNING id;
+
+-- name: of_bgms
+SELECT {record} FROM metadata WHERE bgm_id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+
+-- name: of_shows
+SELECT {record} FROM metadata
+WHERE tmdb_id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given}) AND tmdb_kind = 'tv' ORDER BY id;
+
+-- name: of_tmdb
+SELECT {record} FROM metadata
+WHERE tmdb_id = :tmdb_id AND tmdb_kind = :tmdb_kind AND coalesce(tmdb_season, 1) = coalesce(:tmdb_season, 1)
+ORDER BY id LIMIT 1;

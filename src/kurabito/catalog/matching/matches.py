@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
+from kurabito.catalog.matching.reading import Reading
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
@@ -17,13 +18,22 @@ from kurabito.errors import MatchNotFound
 from kurabito.metadata.records import Details, Kind, TmdbKind
 
 _MATCH: Final = (
-    "id, library_id, folder, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
+    "id, library_id, folder, reading, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
     "updated_at"
 )
 _SQL: Final = {
     dialect: Queries("kurabito.catalog.matching", "matches.sql", given=given, match=_MATCH)
     for dialect, given in JSON_ROWS.items()
 }
+
+
+class NewFolder(NamedTuple):
+    """A folder that nobody looked at yet."""
+
+    folder: str
+    reading: Reading
+    file_id: int
+    """A file by which it is known again when it was renamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +106,18 @@ def known(conn: Connection, library_id: int, folders: Iterable[str]) -> set[str]
 
 
 def add(
-    conn: Connection, library_id: int, job_id: str, verdicts: Sequence[tuple[str, int, Verdict]], by: MatchedBy
+    conn: Connection, library_id: int, job_id: str, found: Sequence[tuple[NewFolder, Verdict]], by: MatchedBy
 ) -> None:
-    """Store folders, each with a file by which it is known again when it was renamed."""
-    rows = [{"folder": folder, "file_id": file_id, **_stored(verdict, by)} for folder, file_id, verdict in verdicts]
+    """Store folders and what they are about."""
+    rows = [
+        {
+            "folder": new.folder,
+            "reading": json.dumps(new.reading.as_stored(), ensure_ascii=False),
+            "file_id": new.file_id,
+            **_stored(verdict, by),
+        }
+        for new, verdict in found
+    ]
     values = {"library_id": library_id, "job_id": job_id, "rows": json.dumps(rows, ensure_ascii=False)}
     conn.run(_SQL[conn.dialect].add, values)
 
@@ -138,7 +156,10 @@ def forget_gone(conn: Connection, library_id: int) -> None:
 class Look:
     """How far the folders of a library were looked at, and what happened since."""
 
+    session_before: int
+    """The last scan whose folders were looked at."""
     session_id: int
+    """The last scan that there was."""
     file_id: int
     moved: bool
     removed: bool
@@ -147,11 +168,11 @@ class Look:
 def look(conn: Connection, library_id: int) -> Look:
     """What is new in a library since its folders were last looked at."""
     sql = _SQL[conn.dialect]
-    session_id, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
-    since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": session_id})
+    before, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
+    since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": before})
     assert since is not None
     newest, moved, removed = since
-    return Look(max(newest, session_id), file_id, bool(moved), bool(removed))
+    return Look(before, max(newest, before), file_id, bool(moved), bool(removed))
 
 
 def note_look(conn: Connection, library_id: int, session_id: int, file_id: int) -> None:
@@ -205,14 +226,27 @@ def _candidate(found: dict[str, Any]) -> MatchCandidate:
 
 
 def _match(row: Row) -> FolderMatch:
-    match_id, library_id, folder, metadata_id, series_id, by, ignored, reasons, candidates, asked, created, updated = (
-        row
-    )
+    (
+        match_id,
+        library_id,
+        folder,
+        reading,
+        metadata_id,
+        series_id,
+        by,
+        ignored,
+        reasons,
+        candidates,
+        asked,
+        created,
+        updated,
+    ) = row
     matched_by = None if by is None or metadata_id is None else MatchedBy(by)
     return FolderMatch(
         match_id,
         library_id,
         folder,
+        Reading.from_stored(json.loads(reading)),
         _state(metadata_id, matched_by, bool(ignored)),
         metadata_id,
         series_id,

@@ -47,9 +47,9 @@ FROM {given} CROSS JOIN folder_matches
 WHERE folder_matches.library_id = :library_id AND folder_matches.folder = given.value ->> 'folder';
 
 -- name: add
-INSERT INTO folder_matches (library_id, folder, file_id, job_id, metadata_id, series_id, matched_by, reasons, candidates,
+INSERT INTO folder_matches (library_id, folder, reading, file_id, job_id, metadata_id, series_id, matched_by, reasons, candidates,
                             created_at, updated_at)
-SELECT :library_id, given.value ->> 'folder', CAST(given.value ->> 'file_id' AS bigint), :job_id,
+SELECT :library_id, given.value ->> 'folder', given.value ->> 'reading', CAST(given.value ->> 'file_id' AS bigint), :job_id,
        CAST(given.value ->> 'metadata_id' AS bigint), CAST(given.value ->> 'series_id' AS bigint),
        given.value ->> 'matched_by', given.value ->> 'reasons', given.value ->> 'candidates', :now, :now
 FROM {given} WHERE true

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from kurabito.catalog.matching.reading import Reading
 from kurabito.metadata.records import Details
 
 
@@ -74,6 +75,8 @@ class FolderMatch:
     library_id: int
     folder: str
     """Its path in the library."""
+    reading: Reading
+    """What its name was understood as."""
     state: MatchState
     metadata_id: int | None
     series_id: int | None

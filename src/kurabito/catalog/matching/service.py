@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
 from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.deciding import as_new_record
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
 from kurabito.db import Connection
-from kurabito.errors import InvalidInput, MetadataStopped
-from kurabito.metadata import MetadataHandle, records
+from kurabito.errors import InvalidInput
+from kurabito.metadata import records
 from kurabito.runtime.model import Page
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -22,10 +23,10 @@ MATCH: Final = "catalog.match"
 class Matches:
     """Folders and what they are about, in one database."""
 
-    def __init__(self, queue: SqlQueue, handle: MetadataHandle) -> None:
+    def __init__(self, queue: SqlQueue, fill_in: Callable[[], Awaitable[object]]) -> None:
         self._queue = queue
         self._database = queue.database
-        self._handle = handle
+        self._fill_in = fill_in
 
     async def page(
         self,
@@ -107,9 +108,7 @@ class Matches:
 
     async def _stored(self, store: Callable[[Connection], FolderMatch]) -> FolderMatch:
         chosen = await self._database.write(store)
-        # While we stop nothing is filled in any more; the sync of the next start takes it.
-        with suppress(MetadataStopped):
-            await self._handle.trigger_sync()
+        await self._fill_in()
         return chosen
 
 
@@ -118,9 +117,9 @@ def record_for(conn: Connection, candidate: MatchCandidate) -> int:
     if candidate.metadata_id is not None:
         with suppress(LookupError):
             return records.find(conn, candidate.metadata_id).id
-    bgm_id = candidate.details.bgm_id
-    known = None if bgm_id is None else records.of_bgm(conn, bgm_id)
-    return known.id if known is not None else records.add(conn, candidate.details).id
+    details = candidate.details
+    known = records.of_bgm(conn, details.bgm_id) if details.bgm_id is not None else records.of_tmdb(conn, details)
+    return known.id if known is not None else records.add(conn, as_new_record(details)).id
 
 
 def _named(match: FolderMatch, key: str) -> MatchCandidate:

@@ -15,6 +15,9 @@ CREATE TABLE metadata_titles (
 
 CREATE INDEX ix_metadata_titles_record ON metadata_titles (metadata_id);
 
+-- The seasons of a show.
+CREATE INDEX ix_offline_entries_tmdb ON offline_entries (tmdb_id, tmdb_season) WHERE tmdb_id IS NOT NULL;
+
 -- The record that fills a series in.
 ALTER TABLE series ADD COLUMN metadata_id INTEGER REFERENCES metadata (id) ON DELETE SET NULL;
 
@@ -26,6 +29,7 @@ CREATE TABLE folder_matches (
     id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     library_id  INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
     folder      TEXT    NOT NULL,
+    reading     TEXT    NOT NULL,
     file_id     INTEGER NOT NULL,
     job_id      TEXT    NOT NULL,
     metadata_id INTEGER REFERENCES metadata (id) ON DELETE SET NULL,

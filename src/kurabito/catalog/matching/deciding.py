@@ -1,0 +1,91 @@
+"""From readings to verdicts: what is known is gathered, weighed, and given the records that it lacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from kurabito.catalog.matching.knowledge import Knowledge, Thing
+from kurabito.catalog.matching.matches import Verdict
+from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.weighing import weigh
+from kurabito.catalog.releases import Name
+from kurabito.catalog.states import SeriesKind
+from kurabito.db import Connection, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.metadata import records
+from kurabito.metadata.records import Details
+
+_SQL: Final = {
+    dialect: Queries("kurabito.catalog.matching", "deciding.sql", given=given) for dialect, given in JSON_ROWS.items()
+}
+_FIRST_SEASON: Final = 1
+
+
+def decide(conn: Connection, readings: Sequence[Reading]) -> list[Verdict]:
+    """What each of some folders is about. Records are made where there are none, and series are told theirs."""
+    if not readings:
+        return []
+    known = Knowledge(conn, readings)
+    weighed = [weigh(reading, known) for reading in readings]
+    made = _with_records(conn, [one.thing for one in weighed if one.thing is not None])
+    told = {
+        one.series.id: made[one.thing.key]
+        for one in weighed
+        if one.thing is not None and one.series is not None and one.series.metadata_id is None
+    }
+    _tell_series(conn, told)
+    return [
+        Verdict(candidates=one.candidates)
+        if one.thing is None
+        else Verdict(made[one.thing.key], one.series.id if one.series else None, one.reasons)
+        for one in weighed
+    ]
+
+
+def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int]:
+    """Give the next series without a record theirs, where it is clear; the last one's id, and how many got one."""
+    rows = conn.all(_SQL[conn.dialect].without_record, {"after": after, "limit": limit})
+    if not rows:
+        return 0, 0
+    names: dict[int, list[Name]] = {series_id: [Name.of(title)] for series_id, title, *_ in rows}
+    given = json.dumps([{"id": series_id} for series_id in names])
+    for series_id, name in conn.all(_SQL[conn.dialect].aliases, {"rows": given}):
+        names[series_id].append(Name.of(name))
+    readings = [
+        Reading(
+            tuple(dict.fromkeys(names[series_id])), season if season > _FIRST_SEASON else None, year, SeriesKind(kind)
+        )
+        for series_id, _, season, kind, year in rows
+    ]
+    known = Knowledge(conn, readings)
+    found = {
+        row[0]: thing
+        for row, reading in zip(rows, readings, strict=True)
+        if (thing := weigh(reading, known, by_alias=False).thing) is not None
+    }
+    made = _with_records(conn, list(found.values()))
+    _tell_series(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
+    return rows[-1][0], len(found)
+
+
+def as_new_record(details: Details) -> Details:
+    """What a record begins with. Where bgm.tv knows it, the sync looks its id up, and finds a poster on the way."""
+    if details.bgm_id is None or details.poster_url is not None:
+        return details
+    return replace(details, tmdb_id=None, tmdb_kind=None, tmdb_season=None)
+
+
+def _with_records(conn: Connection, things: Sequence[Thing]) -> dict[str, int]:
+    """The record of each thing by its key; those that have none get one."""
+    known = {thing.key: thing.metadata_id for thing in things if thing.metadata_id is not None}
+    new = {thing.key: as_new_record(thing.details) for thing in things if thing.metadata_id is None}
+    return known | dict(zip(new, records.add_all(conn, list(new.values())), strict=True))
+
+
+def _tell_series(conn: Connection, told: dict[int, int]) -> None:
+    if told:
+        rows = [{"id": series_id, "metadata_id": metadata_id} for series_id, metadata_id in told.items()]
+        conn.run(_SQL[conn.dialect].tell_series, {"rows": json.dumps(rows)})

@@ -1,0 +1,12 @@
+-- name: without_record
+SELECT id, title, season, kind, year FROM series
+WHERE metadata_id IS NULL AND id > :after AND state <> 'ignored' ORDER BY id LIMIT :limit;
+
+-- name: aliases
+SELECT alias.series_id, alias.name FROM {given} CROSS JOIN series_aliases AS alias
+WHERE alias.series_id = CAST(given.value ->> 'id' AS bigint)
+ORDER BY alias.series_id, alias.season, alias.name;
+
+-- name: tell_series
+UPDATE series SET metadata_id = CAST(given.value ->> 'metadata_id' AS bigint), updated_at = :now
+FROM {given} WHERE series.id = CAST(given.value ->> 'id' AS bigint) AND series.metadata_id IS NULL;

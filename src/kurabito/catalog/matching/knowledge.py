@@ -1,0 +1,218 @@
+"""What is known offline by some names: series of the catalog, records, entries of the offline index.
+
+However many names there are, the database is asked a handful of questions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.releases import Name
+from kurabito.catalog.states import SeriesKind
+from kurabito.db import Connection, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.metadata import offline, records
+from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata.records import Details, Kind, Metadata, TmdbKind
+
+_SQL: Final = {
+    dialect: Queries("kurabito.catalog.matching", "knowledge.sql", given=given) for dialect, given in JSON_ROWS.items()
+}
+_FIRST_SEASON: Final = 1
+_ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_HAN: Final = ("", *"一二三四五六七八九十")
+_ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A show's season or a film that may be meant."""
+
+    key: str
+    details: Details
+    metadata_id: int | None = None
+
+    @property
+    def is_film(self) -> bool:
+        return self.details.kind is Kind.MOVIE
+
+    @property
+    def show(self) -> int | None:
+        """The show of TMDB that it is a season of."""
+        return self.details.tmdb_id if self.details.tmdb_kind is TmdbKind.TV else None
+
+    @property
+    def season(self) -> int | None:
+        return self.details.tmdb_season or self.details.season
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSeries:
+    """A series of the catalog."""
+
+    id: int
+    title: str
+    year: int | None
+    kind: SeriesKind
+    metadata_id: int | None
+
+
+class Knowledge:
+    """What is known by the names of some readings."""
+
+    def __init__(self, conn: Connection, readings: Sequence[Reading]) -> None:
+        names = {name for reading in readings for name in _wanted(reading)}
+        entries = offline.named(conn, names)
+        # A record may have but the name in its own language, and the folder another that the index knows.
+        own_titles = {records.folded_name(entry.title) for each in entries.values() for entry in each}
+        found = records.named(conn, names | own_titles)
+        self._series = _series_by_alias(conn, names)
+        of_series = {one.metadata_id for one in self._series.values() if one.metadata_id is not None}
+        self._records = {record.id: record for each in found.values() for record in each}
+        self._records |= records.several(conn, of_series - self._records.keys())
+        self._entry_of: dict[int, OfflineEntry] = {}
+        self._record_of: dict[str, Metadata] = {}
+        self._recognise(conn, [entry for each in entries.values() for entry in each])
+        self._named = {
+            name: _distinct([*map(self._of_record, found.get(name, ())), *map(self._of_entry, entries.get(name, ()))])
+            for name in names
+        }
+        self._seasons = self._read_seasons(conn, readings)
+
+    def series(self, names: Iterable[Name], kind: SeriesKind, season: int) -> KnownSeries | None:
+        """The series that one of these names is an alias of; None when they lead to several."""
+        found = {one.id: one for name in names if (one := self._series.get((name.folded, kind, season))) is not None}
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def record(self, metadata_id: int) -> Thing:
+        """One of the records that series have."""
+        return self._of_record(self._records[metadata_id])
+
+    def named(self, names: Iterable[Name], season: int | None = None) -> list[Thing]:
+        """What has one of these names, or the name with the mark of a season behind it."""
+        folded = (text for name in names for text in ([name.folded] if season is None else spelled(name, season)))
+        return _distinct([thing for text in folded for thing in self._named.get(text, ())])
+
+    def seasons_of(self, show: int) -> list[Thing]:
+        """Every season of a show that is known, and its films where they stand in the same place."""
+        return self._seasons.get(show, [])
+
+    def _recognise(self, conn: Connection, entries: Sequence[OfflineEntry]) -> None:
+        """Find out which records and entries are the same."""
+        listed = list(self._records.values())
+        for record, entry in zip(listed, offline.find_entries(conn, [one.details for one in listed]), strict=True):
+            if entry is not None:
+                self._entry_of[record.id] = entry
+                self._record_of[entry_key(entry)] = record
+        bgm_ids = {entry.ids.bgm_id for entry in entries if entry.ids.bgm_id is not None}
+        for record in records.of_bgms(conn, bgm_ids):
+            self._record_of[f"bgm:{record.details.bgm_id}"] = record
+
+    def _read_seasons(self, conn: Connection, readings: Sequence[Reading]) -> dict[int, list[Thing]]:
+        later = [one for one in readings if one.season is not None and one.season > _FIRST_SEASON]
+        bases = [thing for one in later for names in (one.names, one.names_of_files) for thing in self.named(names)]
+        shows = {thing.show for thing in bases if thing.show is not None}
+        if not shows:
+            return {}
+        entries = offline.of_shows(conn, shows)
+        self._recognise(conn, entries)
+        of_shows = [*map(self._of_record, records.of_shows(conn, shows)), *map(self._of_entry, entries)]
+        seasons: dict[int, list[Thing]] = {}
+        for thing in _distinct(of_shows):
+            if thing.show is not None:
+                seasons.setdefault(thing.show, []).append(thing)
+        return seasons
+
+    def _of_record(self, record: Metadata) -> Thing:
+        entry = self._entry_of.get(record.id)
+        details = record.details if entry is None else _completed(record.details, details_of(entry))
+        return Thing(f"record:{record.id}", details, record.id)
+
+    def _of_entry(self, entry: OfflineEntry) -> Thing:
+        record = self._record_of.get(entry_key(entry))
+        if record is None:
+            return Thing(entry_key(entry), details_of(entry))
+        return Thing(f"record:{record.id}", _completed(record.details, details_of(entry)), record.id)
+
+
+def spelled(name: Name, season: int) -> list[str]:
+    """How a season of a show may be called, folded."""
+    number = str(season)
+    marks = [
+        f"第{number}期",
+        f"第{number}季",
+        f"第{number}シーズン",
+        f"シーズン{number}",
+        f"season{number}",
+        f"s{number}",
+        f"{_ORDINALS.get(season, f'{number}th')}season",
+    ]
+    if season > _FIRST_SEASON:
+        marks.append(number)
+    if season < len(_HAN):
+        marks += [f"第{_HAN[season]}期", f"第{_HAN[season]}季"]
+    if _FIRST_SEASON < season < len(_ROMAN):
+        marks.append(_ROMAN[season].casefold())
+    return [name.folded + mark for mark in marks]
+
+
+def entry_key(entry: OfflineEntry) -> str:
+    """What names an entry, whenever the index is imported anew."""
+    if entry.ids.bgm_id is not None:
+        return f"bgm:{entry.ids.bgm_id}"
+    if entry.ids.tmdb_id is not None:
+        return f"tmdb:{entry.ids.tmdb_kind}:{entry.ids.tmdb_id}:{entry.ids.tmdb_season}"
+    return f"title:{entry.title[:200]}:{entry.air_date}"
+
+
+def details_of(entry: OfflineEntry) -> Details:
+    """What an entry of the index says, as a record says it."""
+    day, ids = entry.air_date, entry.ids
+    return Details(
+        kind=entry.kind,
+        title_japanese=entry.title,
+        title_chinese=entry.title_chinese,
+        title_english=entry.title_english,
+        year=day.year if day else None,
+        season=ids.tmdb_season,
+        air_date=day,
+        air_weekday=day.isoweekday() if day else None,
+        bgm_id=ids.bgm_id,
+        tmdb_id=ids.tmdb_id,
+        tmdb_kind=ids.tmdb_kind,
+        tmdb_season=ids.tmdb_season,
+        anidb_id=ids.anidb_id,
+        anilist_id=ids.anilist_id,
+        mal_id=ids.mal_id,
+        mikan_id=ids.mikan_id,
+    )
+
+
+def _wanted(reading: Reading) -> Iterable[str]:
+    for name in (*reading.names, *reading.names_of_files):
+        yield name.folded
+        if reading.season is not None:
+            yield from spelled(name, reading.season)
+
+
+def _completed(known: Details, told: Details) -> Details:
+    missing = {name: getattr(told, name) for name in told.__dataclass_fields__ if getattr(known, name) is None}
+    return replace(known, **missing)
+
+
+def _distinct(things: Sequence[Thing]) -> list[Thing]:
+    return list({thing.key: thing for thing in reversed(things)}.values())[::-1]
+
+
+def _series_by_alias(conn: Connection, names: Iterable[str]) -> dict[tuple[str, SeriesKind, int], KnownSeries]:
+    rows = json.dumps([{"folded": name} for name in names], ensure_ascii=False)
+    return {
+        (folded, SeriesKind(kind), season): KnownSeries(series_id, title, year, SeriesKind(kind), metadata_id)
+        for folded, kind, season, series_id, title, year, metadata_id in conn.all(
+            _SQL[conn.dialect].series_named, {"rows": rows}
+        )
+    }

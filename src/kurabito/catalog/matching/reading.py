@@ -1,0 +1,153 @@
+"""What a folder says it is about: by its own name, and where that is silent by the folders above it and the files in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kurabito.catalog.releases import Name
+from kurabito.catalog.states import SeriesKind
+from kurabito.titles import Kind, ReleaseTitle, parse_title
+
+VIDEOS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
+_FILMS: Final = frozenset(("movies", "movie", "films", "film", "映画", "劇場版", "电影", "電影", "剧场版"))
+_SHELVES: Final = _FILMS | frozenset(
+    (
+        "anime",
+        "tv",
+        "tv shows",
+        "shows",
+        "series",
+        "videos",
+        "video",
+        "media",
+        "downloads",
+        "アニメ",
+        "动画",
+        "動畫",
+        "动漫",
+    )
+)
+# What lies beside the episodes of a show, and is about no other.
+_BESIDES: Final = frozenset(
+    "extras extra specials special sp sps bonus featurettes trailers trailer nc ncop nced menu menus cm cms pv pvs cd cds "
+    "ost scans sample samples subs subtitles interviews shorts other 特典 特典映像 映像特典".split()
+) | {"behind the scenes", "deleted scenes"}
+_BESIDES_KINDS: Final = frozenset((Kind.SPECIAL, Kind.OPENING, Kind.ENDING, Kind.TRAILER))
+_MOST_LEVELS: Final = 3
+_LARGEST: Final = 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a folder, or a series, says that it is about."""
+
+    names: tuple[Name, ...]
+    season: int | None = None
+    year: int | None = None
+    kind: SeriesKind | None = None
+    """None where nothing tells a film from a show."""
+    has_several_seasons: bool = False
+    names_of_files: tuple[Name, ...] = ()
+    """What its files are called, all of them; for a folder whose own name nobody knows."""
+
+    def as_stored(self) -> dict[str, Any]:
+        """As the database keeps it."""
+        return {
+            "names": [name.shown for name in self.names],
+            "season": self.season,
+            "year": self.year,
+            "kind": self.kind,
+            "has_several_seasons": self.has_several_seasons,
+            "names_of_files": [name.shown for name in self.names_of_files],
+        }
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> Reading:
+        """What `as_stored` wrote."""
+        names, of_files = (tuple(map(Name.of, stored[field])) for field in ("names", "names_of_files"))
+        kind = None if stored["kind"] is None else SeriesKind(stored["kind"])
+        return cls(names, stored["season"], stored["year"], kind, stored["has_several_seasons"], of_files)
+
+
+def is_video(path: str) -> bool:
+    """Whether a file is one that a show or a film is made of."""
+    return path.rpartition(".")[2].lower() in VIDEOS
+
+
+def read_folder(folder: str, files: Sequence[str]) -> Reading | None:
+    """What a folder is about; None when it is about nothing of its own: a shelf, or extras of the folder above.
+
+    `files` are the names of files in it, in their order. Only the first and the last are read.
+    """
+    parts = folder.split("/")
+    if _is_besides(parts[-1]) or parts[-1].casefold() in _SHELVES:
+        return None
+    found, season, year = ReleaseTitle(), None, None
+    for part in reversed(parts[-_MOST_LEVELS:]):
+        found = _read_part(part)
+        season = found.season if season is None else season
+        year = found.year if year is None else year
+        if found.title is not None:
+            break
+    if part.casefold() in _SHELVES:
+        found = ReleaseTitle()
+    if season == 0:
+        return None
+    told = [parse_title(name) for name in dict.fromkeys((files[0], files[-1]))] if files else []
+    seasons = {one.season for one in told if one.season is not None}
+    if season is None and len(seasons) == 1:
+        (season,) = seasons
+    if year is None:
+        year = next((one.year for one in told if one.year is not None), None)
+    return Reading(
+        _names(found),
+        _within(season),
+        _within(year),
+        _kind(found, parts, season),
+        has_several_seasons=season is None and len(seasons) > 1,
+        names_of_files=_shared(told),
+    )
+
+
+def _read_part(name: str) -> ReleaseTitle:
+    found = parse_title(name)
+    if found.episodes and found.title and not (found.seasons or found.source or found.resolution or found.group):
+        # A folder is no episode: the number belongs to the name.
+        return ReleaseTitle(title=name.strip(), titles=(name.strip(),), year=found.year, kind=found.kind)
+    return found
+
+
+def _is_besides(name: str) -> bool:
+    if name.casefold().strip() in _BESIDES:
+        return True
+    found = parse_title(name)
+    return found.title is None and found.kind in _BESIDES_KINDS
+
+
+def _kind(found: ReleaseTitle, parts: Sequence[str], season: int | None) -> SeriesKind | None:
+    if season is not None:
+        return SeriesKind.TV
+    if found.kind is Kind.MOVIE or any(part.casefold() in _FILMS for part in parts[:-1]):
+        return SeriesKind.MOVIE
+    return None
+
+
+def _names(found: ReleaseTitle) -> tuple[Name, ...]:
+    titles = (title for title in (found.title, *found.titles) if title and title.strip())
+    names = (Name.of(title) for title in titles)
+    return tuple({name.folded: name for name in names}.values())
+
+
+def _shared(told: Iterable[ReleaseTitle]) -> tuple[Name, ...]:
+    """The names that all of the files have."""
+    names = [_names(one) for one in told]
+    if not names:
+        return ()
+    in_all = set[str].intersection(*({name.folded for name in each} for each in names))
+    return tuple(name for name in names[0] if name.folded in in_all)
+
+
+def _within(number: int | None) -> int | None:
+    return number if number is not None and 0 < number <= _LARGEST else None
