@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
+import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -139,6 +143,20 @@ async def stage(tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
             await stage.come()
             yield stage
             await stage.go()
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """What a running demo says about itself."""
+    command = [sys.executable, "-m", "kurabito.cli", "demo", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 class _Server(uvicorn.Server):

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +10,6 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 # A data plane has to start, and then does its work when it comes to it.
 PATIENCE = 30_000
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What a running demo says about itself."""
-    command = [sys.executable, "-m", "kurabito.cli", "demo", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=20) == 0
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture

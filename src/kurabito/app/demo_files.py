@@ -1,7 +1,7 @@
 """Folders of shows that nobody ever made, with the disorder of a collection that has grown over years.
 
 Some episodes are there twice, some in both libraries, some as hard links that take no room. A few names are what file
-systems allow and programs stumble over.
+systems allow and programs stumble over, and one may mean two shows.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ def _collection() -> Iterator[Copy]:
     yield Copy(f"{ARCHIVE}/to sort/gate.final.FINAL.mkv", film, 900)
     for place in ("The Storehouse at Dawn", "蔵の番人", "Watch next"):
         yield Copy(f"{SHOWS}/{place}/poster.jpg", "poster of the storehouse", 48)
+    # There are two of this name, which only their keeper can tell apart.
+    for number in range(1, 4):
+        name = f"The Lantern - {number:02}"
+        yield Copy(f"{SHOWS}/The Lantern/{name}.mkv", name, 120 + 4 * number)
     long = ("An Extraordinarily Long Title " * 8).strip()
     yield Copy(f"{SHOWS}/Specials/{long}.mkv", long, 64)
     yield Copy(f"{SHOWS}/incoming/{long}.mkv", long, 64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
@@ -95,7 +95,7 @@ class CalendarService:
 
 
 def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
-    entries = {entry.details.bgm_id: entry for entry in airing}
+    entries = {entry.details.bgm_id: entry for entry in _in_all_languages(conn, airing)}
     created = 0
     conn.run(_SQL.forget)
     for place, entry in enumerate(entries.values()):
@@ -108,6 +108,15 @@ def _keep(conn: Connection, airing: Sequence[Airing]) -> Refreshed:
             records.change(conn, known.id, missing)
         conn.run(_SQL.add, {"metadata_id": known.id, "weekday": entry.weekday, "place": place})
     return Refreshed(len(entries), created)
+
+
+def _in_all_languages(conn: Connection, airing: Sequence[Airing]) -> list[Airing]:
+    """The same with the English titles that the offline index knows; bgm.tv has none."""
+    known = offline.find_entries(conn, [entry.details for entry in airing])
+    return [
+        entry if found is None else entry._replace(details=replace(entry.details, title_english=found.title_english))
+        for entry, found in zip(airing, known, strict=True)
+    ]
 
 
 def _missing(known: Details, told: Details) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""*Calendar*, posters and *Needs you* on the demo, at a desk and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+# Posters are fetched, a library is scanned and its folders are matched, each when it comes to it.
+PATIENCE = 30_000
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+LOADED = "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
+PAGES = (
+    "calendar",
+    "calendar?year=2021&month=10",
+    "metadata/12",
+    "series",
+    "series/1",
+    "matches",
+    "matches?state=matched",
+)
+
+
+@pytest.fixture
+async def tab(demo: dict[str, str], browser: Browser) -> AsyncIterator[Page]:
+    """A tab of somebody who is logged in, without an error on its console."""
+    page = await browser.new_page(viewport=DESK, locale="en-GB")
+    page.set_default_timeout(20_000)
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    await page.goto(demo["login"])
+    yield page
+    await page.close()
+    assert problems == []
+
+
+async def test_posters_come_and_what_cannot_be_told_is_asked(demo: dict[str, str], tab: Page) -> None:
+    await _a_week_has_posters(tab)
+    await _an_id_is_chosen(tab)
+    await _a_season_is_chosen(tab)
+    await _a_series_has_a_poster(tab)
+    await _every_page_fits(tab, demo["url"])
+    await _a_folder_is_said_to_be_something(tab)
+
+
+async def _a_week_has_posters(page: Page) -> None:
+    await page.get_by_role("link", name="Calendar", exact=True).click()
+    await expect(page.locator(".week section")).to_have_count(7)
+    await expect(page.locator(".card")).to_have_count(14)
+    # They come while one looks, and move nothing.
+    height = await page.locator("#calendar").evaluate("(it) => it.offsetHeight")
+    await expect(page.locator(".card img")).to_have_count(14, timeout=PATIENCE)
+    assert await page.locator("#calendar").evaluate("(it) => it.offsetHeight") == height
+    await page.get_by_alt_text("Poster of Letters at Tanabata").scroll_into_view_if_needed()
+    await page.wait_for_function(LOADED)
+    await expect(page.locator(".today")).to_have_count(1)
+
+
+async def _an_id_is_chosen(page: Page) -> None:
+    await page.get_by_role("link", name="Poster of 猫と帳簿").click()
+    await expect(page.locator("#state")).to_contain_text("TMDB knows several that it may be.", timeout=PATIENCE)
+    await page.evaluate("window.marked = true")
+    await page.get_by_role("button", name="This one").first.click()
+    await expect(page.locator("#state")).to_contain_text("Nothing is missing")
+    await expect(page.locator(".ids")).to_contain_text("99001112")
+    await page.get_by_role("button", name="Sync now").click()
+    await expect(page.locator("#state")).to_contain_text("Last sync")
+    assert await page.evaluate("window.marked === true")
+
+
+async def _a_season_is_chosen(page: Page) -> None:
+    await page.get_by_role("link", name="Calendar", exact=True).first.click()
+    await page.get_by_label("Season").select_option(label="Autumn")
+    await page.get_by_label("Year").select_option("2021")
+    await page.get_by_role("button", name="Show").click()
+    await expect(page.locator("h1")).to_have_text("Autumn 2021")
+    await expect(page.locator(".card")).to_have_count(3)
+    await expect(page.get_by_role("img", name="The Town of White Walls has no poster yet")).to_be_visible()
+    await page.get_by_role("link", name="Winter 2022").click()
+    await expect(page.locator("#calendar")).to_contain_text("The index knows of nothing that began in this season.")
+
+
+async def _a_series_has_a_poster(page: Page) -> None:
+    await page.get_by_role("link", name="Series", exact=True).click()
+    await expect(page.get_by_alt_text("Poster of The Storehouse at Dawn")).to_be_visible(timeout=PATIENCE)
+    await page.get_by_role("link", name="The Storehouse at Dawn").click()
+    await expect(page.locator(".ids")).to_contain_text("99000101")
+    await page.wait_for_function(LOADED)
+
+
+async def _every_page_fits(page: Page, url: str) -> None:
+    """Both sizes, both lights, and a language with other letters."""
+    for size, theme, language in ((DESK, "dark", "ja"), (PHONE, "light", "en")):
+        await page.set_viewport_size(size)
+        await page.goto(f"{url}/login?theme={theme}&language={language}")
+        for path in PAGES:
+            await page.goto(f"{url}/{path}")
+            await expect(page.locator("main h1")).to_be_visible()
+            widths = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1], f"{path} is {widths[0]} wide in a window of {widths[1]}"
+            assert await page.locator("img:not([alt])").count() == 0
+
+
+async def _a_folder_is_said_to_be_something(page: Page) -> None:
+    count = page.locator("#needs-you")
+    await expect(count).to_be_visible(timeout=PATIENCE)
+    waiting = int(await count.inner_text())
+    await page.get_by_role("link", name="Needs you").click()
+    lantern = page.locator(".question", has_text="The Lantern")
+    await expect(lantern.locator(".card")).to_have_count(2)
+    await expect(lantern).to_contain_text("Another one fits as well")
+    await page.evaluate("window.marked = true")
+    await lantern.locator(".card", has_text="2021").get_by_role("button", name="This one").click()
+    await expect(lantern).to_have_count(0)
+    await expect(count).to_have_text(str(waiting - 1))
+    await page.locator(".question", has_text="incoming").get_by_role("button", name="None of these").click()
+    await expect(count).to_have_text(str(waiting - 2))
+    assert await page.evaluate("window.marked === true")
+    await page.get_by_role("link", name="Said by you").click()
+    # What was chosen gets a poster like everything else.
+    await expect(page.get_by_alt_text("Poster of The Lantern")).to_be_visible(timeout=PATIENCE)
+    await page.get_by_role("button", name="Ask me again").click()
+    await expect(page.locator("#matches")).to_contain_text("You have not said of any folder what it is.")
+    await expect(count).to_have_text(str(waiting - 1))
