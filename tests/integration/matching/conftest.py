@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
+import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpcore2
 import pytest
@@ -27,6 +30,9 @@ from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.tmdb import TmdbClient
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
+
+if TYPE_CHECKING:
+    from tests.integration.metadata.world import World
 
 ADD_LIBRARY = (
     "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (:id, :name, :name, :now, :now)"
@@ -142,3 +148,20 @@ async def desk(url: str) -> AsyncIterator[Desk]:
         for number in (1, 2):
             desk.run(ADD_LIBRARY, id=number, name=f"library {number}")
         yield desk
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    """TMDB on loopback, empty."""
+    file = Path(__file__).parents[1] / "metadata" / "world.py"
+    spec = importlib.util.spec_from_file_location("matching_world", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    world: World = module.World()
+    server = await asyncio.start_server(world.serve, "127.0.0.1", 0)
+    world.port = server.sockets[0].getsockname()[1]
+    yield world
+    server.close()

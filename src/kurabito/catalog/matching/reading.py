@@ -82,20 +82,21 @@ def read_folder(folder: str, files: Sequence[str]) -> Reading | None:
     `files` are the names of files in it, in their order. Only the first and the last are read.
     """
     parts = folder.split("/")
-    if _is_besides(parts[-1]) or parts[-1].casefold() in _SHELVES:
+    found = _read_part(parts[-1])
+    if _is_besides(parts[-1], found) or parts[-1].casefold() in _SHELVES:
         return None
-    found, season, year = ReleaseTitle(), None, None
-    for part in reversed(parts[-_MOST_LEVELS:]):
+    season, year = found.season, found.year
+    for part in parts[-2 : -_MOST_LEVELS - 1 : -1]:
+        if found.title is not None or part.casefold() in _SHELVES:
+            break
         found = _read_part(part)
         season = found.season if season is None else season
         year = found.year if year is None else year
-        if found.title is not None:
-            break
-    if part.casefold() in _SHELVES:
-        found = ReleaseTitle()
     if season == 0:
         return None
-    told = [parse_title(name) for name in dict.fromkeys((files[0], files[-1]))] if files else []
+    # A folder that says all of it needs no help from its files.
+    asked = dict.fromkeys((files[0], files[-1])) if files and (season is None or found.title is None) else ()
+    told = [parse_title(name) for name in asked]
     seasons = {one.season for one in told if one.season is not None}
     if season is None and len(seasons) == 1:
         (season,) = seasons
@@ -119,11 +120,8 @@ def _read_part(name: str) -> ReleaseTitle:
     return found
 
 
-def _is_besides(name: str) -> bool:
-    if name.casefold().strip() in _BESIDES:
-        return True
-    found = parse_title(name)
-    return found.title is None and found.kind in _BESIDES_KINDS
+def _is_besides(name: str, found: ReleaseTitle) -> bool:
+    return name.casefold().strip() in _BESIDES or (found.title is None and found.kind in _BESIDES_KINDS)
 
 
 def _kind(found: ReleaseTitle, parts: Sequence[str], season: int | None) -> SeriesKind | None:
