@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 # Posters are fetched, a library is scanned and its folders are matched, each when it comes to it.
 PATIENCE = 30_000
-DESK = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
+DESK = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=844)
 LOADED = "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
 PAGES = (
     "calendar",

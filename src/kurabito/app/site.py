@@ -188,6 +188,7 @@ def build_site(
                 matches_page.router,
                 matches=about.matches,
                 metadata=about.service,
+                calendar=about.calendar,
                 libraries=shelves.libraries,
                 catalog=known,
                 queue=queue,

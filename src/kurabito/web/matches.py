@@ -13,7 +13,7 @@ from kurabito.catalog.matching.model import AGAINST, FolderMatch, MatchState
 from kurabito.catalog.matching.service import MATCH, Matches
 from kurabito.catalog.states import SeriesState
 from kurabito.library.keeping import Libraries
-from kurabito.metadata import MetadataService
+from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.runtime import Queue
 from kurabito.runtime.paging import MAX_PAGE
@@ -25,7 +25,13 @@ _FOLDERS: Final = 20
 
 
 def router(
-    pages: Pages, matches: Matches, metadata: MetadataService, libraries: Libraries, catalog: Catalog, queue: Queue
+    pages: Pages,
+    matches: Matches,
+    metadata: MetadataService,
+    calendar: CalendarService,
+    libraries: Libraries,
+    catalog: Catalog,
+    queue: Queue,
 ) -> APIRouter:
     """The folders, and what can be said of each."""
     routes = APIRouter()
@@ -34,11 +40,12 @@ def router(
     async def overview(request: Request) -> Response:
         asked = request.query_params
         state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), asked.get("cursor")
-        page, kept, series, looks = await asyncio.gather(
+        page, kept, series, looks, indexed = await asyncio.gather(
             matches.page(state=state, limit=_FOLDERS, cursor=str(id_of(cursor)) if cursor else None),
             libraries.list(limit=MAX_PAGE),
             catalog.series(state=SeriesState.ASKED, limit=1),
             queue.list(task_type=MATCH, limit=1),
+            calendar.years(),
         )
         return pages.show(
             request,
@@ -50,6 +57,7 @@ def router(
             states=tuple(MatchState),
             cursor=cursor,
             asks_about_series=bool(series.items),
+            has_index=bool(indexed),
             look=looks.items[0] if looks.items else None,
             names_of=Names.of,
             against=AGAINST,

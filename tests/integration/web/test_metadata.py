@@ -9,8 +9,10 @@ from kurabito.app.demo_feeds import DAWN
 from kurabito.app.demo_metadata import MetadataStand
 from kurabito.app.demo_shows import ALL_SHOWS
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.matches import Verdict
+from kurabito.catalog.matching.matches import NewFolder, Verdict
 from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, Reason
+from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.releases import Name
 from kurabito.db import Connection
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import Wishes
@@ -136,7 +138,11 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
             MatchCandidate("bgm:203", old, (Reason.NAME, Reason.SHARED_NAME)),
             MatchCandidate("bgm:204", new, (Reason.NAME, Reason.YEAR), record.id),
         )
-        folders = [("The Lantern <3", 1, Verdict(candidates=offers)), ("ab/???", 2, Verdict())]
+        reading = Reading((Name.of("The Lantern"),), None, None, None)
+        folders = [
+            (NewFolder("The Lantern <3", reading, 1), Verdict(candidates=offers)),
+            (NewFolder("ab/???", reading, 2), Verdict()),
+        ]
         matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
 
     assert "Every folder is clear." in (await illustrated.get("/matches")).text
@@ -146,7 +152,8 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
     assert "The Lantern <3 Shows" in seen
     assert "2009 灯籠 Has this name Another one fits as well" in seen
     assert page.text.count('class="against"') == 1
-    assert "Nothing of this name is known. Import the index" in seen
+    assert "Nothing of this name is known. Rename the folder" in seen
+    assert "Most names are known once the index of ids is imported" in seen
 
     assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422
     page = await illustrated.post("/matches/1/choose", choice="bgm:203")

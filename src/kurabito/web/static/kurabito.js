@@ -254,6 +254,14 @@ function unfold() {
   if (target?.matches("details")) target.open = true;
 }
 
+// On a narrow screen the navigation is wider than the window: the page that one is on is to be seen in it.
+function showWhere() {
+  const nav = document.querySelector(".nav");
+  const here = nav?.querySelector("[aria-current]");
+  if (here) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.clientWidth) / 2;
+}
+
+showWhere();
 addEventListener("hashchange", unfold);
 unfold();
 tellTimes();
