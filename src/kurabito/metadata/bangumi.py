@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.errors import BadStatus, BgmtvError, OutboundError
-from kurabito.http import Outbound
+from kurabito.http import Limits, Outbound
+from kurabito.http.client import DEFAULT_LIMITS
 from kurabito.http.courtesy import Courtesy
 from kurabito.metadata.records import Details, Kind
 
@@ -32,9 +33,12 @@ class Airing(NamedTuple):
 class BangumiClient:
     """Asks bgm.tv, about once a second; raises BgmtvError when it does not answer as it should."""
 
-    def __init__(self, outbound: Outbound, *, url: str, clock: Clock | None = None) -> None:
+    def __init__(
+        self, outbound: Outbound, *, url: str, clock: Clock | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         self._outbound = outbound
         self._url = url.rstrip("/")
+        self._limits = limits
         # Not the client's own pace for a host: the pictures may come from the same one, and need not wait.
         self._turns = Courtesy(clock or SystemClock(), at_once=1, interval=_BETWEEN)
 
@@ -69,7 +73,7 @@ class BangumiClient:
         try:
             async with self._turns.turn(host):
                 return await self._outbound.get_json(
-                    self._url + path, headers={"User-Agent": _USER_AGENT}, trusted=[host]
+                    self._url + path, headers={"User-Agent": _USER_AGENT}, trusted=[host], limits=self._limits
                 )
         except OutboundError as error:
             raise BgmtvError(f"bgm.tv was not read: {error}") from error

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.errors import BadStatus, OutboundError, TmdbError
-from kurabito.http import Outbound
+from kurabito.http import Limits, Outbound
+from kurabito.http.client import DEFAULT_LIMITS
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.shared import Shared
 
@@ -55,12 +56,14 @@ class TmdbClient:
         url: str,
         image_url: str,
         clock: Clock | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._outbound = outbound
         self._key = key
         self._url = url.rstrip("/")
         self._image_url = image_url.rstrip("/")
         self._clock = clock or SystemClock()
+        self._limits = limits
         self._lists: OrderedDict[tuple[TmdbKind, int], tuple[int, Titles]] = OrderedDict()
         self._reading: Shared[Titles] = Shared()
 
@@ -126,7 +129,9 @@ class TmdbClient:
             params = {**params, "api_key": self._key}
         trusted = [urlsplit(self._url).hostname or ""]
         try:
-            return await self._outbound.get_json(self._url + path, params=params, headers=headers, trusted=trusted)
+            return await self._outbound.get_json(
+                self._url + path, params=params, headers=headers, trusted=trusted, limits=self._limits
+            )
         except OutboundError as error:
             refused = isinstance(error, BadStatus) and error.answered == 401
             advice = "; check KURABITO_TMDB_KEY" if refused else ""

@@ -21,25 +21,39 @@ from kurabito.metadata.records import Details
 HERE = Path(__file__).parent
 WORLD = HERE.parents[1] / "integration" / "metadata" / "world.py"
 LATENCY = 0.03
+RECORDS = 30
+"""For each kill."""
 
 
-@pytest.mark.parametrize("kills", [pytest.param(20, id="20"), pytest.param(300, id="300", marks=pytest.mark.soak)])
-def test_a_killed_sync_goes_on_and_no_poster_is_half(tmp_path: Path, kills: int) -> None:
-    count = kills * 30
-    database = open_database(f"sqlite:///{tmp_path / 'some.db'}")
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("where", "kills"),
+    [
+        pytest.param("sqlite", 20, id="sqlite"),
+        pytest.param("postgres", 5, id="postgres"),
+        pytest.param("sqlite", 300, id="sqlite-300", marks=pytest.mark.soak),
+        pytest.param("postgres", 300, id="postgres-300", marks=pytest.mark.soak),
+    ],
+)
+def test_a_killed_sync_goes_on_and_no_poster_is_half(
+    request: pytest.FixtureRequest, tmp_path: Path, where: str, kills: int
+) -> None:
+    url = f"sqlite:///{tmp_path / 'some.db'}" if where == "sqlite" else request.getfixturevalue("fresh_postgres")
+    count = kills * RECORDS
+    database = open_database(url)
     database.open()
     migrate(database, RUNTIME)
     migrate(database, PRODUCT)
     folder, chance = tmp_path / "posters", random.Random(kills)
     world = [sys.executable, str(WORLD), "--latency", str(LATENCY)]
-    program = [sys.executable, str(HERE / "sync_program.py"), f"sqlite:///{tmp_path / 'some.db'}", str(folder)]
+    program = [sys.executable, str(HERE / "sync_program.py"), url, str(folder)]
     with subprocess.Popen(world, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as services:
         assert services.stdout is not None
-        url = f"http://127.0.0.1:{int(services.stdout.readline())}"
-        wanted = {f"{url}/pic/{number}.jpg": f"/pic/{number}.jpg".encode() for number in range(count)}
+        there = f"http://127.0.0.1:{int(services.stdout.readline())}"
+        wanted = {f"{there}/pic/{number}.jpg": f"/pic/{number}.jpg".encode() for number in range(count)}
         database.write_blocking(lambda conn: _add(conn, list(wanted)))
-        whole = {_name(url): b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + path * 500 for url, path in wanted.items()}
-        with subprocess.Popen([*program, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
+        whole = {_name(address): b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + path * 500 for address, path in wanted.items()}
+        with subprocess.Popen([*program, there], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
             ended = [_run(runs, chance.uniform(0.02, 0.35)) for _ in range(kills) if _check(database, folder, whole)]
             while _run(runs, None) != "left":
                 pass

@@ -79,7 +79,9 @@ class Commands:
             yield Served(process, listens[3], process.stdout.readline().removeprefix("Log in with ").strip(), log)
 
     def _environment(self, further: dict[str, str]) -> dict[str, str]:
-        return {**os.environ, "NO_COLOR": "1", "KURABITO_STATE": str(self.state), **further}
+        # No test asks the world outside: nobody listens there.
+        nowhere = {"KURABITO_BGM_URL": "http://127.0.0.1:9"}
+        return {**os.environ, **nowhere, "NO_COLOR": "1", "KURABITO_STATE": str(self.state), **further}
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,3 +106,37 @@ MOUNTS = r"""
 )
 def test_the_file_system_of_a_path_is_that_of_its_nearest_mount(path: str, kind: str) -> None:
     assert kind_of_file_system(Path(path), MOUNTS) == kind
+
+
+class Asked(BaseHTTPRequestHandler):
+    """TMDB with one good key, and bgm.tv."""
+
+    def do_GET(self) -> None:
+        refused = self.path.startswith("/3/") and "api_key=good" not in self.path
+        body = b'{"results": [], "total_pages": 1, "id": 1, "name": "x"}'
+        self.send_response(401 if refused else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_tmdb_and_bgm_are_asked_and_the_key_is_never_told(commands: Commands) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Asked) as outside:
+        Thread(target=outside.serve_forever).start()
+        url = f"http://127.0.0.1:{outside.server_port}"
+        where = {"KURABITO_TMDB_URL": f"{url}/3", "KURABITO_BGM_URL": url, "KURABITO_PORT": "0"}
+        well = commands.run("doctor", "--json", KURABITO_TMDB_KEY="good", **where)
+        refused = commands.run("doctor", "--json", KURABITO_TMDB_KEY="mistyped", **where)
+        off = commands.run("doctor", "--json", **where)
+        outside.shutdown()
+    assert (told(well)["TMDB"][0], told(well)["bgm.tv"][0]) == ("ok", "ok")
+    assert (ill(refused), told(off)["TMDB"][0]) == ({"TMDB"}, "ok")
+    away = commands.run(
+        "doctor", "--json", KURABITO_TMDB_KEY="good-one", **{**where, "KURABITO_BGM_URL": f"{url}/gone"}
+    )
+    assert away.returncode == 0
+    assert (told(away)["TMDB"][0], told(away)["bgm.tv"][0]) == ("warning", "warning")
+    assert not any(key in run.stdout + run.stderr for run in (refused, away) for key in ("mistyped", "good-one"))

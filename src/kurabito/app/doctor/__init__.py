@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from kurabito.app.doctor import machine, stores
+from kurabito.app.doctor import machine, outside, stores
 from kurabito.app.doctor.findings import Check, Finding, Verdict, broken
 from kurabito.errors import KurabitoError
 from kurabito.settings import Settings
@@ -29,6 +29,8 @@ CHECKS: Final[dict[str, Check]] = {
     "server version": stores.server_version,
     "server clock": stores.server_clock,
     "doors": stores.doors,
+    "TMDB": outside.tmdb,
+    "bgm.tv": outside.bgm,
 }
 
 
