@@ -54,15 +54,12 @@
     │   ├── SeriesNotFound      no series has that id                       (also LookupError)
     │   ├── SeriesConflict      another series has that name and season
     │   ├── TitleRuleNotFound   no title rule has that id                   (also LookupError)
-    │   └── TitleRuleConflict   another title rule has that name
+    │   ├── TitleRuleConflict   another title rule has that name
+    │   └── MatchNotFound       no folder that was matched has that id      (also LookupError)
     ├── DownloaderError
     │   ├── DownloaderUnavailable the program that downloads does not answer
     │   ├── DownloaderLoginRefused it does not know the name or the password
     │   └── TransferNotFound    the program has no download of that hash    (also LookupError)
-
-
-    │   ├── TitleRuleConflict   another title rule has that name
-    │   └── MatchNotFound       no folder that was matched has that id      (also LookupError)
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
@@ -336,6 +333,13 @@ class TitleRuleConflict(CatalogError):
     status = 409
 
 
+class MatchNotFound(CatalogError, LookupError):
+    """No folder that was matched has that id."""
+
+    code = "match_not_found"
+    status = 404
+
+
 class DownloaderError(KurabitoError):
     """Something about a program that downloads could not be done."""
 
@@ -360,12 +364,6 @@ class TransferNotFound(DownloaderError, LookupError):
     """The program that downloads has no download of that hash."""
 
     code = "transfer_not_found"
-
-
-class MatchNotFound(CatalogError, LookupError):
-    """No folder that was matched has that id."""
-
-    code = "match_not_found"
     status = 404
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.errors import documented
+from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.catalog import SeriesAnswer
+from kurabito.api.errors import WITH_BODY, documented
+from kurabito.catalog.entries import Entries
+from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import Begun
 from kurabito.metadata.records import Kind, Metadata, TmdbKind
+
+_LARGEST_ID: Final = 2**63 - 1
 
 
 class CalendarItem(BaseModel):
@@ -76,7 +82,16 @@ class RefreshAccepted(BaseModel):
     task_id: UUID
 
 
-def router(calendar: CalendarService) -> APIRouter:
+class Follow(Body):
+    """An entry to follow: name exactly one of these."""
+
+    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] | None = Field(None, description="its record")
+    bgm_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] | None = Field(
+        None, description="its id of bgm.tv, for an entry of the offline index that has no record yet"
+    )
+
+
+def router(calendar: CalendarService, entries: Entries) -> APIRouter:
     """The routes of the calendar."""
     routes = APIRouter(prefix="/api/v1/calendar", tags=["metadata"])
 
@@ -102,6 +117,17 @@ def router(calendar: CalendarService) -> APIRouter:
     async def refresh_calendar() -> RefreshAccepted:
         """Have bgm.tv asked what is on this week. What is new becomes a record, and a sync fills it in."""
         return RefreshAccepted(task_id=await calendar.begin_refresh())
+
+    @routes.post("/follow", responses=documented(404, 409, *WITH_BODY))
+    async def follow_entry(follow: Follow) -> SeriesAnswer:
+        """Follow an entry: it is a series from now on, and releases of it are taken as soon as a feed brings them."""
+        match (follow.metadata_id, follow.bgm_id):
+            case (int(metadata_id), None):
+                return SeriesAnswer.of(await entries.follow_record(metadata_id))
+            case (None, int(bgm_id)):
+                return SeriesAnswer.of(await entries.follow_entry(bgm_id))
+            case _:
+                raise InvalidInput("metadata_id", "name one of metadata_id and bgm_id, and not both")
 
     return routes
 

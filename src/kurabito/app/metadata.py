@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.entries import Entries
 from kurabito.catalog.matching.matcher import CatalogMatcher
 from kurabito.catalog.matching.online import OpenFolders
 from kurabito.catalog.matching.service import Matches
@@ -13,6 +15,7 @@ from kurabito.errors import MetadataStopped
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.bangumi import BangumiClient
+from kurabito.metadata.sweeping import Sweeper
 from kurabito.metadata.tmdb import TmdbClient
 from kurabito.runtime import Registry
 from kurabito.runtime.sql.queue import SqlQueue
@@ -33,10 +36,13 @@ class MetadataParts:
     matches: Matches
     matcher: CatalogMatcher
     open_folders: OpenFolders
+    sweeper: Sweeper
+    entries: Entries
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
         self.open_folders.join(registry)
+        self.sweeper.join(registry)
         self.runner.join(registry)
         self.calendar.join(registry)
 
@@ -64,4 +70,6 @@ def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> Me
         Matches(queue, fill_in),
         CatalogMatcher(queue.database, fill_in),
         OpenFolders(queue.database, tmdb, fill_in),
+        Sweeper(queue.database, posters),
+        Entries(queue.database, Catalog(queue.database), fill_in),
     )

@@ -105,6 +105,7 @@ async def serve(
             about = open_metadata(settings, queue, outbound)
             await asyncio.to_thread(about.posters.prepare)
             about.join(registry)
+            await about.calendar.refresh_if_old()
             shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=about.matcher))
             until_the_end.push_async_callback(shelves.scans.shutdown)
             if stage is not None:

@@ -214,7 +214,7 @@ def build_site(
 def _about(parts: MetadataParts) -> list[APIRouter]:
     return [
         metadata.router(parts.service, parts.actor.handle),
-        calendar.router(parts.calendar),
+        calendar.router(parts.calendar, parts.entries),
         posters.router(parts.posters),
         matches.router(parts.matches),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,6 +22,9 @@ from kurabito.runtime.sql.queue import SqlQueue
 # With their table: a day of the calendar has a weekday of its own.
 _SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=records.OWN_RECORD)
 REFRESH: Final = "metadata.refresh_calendar"
+KEEP: Final = "metadata.keep_calendar"
+_LOOKED_AT_EVERY: Final = 3600.0
+_OLD: Final = timedelta(days=1)
 SEASON_MONTHS: Final = (1, 4, 7, 10)
 _KEPT: Final = tuple(Details.__dataclass_fields__)
 
@@ -62,12 +65,25 @@ class CalendarService:
         self._handle = handle
 
     def join(self, registry: Registry) -> None:
-        """Register what a refresh is."""
+        """Register what a refresh is, and have an old calendar refreshed."""
         registry.task(REFRESH, concurrency=1)(self.refresh_calendar)
+        registry.task(KEEP)(self.refresh_if_old)
+        registry.every(_LOOKED_AT_EVERY, KEEP, unique_key=KEEP)
 
     async def begin_refresh(self) -> UUID:
         """Ask for a refresh; the task, which may be one that waits or runs already."""
         return (await self._queue.enqueue(REFRESH, unique_key=REFRESH)).id
+
+    async def refresh_if_old(self) -> bool:
+        """Ask for a refresh when the last one is more than a day ago; whether it was.
+
+        A calendar that nobody ever wanted is not begun: nobody outside is asked before somebody here did.
+        """
+        refreshed_at, now = await self._database.read(lambda conn: (_refreshed_at(conn), conn.now()))
+        is_old = refreshed_at is not None and to_datetime(now) - refreshed_at > _OLD
+        if is_old:
+            await self.begin_refresh()
+        return is_old
 
     async def refresh_calendar(self) -> Refreshed:
         """Ask bgm.tv what is on. What is new becomes a record, and is filled in by a sync; raises BgmtvError."""
@@ -135,8 +151,11 @@ def _begun(conn: Connection, first: date, last: date) -> list[Begun]:
 
 def _week(conn: Connection) -> Week:
     days: dict[int, list[Metadata]] = {day: [] for day in range(1, 8)}
-    refreshed_at = None
-    for weekday, refreshed, *row in conn.all(_SQL.week):
+    for weekday, *row in conn.all(_SQL.week):
         days[weekday].append(records.record_of(tuple(row)))
-        refreshed_at = to_datetime(refreshed)
-    return Week(days, refreshed_at)
+    return Week(days, _refreshed_at(conn))
+
+
+def _refreshed_at(conn: Connection) -> datetime | None:
+    row = conn.one(_SQL.refreshed_at)
+    return None if row is None else to_datetime(row[0])

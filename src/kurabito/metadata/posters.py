@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import re
+import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ from kurabito.metadata.pictures import MEDIA_TYPES, picture_type
 POSTER_LIMITS: Final = Limits(seconds=60.0, max_bytes=20 * 1024 * 1024, attempts=2)
 _DIGITS: Final = 16
 _NAME: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}\.({'|'.join(MEDIA_TYPES)})")
+_ASIDE: Final = re.compile(rf"\.({_NAME.pattern})\.old")
 # The same picture in another size: /r/400/pic/… and /pic/….
 _RESIZED: Final = re.compile(r"^/r/[^/]+/")
 
@@ -65,7 +67,11 @@ class PosterService:
         with _storing("prepare the folder of", self._folder):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for leftover in self._folder.glob(".*"):
-                leftover.unlink()
+                if aside := _ASIDE.fullmatch(leftover.name):
+                    # It was about to be removed, and may be wanted by now.
+                    leftover.rename(self._folder / aside[1])
+                else:
+                    leftover.unlink()
 
     async def download_from_url(self, url: str) -> str:
         """The path under which the poster is served, fetched first if it is not here yet; raises PosterError."""
@@ -94,11 +100,31 @@ class PosterService:
             raise PosterNameInvalid("no poster has that name")
         return Poster(path, MEDIA_TYPES[known[1]], name.partition(".")[0])
 
+    def names(self) -> list[str]:
+        """The names of all posters that are kept here."""
+        return [path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]
+
+    def drop(self, name: str, *, idle_for: float) -> bool:
+        """Remove a poster unless it was fetched, or found to be here, within so many seconds; whether it is gone."""
+        path, aside = self._folder / name, self._folder / f".{name}.old"
+        with _storing("remove", path), suppress(FileNotFoundError):
+            # Aside first: whoever wants it from now on finds none and fetches it, and whoever found it before has left a mark.
+            path.rename(aside)
+            if time.time() - aside.stat().st_mtime < idle_for:
+                aside.rename(path)
+                return False
+            aside.unlink()
+            return True
+        return False
+
     def _kept(self, name: str) -> str | None:
-        """The file that is here under this name, whatever sort of picture it is."""
+        """The file that is here under this name, whatever sort of picture it is; it is marked as wanted."""
         # A look at five names takes less time than handing it to a thread.
-        files = (f"{name}.{extension}" for extension in MEDIA_TYPES)
-        return next((file for file in files if (self._folder / file).is_file()), None)
+        for file in (f"{name}.{extension}" for extension in MEDIA_TYPES):
+            with suppress(OSError):
+                os.utime(self._folder / file)
+                return file
+        return None
 
     async def _fetch(self, url: str, name: str) -> str:
         content = await self._download(url)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import date, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kurabito.catalog.matching import deciding, knowledge, matches
 from kurabito.catalog.matching.model import MatchedBy, MatchState, Reason
-from kurabito.clock import SECOND
 from kurabito.db import Connection, Dialect
 from kurabito.metadata import offline, records
 from kurabito.metadata.bangumi_data import OfflineEntry
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from tests.integration.matching.conftest import Desk
     from tests.integration.metadata.world import World
 
-WEEK = int(timedelta(days=7).total_seconds()) * SECOND
+WEEK = 7 * 86_400
 
 
 def entry(bgm_id: int, title: str, *others: str, season: int | None = None) -> OfflineEntry:
@@ -92,7 +91,9 @@ async def test_tmdb_decides_by_an_exact_name_and_year_alone_and_else_offers(desk
     assert len(world.asked) == asked
     await desk.matches.look_again()
     assert (await desk.online(world.port).match_again()).asked == 3
-    desk.clock.advance(WEEK + 1)
+    desk.clock.advance(WEEK)
+    assert (await desk.online(world.port).match_again()).asked == 0
+    desk.clock.advance(1)
     assert (await desk.online(world.port).match_again()).asked == 3
 
 
