@@ -12,7 +12,7 @@ import pytest
 from kurabito.clock import to_datetime
 from kurabito.errors import MetadataStopped
 from kurabito.metadata import DownloadPoster, MetadataHandle
-from kurabito.metadata.downloads import POSTER_DOWNLOAD_CONCURRENCY
+from kurabito.metadata.downloads import POSTER_DOWNLOAD_CONCURRENCY, Downloads
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.sync import SYNC_CONCURRENCY
 from kurabito.runtime import Registry, TaskState, Worker
@@ -90,6 +90,7 @@ async def test_unreachable_refused_and_busy_do_not_spend_the_lookup(
     assert desk.get(one).tmdb_lookup_at is None
     world.troubles = []
     world.is_down = True
+    assert (await desk.sync())["ids_failed"] == 1
     assert desk.get(one).tmdb_lookup_at is None
     world.is_down = False
     assert (await desk.sync())["ids"] == 1
@@ -127,6 +128,22 @@ async def test_five_posters_at_once_for_sync_single_and_batch_together_and_never
     assert world.most_at_once == 5
     assert world.count("/pic/sync/0") == 1
     assert desk.poster(batch[0]) == desk.poster(by_sync[0])
+
+
+async def test_a_sync_works_on_five_records_at_once_however_many_posters_may_be_fetched(
+    desk: Desk, world: World, eventually: Eventually
+) -> None:
+    desk.runner._downloads = Downloads(desk.posters, at_once=50)
+    world.hold = asyncio.Event()
+    ids = [desk.add(poster_url=world.url(f"/pic/{n}", "img.test")) for n in range(12)]
+    async with acting(desk) as handle:
+        await eventually(lambda: world.at_once == 5)
+        # What is asked for beside the sync is none of its five.
+        await handle.download(desk.add(), world.url("/pic/alone", "img.test"))
+        await eventually(lambda: world.at_once == 6)
+        world.hold.set()
+        await eventually(lambda: local(desk, ids))
+    assert world.most_at_once == 6
 
 
 async def test_a_trigger_during_a_sync_brings_another_one_that_sees_what_came_since(
