@@ -39,6 +39,7 @@ async def tab(demo: dict[str, str], browser: Browser) -> AsyncIterator[Page]:
 
 async def test_posters_come_and_what_cannot_be_told_is_asked(demo: dict[str, str], tab: Page) -> None:
     await _a_week_has_posters(tab)
+    await _a_show_is_followed(tab)
     await _an_id_is_chosen(tab)
     await _a_season_is_chosen(tab)
     await _a_series_has_a_poster(tab)
@@ -57,6 +58,18 @@ async def _a_week_has_posters(page: Page) -> None:
     await page.get_by_alt_text("Poster of Letters at Tanabata").scroll_into_view_if_needed()
     await page.wait_for_function(LOADED)
     await expect(page.locator(".today")).to_have_count(1)
+
+
+async def _a_show_is_followed(page: Page) -> None:
+    await page.evaluate("window.marked = true")
+    boats = page.locator(".card", has_text="Paper Boats")
+    await boats.get_by_role("button", name="Follow Paper Boats").click()
+    await boats.get_by_role("link", name="Followed").click(trial=True)
+    assert await page.evaluate("window.marked === true")
+    await boats.get_by_role("link", name="Followed").click()
+    await expect(page.locator("h1")).to_have_text("Paper Boats")
+    await expect(page.get_by_alt_text("Poster of Paper Boats")).to_be_visible()
+    await page.go_back()
 
 
 async def _an_id_is_chosen(page: Page) -> None:

@@ -182,7 +182,7 @@ def build_site(
             # After those whose addresses begin like its own.
             partial(following_page.router, subscriptions=following.subscriptions, catalog=known, glances=glances),
             partial(series_page.router, catalog=known, glances=glances, metadata=about.service),
-            partial(calendar_page.router, calendar=about.calendar, queue=queue),
+            partial(calendar_page.router, calendar=about.calendar, entries=about.entries, glances=glances, queue=queue),
             partial(record_page.router, metadata=about.service, handle=about.actor.handle, queue=queue),
             partial(
                 matches_page.router,

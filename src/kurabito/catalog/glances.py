@@ -44,6 +44,11 @@ class Glances:
         rows = [{"release_key": item.release_key} for item in items if item.release_key is not None]
         return await self._database.read(lambda conn: _decisions(conn, rows)) if rows else {}
 
+    async def followed(self, metadata_ids: Iterable[int]) -> Mapping[int, int]:
+        """The series that are followed of what these records are about, by the records."""
+        rows = [{"id": metadata_id} for metadata_id in metadata_ids]
+        return await self._database.read(lambda conn: _followed(conn, rows)) if rows else {}
+
     async def progress(self, series_ids: Iterable[int]) -> Mapping[int, Counter[EpisodeState]]:
         """How many of their regular episodes are in which state."""
         rows = [{"id": series_id} for series_id in series_ids]
@@ -66,6 +71,10 @@ def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, Decisi
         )
         for key, series_id, title, season, held, is_filtered, why, kind, first, last in found
     }
+
+
+def _followed(conn: Connection, rows: list[dict[str, int]]) -> dict[int, int]:
+    return dict(conn.all(_SQL[conn.dialect].followed, {"rows": json.dumps(rows)}))
 
 
 def _progress(conn: Connection, rows: list[dict[str, int]]) -> dict[int, Counter[EpisodeState]]:

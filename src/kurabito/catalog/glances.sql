@@ -13,3 +13,9 @@ SELECT series_id, CASE WHEN state = 'wanted' AND aired_at > :now THEN 'unaired' 
 FROM {given} CROSS JOIN episodes
 WHERE series_id = CAST(given.value ->> 'id' AS bigint) AND kind IN ('tv', 'movie')
 GROUP BY series_id, shown;
+
+-- name: followed
+SELECT series.metadata_id, min(series.id)
+FROM {given} CROSS JOIN series
+WHERE series.metadata_id = CAST(given.value ->> 'id' AS bigint) AND series.state = 'followed'
+GROUP BY series.metadata_id;

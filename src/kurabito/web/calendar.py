@@ -1,4 +1,7 @@
-"""*Calendar*: what is on this week, from today on; and what began in any season that the imported index knows."""
+"""*Calendar*: what is on this week, from today on; and what began in any season that the imported index knows.
+
+What is on it can be followed from here, before any feed brought a release of it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from typing import Final, Self
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.catalog.entries import Entries
+from kurabito.catalog.glances import Glances
 from kurabito.clock import to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS
 from kurabito.runtime import Queue
 from kurabito.web.cards import Card
-from kurabito.web.forms import count_of
+from kurabito.web.forms import count_of, fields_of, id_of
 from kurabito.web.pages import Pages
 
 # Weekdays are those of the place where it is shown.
@@ -64,8 +69,8 @@ class Day:
     cards: list[Card]
 
 
-def router(pages: Pages, calendar: CalendarService, queue: Queue) -> APIRouter:
-    """This week, a season, and asking anew."""
+def router(pages: Pages, calendar: CalendarService, entries: Entries, glances: Glances, queue: Queue) -> APIRouter:
+    """This week, a season, asking anew, and following what is on."""
     routes = APIRouter()
 
     @routes.get("/calendar")
@@ -79,6 +84,7 @@ def router(pages: Pages, calendar: CalendarService, queue: Queue) -> APIRouter:
             days = [Day(day, [Card.of_record(record) for record in week.days[day]]) for day in _from(today)]
         else:
             days = await _begun(calendar, season)
+        shown = {card.metadata_id for day in days for card in day.cards}
         return pages.show(
             request,
             "calendar.html",
@@ -86,6 +92,7 @@ def router(pages: Pages, calendar: CalendarService, queue: Queue) -> APIRouter:
             now=Season.around(today),
             today=today.isoweekday(),
             days=[day for day in days if day.cards],
+            followed=await glances.followed(metadata_id for metadata_id in shown if metadata_id is not None),
             refreshed_at=week.refreshed_at,
             asked=asked.items[0] if asked.items else None,
             years=years,
@@ -96,6 +103,15 @@ def router(pages: Pages, calendar: CalendarService, queue: Queue) -> APIRouter:
     async def refresh() -> Response:
         await calendar.begin_refresh()
         return pages.go("/calendar")
+
+    @routes.post("/calendar/follow")
+    async def follow(request: Request) -> Response:
+        asked = await fields_of(request)
+        if asked.get("metadata_id"):
+            followed = await entries.follow_record(id_of(asked["metadata_id"]))
+        else:
+            followed = await entries.follow_entry(id_of(asked.get("bgm_id", "")))
+        return pages.go(pages.addresses.within(asked.get("next") or f"/series/{followed.id}"))
 
     return routes
 

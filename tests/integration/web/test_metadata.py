@@ -75,13 +75,34 @@ async def test_a_season_comes_from_the_imported_index(illustrated: Site, service
     page = await illustrated.get("/calendar", year="2021", month="10")
     seen = await illustrated.read("/calendar", year="2021", month="10")
     assert "Autumn 2021" in seen
-    assert "Friday T The Town of White Walls Straight to video 2021-11-12 Saturday S Song of the Clay Wall" in seen
+    assert "Friday T The Town of White Walls Straight to video 2021-11-12" in seen
+    assert "Saturday S Song of the Clay Wall Web show 2021-10-09" in seen
     assert page.text.count("poster-none") == 3
     assert "Summer 2021 Winter 2022" in seen
     assert "/calendar?year=2022&amp;month=1" in page.text
     assert "The index knows of nothing" in (await illustrated.get("/calendar", year="2010", month="1")).text
     for wrong in ({"year": "2021", "month": "11"}, {"year": "99", "month": "10"}, {"month": "ten"}):
         assert (await illustrated.get("/calendar", **wrong)).status_code == 422
+
+
+async def test_what_the_calendar_shows_can_be_followed(illustrated: Site, services: MetadataStand) -> None:
+    await illustrated.queue.database.write(services.import_index)
+    await fill_in(illustrated, REFRESH)
+    page = await illustrated.post("/calendar/follow", metadata_id="9", next="/calendar")
+    assert page.text.count(">Followed<") == 1
+    assert "The Gatekeepers Season 2" in await illustrated.read("/series")
+    # One of a season long past has no record before somebody wants it.
+    season = {"year": "2021", "month": "10"}
+    begun = (await illustrated.get("/calendar", **season)).text
+    assert begun.count('name="bgm_id"') == 3
+    page = await illustrated.post("/calendar/follow", bgm_id="99000205")
+    assert "Song of the Clay Wall" in page.text
+    assert page.url.path == "/series/2"
+    begun = (await illustrated.get("/calendar", **season)).text
+    assert begun.count('name="bgm_id"') == 2
+    assert 'href="/series/2"' in begun
+    assert (await illustrated.post("/calendar/follow", metadata_id="4711")).status_code == 404
+    assert (await illustrated.post("/calendar/follow")).status_code == 404
 
 
 async def test_who_does_not_answer_is_told_with_what_to_do(
