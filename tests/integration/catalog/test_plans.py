@@ -64,6 +64,7 @@ def statements(dialect: Dialect) -> list[tuple[str, str]]:
         (linking._SQL[dialect].known_releases, "ix_anime_links_release_episode"),
         (glances._SQL[dialect].decisions, "ix_anime_links_release_"),
         (glances._SQL[dialect].progress, "(series_id=? AND kind=?"),
+        (glances._SQL[dialect].followed, "ix_series_"),
         (linking._SQL[dialect].groups, "(folded=?)"),
         (linking._SQL[dialect].episodes, "(series_id=? AND kind=? AND number=?)"),
     ]
