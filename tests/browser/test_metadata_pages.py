@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, Route, ViewportSize, expect
 
 # Posters are fetched, a library is scanned and its folders are matched, each when it comes to it.
 PATIENCE = 30_000
 DESK = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
-LOADED = "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
+# Waits for the picture, and fails when it is none.
+LOADED = "(image) => image.decode()"
+SHAPES = (
+    "[...new Set([...document.querySelectorAll('.poster')]"
+    ".map((it) => Math.round((100 * it.getBoundingClientRect().height) / it.getBoundingClientRect().width)))]"
+)
 PAGES = (
     "calendar",
     "calendar?year=2021&month=10",
@@ -48,15 +54,24 @@ async def test_posters_come_and_what_cannot_be_told_is_asked(demo: dict[str, str
 
 
 async def _a_week_has_posters(page: Page) -> None:
+    let_in = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await let_in.wait()
+        await route.continue_()
+
+    await page.route("**/posters/*", hold)
     await page.get_by_role("link", name="Calendar", exact=True).click()
     await expect(page.locator(".week section")).to_have_count(7)
     await expect(page.locator(".card")).to_have_count(14)
-    # They come while one looks, and move nothing.
-    height = await page.locator("#calendar").evaluate("(it) => it.offsetHeight")
     await expect(page.locator(".card img")).to_have_count(14, timeout=PATIENCE)
-    assert await page.locator("#calendar").evaluate("(it) => it.offsetHeight") == height
-    await page.get_by_alt_text("Poster of Letters at Tanabata").scroll_into_view_if_needed()
-    await page.wait_for_function(LOADED)
+    # Their room is kept for them before they are there.
+    assert await page.evaluate(SHAPES) == [150]
+    let_in.set()
+    last = page.get_by_alt_text("Poster of Letters at Tanabata")
+    await last.scroll_into_view_if_needed()
+    await last.evaluate(LOADED)
+    assert await page.evaluate(SHAPES) == [150]
     await expect(page.locator(".today")).to_have_count(1)
 
 
@@ -92,6 +107,7 @@ async def _a_season_is_chosen(page: Page) -> None:
     await expect(page.locator("h1")).to_have_text("Autumn 2021")
     await expect(page.locator(".card")).to_have_count(3)
     await expect(page.get_by_role("img", name="The Town of White Walls has no poster yet")).to_be_visible()
+    assert await page.evaluate(SHAPES) == [150]
     await page.get_by_role("link", name="Winter 2022").click()
     await expect(page.locator("#calendar")).to_contain_text("The index knows of nothing that began in this season.")
 
@@ -101,7 +117,7 @@ async def _a_series_has_a_poster(page: Page) -> None:
     await expect(page.get_by_alt_text("Poster of The Storehouse at Dawn")).to_be_visible(timeout=PATIENCE)
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     await expect(page.locator(".ids")).to_contain_text("99000101")
-    await page.wait_for_function(LOADED)
+    await page.get_by_alt_text("Poster of The Storehouse at Dawn").evaluate(LOADED)
 
 
 async def _every_page_fits(page: Page, url: str) -> None:
