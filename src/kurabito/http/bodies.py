@@ -33,23 +33,22 @@ async def unpacked_pieces(response: httpx2.Response, most: int) -> AsyncGenerato
     The size is looked at three times: as it was declared, as it arrives and as it is unpacked. The pieces that are
     unpacked are small, so an archive that grows a thousandfold is left at the limit, not after it.
     """
-    url = shown(response.url)
     encodings = {coding.strip().lower() for coding in response.headers.get_list("content-encoding", split_commas=True)}
     if unknown := encodings - _KNOWN_ENCODINGS - {""}:
-        raise BadAnswer(f"{url} is packed as {', '.join(sorted(unknown))}, which was not asked for")
+        raise BadAnswer(f"{shown(response.url)} is packed as {', '.join(sorted(unknown))}, which was not asked for")
     declared = response.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
-        raise _too_large(url, most)
+        raise _too_large(response.url, most)
     size = 0
     try:
         async with aclosing(response.aiter_bytes()) as pieces:
             async for piece in pieces:
                 size += len(piece)
                 if max(size, response.num_bytes_downloaded) > most:
-                    raise _too_large(url, most)
+                    raise _too_large(response.url, most)
                 yield piece
     except httpx2.DecodingError as error:
-        raise BadAnswer(f"{url} cannot be unpacked: {error}") from None
+        raise BadAnswer(f"{shown(response.url)} cannot be unpacked: {error}") from None
 
 
 async def collected(pieces: AsyncIterator[bytes]) -> Body:
@@ -82,5 +81,5 @@ async def written(to: Path, pieces: AsyncIterator[bytes]) -> Body:
     return Body(b"", size)
 
 
-def _too_large(url: str, most: int) -> TooLarge:
-    return TooLarge(f"{url} has more than {most:,} bytes, which is as much as is taken; nothing of it was kept")
+def _too_large(url: httpx2.URL, most: int) -> TooLarge:
+    return TooLarge(f"{shown(url)} has more than {most:,} bytes, which is as much as is taken; nothing of it was kept")

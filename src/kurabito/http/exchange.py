@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 
@@ -79,7 +80,9 @@ class Exchange:
             if elsewhere := redirected(request, response):
                 return elsewhere
             status = response.status_code
-            log.debug("answered", url=shown(request.url), status=status, route=str(route))
+            if log.is_enabled_for(logging.DEBUG):
+                # Making a URL fit to be shown takes longer than anything else here.
+                log.debug("answered", url=shown(request.url), status=status, route=str(route))
             if not (response.is_success or (status == 304 and _is_conditional(request))):
                 wait = retry_after(response.headers.get("retry-after"), self._clock.now())
                 raise BadStatus(_said(request, response), status, wait)

@@ -119,11 +119,13 @@ class PosterService:
 
     def _kept(self, name: str) -> str | None:
         """The file that is here under this name, whatever sort of picture it is; it is marked as wanted."""
-        # A look at five names takes less time than handing it to a thread.
-        for file in (f"{name}.{extension}" for extension in MEDIA_TYPES):
-            with suppress(OSError):
-                os.utime(self._folder / file)
-                return file
+        # A look at five names takes less time than handing it to a thread, if no path is made of them.
+        beginning = f"{self._folder}/{name}"
+        for extension in MEDIA_TYPES:
+            if os.access(f"{beginning}.{extension}", os.F_OK):
+                with suppress(OSError):
+                    os.utime(f"{beginning}.{extension}")
+                    return f"{name}.{extension}"
         return None
 
     async def _fetch(self, url: str, name: str) -> str:
