@@ -13,7 +13,6 @@ from kurabito.api.bodies import WHOLE, Body
 from kurabito.api.catalog import SeriesAnswer
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.entries import Entries
-from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import Begun
 from kurabito.metadata.records import Kind, Metadata, TmdbKind
@@ -82,13 +81,16 @@ class RefreshAccepted(BaseModel):
     task_id: UUID
 
 
-class Follow(Body):
-    """An entry to follow: name exactly one of these."""
+class FollowRecord(Body):
+    """Follow what a record is about."""
 
-    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] | None = Field(None, description="its record")
-    bgm_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] | None = Field(
-        None, description="its id of bgm.tv, for an entry of the offline index that has no record yet"
-    )
+    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+
+
+class FollowEntry(Body):
+    """Follow an entry of the offline index, which may have no record yet."""
+
+    bgm_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
 
 
 def router(calendar: CalendarService, entries: Entries) -> APIRouter:
@@ -119,15 +121,11 @@ def router(calendar: CalendarService, entries: Entries) -> APIRouter:
         return RefreshAccepted(task_id=await calendar.begin_refresh())
 
     @routes.post("/follow", responses=documented(404, 409, *WITH_BODY))
-    async def follow_entry(follow: Follow) -> SeriesAnswer:
+    async def follow_entry(follow: FollowRecord | FollowEntry) -> SeriesAnswer:
         """Follow an entry: it is a series from now on, and releases of it are taken as soon as a feed brings them."""
-        match (follow.metadata_id, follow.bgm_id):
-            case (int(metadata_id), None):
-                return SeriesAnswer.of(await entries.follow_record(metadata_id))
-            case (None, int(bgm_id)):
-                return SeriesAnswer.of(await entries.follow_entry(bgm_id))
-            case _:
-                raise InvalidInput("metadata_id", "name one of metadata_id and bgm_id, and not both")
+        if isinstance(follow, FollowRecord):
+            return SeriesAnswer.of(await entries.follow_record(follow.metadata_id))
+        return SeriesAnswer.of(await entries.follow_entry(follow.bgm_id))
 
     return routes
 

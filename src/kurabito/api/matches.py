@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
@@ -14,7 +14,6 @@ from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
 from kurabito.catalog.matching.service import Matches
 from kurabito.catalog.states import SeriesKind
-from kurabito.errors import InvalidInput
 from kurabito.metadata.records import Kind, TmdbKind
 from kurabito.runtime.paging import MAX_PAGE
 
@@ -22,20 +21,24 @@ _LARGEST_ID: Final = 2**63 - 1
 MatchId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the id of the folder's match")]
 
 
-class Choice(Body):
-    """What a folder is about: name exactly one of these."""
+class CandidateChoice(Body):
+    """A folder is about one of its candidates."""
 
-    choice: Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00]*$")] | None = Field(
-        None, description="the `key` of one of its candidates"
+    choice: Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00]*$")] = Field(
+        description="the `key` of the candidate"
     )
-    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] | None = Field(
-        None, description="a record, whether it is a candidate or not"
-    )
-    none: bool = Field(False, description="true: it is none of what is known, and is not to be asked about")
 
-    @property
-    def is_one(self) -> bool:
-        return [self.choice is not None, self.metadata_id is not None, self.none].count(True) == 1
+
+class RecordChoice(Body):
+    """A folder is about a record, whether it is a candidate or not."""
+
+    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+
+
+class NoChoice(Body):
+    """A folder is none of what is known, and is not to be asked about."""
+
+    none: Literal[True]
 
 
 class MatchCandidateAnswer(BaseModel):
@@ -158,13 +161,11 @@ def router(matches: Matches) -> APIRouter:
         return MatchAnswer.of(await matches.get(match_id))
 
     @routes.post("/{match_id}/choose", responses=documented(404, *WITH_BODY))
-    async def choose_match(match_id: MatchId, choice: Choice) -> MatchAnswer:
+    async def choose_match(match_id: MatchId, choice: CandidateChoice | RecordChoice | NoChoice) -> MatchAnswer:
         """Say what a folder is about. Neither a scan nor a sync changes that afterwards."""
-        if not choice.is_one:
-            raise InvalidInput("choice", "name one of choice, metadata_id and none, and no other")
-        if choice.choice is not None:
+        if isinstance(choice, CandidateChoice):
             return MatchAnswer.of(await matches.choose(match_id, choice.choice))
-        if choice.metadata_id is not None:
+        if isinstance(choice, RecordChoice):
             return MatchAnswer.of(await matches.choose_record(match_id, choice.metadata_id))
         return MatchAnswer.of(await matches.ignore(match_id))
 
