@@ -25,9 +25,8 @@ def test_a_scan_says_how_many_folders_it_left_and_they_are_listed(
         httpx2.Client(base_url=f"{served.url}/api/v1", headers={"X-Api-Key": KEY}, timeout=30) as api,
     ):
 
-        def scanned() -> dict[str, Any] | None:
-            found: dict[str, Any] = api.get(f"/scan-tasks/{task_id}").json()
-            return found["result"]
+        def scanned() -> Any:
+            return api.get(f"/scan-tasks/{task_id}").json()["result"]
 
         record = api.post("/metadata", json={"title_english": "Lighthouse", "year": 2019}).json()["id"]
         library = api.post("/libraries", json={"name": "films", "path": str(tmp_path / "films")}).json()["id"]
