@@ -63,7 +63,8 @@
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
-    │   ├── Unreachable         no connection, or one that broke
+    │   ├── Unreachable         no connection
+    │   │   └── ConnectionBroke there was one, and it broke
     │   ├── TimedOut            the answer took too long
     │   ├── TooLarge            the answer is larger than whoever asked can take
     │   ├── BadStatus           the answer is not one of success
@@ -398,6 +399,10 @@ class Unreachable(OutboundError):
     """There was no connection, or it broke."""
 
     code = "unreachable"
+
+
+class ConnectionBroke(Unreachable):
+    """There was a connection, and it broke: nobody knows whether the request was read."""
 
 
 class TimedOut(OutboundError):

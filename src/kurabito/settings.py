@@ -102,10 +102,17 @@ class Settings(BaseSettings):
         description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
         "only when asked",
     )
+    download_reserve: float = Field(
+        1.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="GiB on the disk of the download root that stay free; what does not fit beside them waits",
+    )
     torrent_port: int = Field(6884, ge=1, le=65535, description="port of the embedded downloader for peers")
     torrent_interface: str = Field(
         "", pattern=r"^[\w.:-]*$", description="address or device like tun0 that torrents are bound to; default: all"
     )
+    torrent_dht: bool = Field(True, description="whether peers are looked for in the DHT too, beside trackers")
     dataplane_role: str = Field(
         "kurabito_dataplane",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

@@ -163,3 +163,11 @@ def test_secrets_are_never_shown(state: Path, monkeypatch: pytest.MonkeyPatch) -
     assert shown(loaded)["database"] == "postgresql://me:***@db/kurabito"
     assert loaded.api_key is not None
     assert loaded.api_key.get_secret_value() == "hunter2"
+
+
+def test_how_often_downloaders_are_asked_has_the_name_that_their_users_know(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings.load(state=state).download_poll_interval == 60
+    monkeypatch.setenv("DOWNLOAD_POLL_INTERVAL", "5")
+    assert settings.load(state=state).download_poll_interval == 5

@@ -18,6 +18,7 @@ from kurabito.api.doors.bodies import Body as IncomingBody
 from kurabito.api.doors.bodies import BodyLimit
 from kurabito.api.errors import WITH_BODY, answer_to, documented
 from kurabito.clock import SystemClock
+from kurabito.downloads import path_probes
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -101,6 +102,23 @@ class StatusesAnswer(BaseModel):
     statuses: list[StatusAnswer]
 
 
+class PathsBody(Body):
+    """What is to be found out about a folder."""
+
+    folder: Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"^[^\x00]*$")]
+    sees: str | None = Field(None, description="a file that the core wrote: is it here?")
+    writes: str | None = Field(None, description="a file to be written, for the core to see")
+    removes: str | None = Field(None, description="a file that was written and has served")
+
+
+class PathsAnswer(BaseModel):
+    """What was found out. Null is what was not asked."""
+
+    is_seen: bool | None = None
+    is_written: bool | None = None
+    problem: str | None = Field(None, description="why nothing could be written")
+
+
 def create_downloader_api(service: DownloaderService, token: str) -> ASGIApp:
     """The web application of one downloader. Everything but its health is for whoever shows the token as Bearer."""
     api = FastAPI(
@@ -112,6 +130,7 @@ def create_downloader_api(service: DownloaderService, token: str) -> ASGIApp:
     )
     errors.install(api)
     api.include_router(_routes(service))
+    api.include_router(_path_routes(service))
     return _Door(api, token)
 
 
@@ -156,6 +175,24 @@ def _routes(service: DownloaderService) -> APIRouter:
     async def delete_download(hash: str, delete_files: bool = False) -> None:  # noqa: A002
         """Forget one, and its files if so wished."""
         await service.delete(hash, delete_files=delete_files)
+
+    return routes
+
+
+def _path_routes(service: DownloaderService) -> APIRouter:
+    routes = APIRouter()
+
+    @routes.post("/paths/test", responses=documented(*WITH_BODY))
+    def test_paths(body: PathsBody) -> PathsAnswer:
+        """Look for a file of the core, and leave one for it: so both know whether they see the same folder."""
+        folder = service.folder(body.folder)
+        if body.removes is not None:
+            path_probes.take_away(folder, body.removes)
+        is_seen = None if body.sees is None else path_probes.is_there(folder, body.sees)
+        if body.writes is None:
+            return PathsAnswer(is_seen=is_seen)
+        problem = path_probes.leave(folder, body.writes)
+        return PathsAnswer(is_seen=is_seen, is_written=problem is None, problem=problem)
 
     return routes
 

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.downloads.path_tests import PathTests
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
 from kurabito.runtime.paging import MAX_PAGE
@@ -73,6 +75,13 @@ class Registered(BaseModel):
     registered_at: datetime
 
 
+class PathMapBody(Body):
+    """The same folder as the core and as the service see it."""
+
+    core: Annotated[str, Field(min_length=1, max_length=1_000)] = Field(examples=["/srv/downloads"])
+    downloader: Annotated[str, Field(min_length=1, max_length=1_000)] = Field(examples=["/mnt/nas/downloads"])
+
+
 class ServiceChange(Body):
     """What is to change; what is not named stays."""
 
@@ -80,6 +89,12 @@ class ServiceChange(Body):
         None, description="the larger is asked first"
     )
     is_enabled: bool | None = None
+    path_maps: Annotated[list[PathMapBody], Field(max_length=50)] | None = Field(
+        None, description="where it sees folders of the core, in the place of those that were set"
+    )
+
+    def maps(self) -> list[PathMap] | None:
+        return None if self.path_maps is None else [PathMap(one.core, one.downloader) for one in self.path_maps]
 
 
 class ServiceAnswer(BaseModel):
@@ -98,6 +113,7 @@ class ServiceAnswer(BaseModel):
     is_enabled: bool
     registered_at: datetime
     last_seen_at: datetime
+    path_maps: list[PathMapBody]
 
     @classmethod
     def of(cls, service: Service) -> Self:
@@ -116,7 +132,21 @@ class ServiceAnswer(BaseModel):
             is_enabled=service.is_enabled,
             registered_at=service.registered_at,
             last_seen_at=service.last_seen_at,
+            path_maps=[PathMapBody(core=one.core, downloader=one.downloader) for one in service.path_maps],
         )
+
+
+class PathsAnswer(BaseModel):
+    """Whether a downloader puts things where they are found. Null is what could not be tried."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    is_good: bool
+    core_folder: str
+    downloader_folder: str = Field(description="the same folder, as the downloader should see it")
+    is_seen_by_downloader: bool | None = Field(description="a file that was written here")
+    is_seen_by_core: bool | None = Field(description="a file that the downloader wrote")
+    message: str = Field(description="the same in words, and what to do")
 
 
 class ServicePage(BaseModel):
@@ -126,7 +156,7 @@ class ServicePage(BaseModel):
     next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
 
 
-def router(services: Services) -> APIRouter:
+def router(services: Services, paths: PathTests) -> APIRouter:
     """The routes of the services."""
     routes = APIRouter(tags=["services"])
 
@@ -153,9 +183,16 @@ def router(services: Services) -> APIRouter:
 
     @routes.patch("/api/v1/services/{service_id}", responses=documented(404, *WITH_BODY))
     async def change_service(service_id: ServiceId, change: ServiceChange) -> ServiceAnswer:
-        """Say how early a service is asked, or switch it off. That stays when it registers again."""
-        changed = await services.change(service_id, priority=change.priority, is_enabled=change.is_enabled)
+        """Say how early a service is asked, switch it off, or say where it sees our folders. That stays when it registers again."""
+        changed = await services.change(
+            service_id, priority=change.priority, is_enabled=change.is_enabled, path_maps=change.maps()
+        )
         return ServiceAnswer.of(changed)
+
+    @routes.post("/api/v1/services/{service_id}/test-paths", responses=documented(404, 422, 502, 504))
+    async def test_paths(service_id: ServiceId) -> PathsAnswer:
+        """Try whether a downloader and we see the same folder: each writes a file there, and the other looks for it."""
+        return PathsAnswer.model_validate(await paths.run(service_id))
 
     @routes.delete("/api/v1/services/{service_id}", status_code=204, responses=documented(404, 422))
     async def delete_service(service_id: ServiceId) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.api.downloader import create_downloader_api
+from kurabito.app.built_in import embedded_options
 from kurabito.app.following import open_outbound
 from kurabito.app.listening import address_of, listen
 from kurabito.app.serving import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.downloads.announcing import Announcement, Announcer, Credentials, core_host
-from kurabito.downloads.clients.embedded import EmbeddedOptions
 from kurabito.downloads.clients.opening import ClientName, open_client
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError
@@ -47,10 +47,9 @@ async def run_downloader(
     prepare_state(folder, umask=settings.umask)
     with StateLock(folder), listen(settings.host, settings.port) as listener:
         credentials = Credentials.kept_in(folder / "credentials.json")
-        options = EmbeddedOptions(port=settings.torrent_port, interface=settings.torrent_interface)
         async with (
             open_outbound(settings) as outbound,
-            open_client(client_name, url, folder, outbound, options) as opened,
+            open_client(client_name, url, folder, outbound, embedded_options(settings)) as opened,
         ):
             service = DownloaderService(
                 opened.client,

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
+from kurabito.db import Connection
 from kurabito.downloads.clearing import Clearing
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatching import Dispatcher
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.filtering import Filters
 from kurabito.downloads.orders import Orders
+from kurabito.downloads.path_tests import PathTests
 from kurabito.downloads.polling import DownloadScheduler
 from kurabito.downloads.taking import Taking
-from kurabito.downloads.wire import RemoteDownloaders
+from kurabito.downloads.turns import Turns
+from kurabito.downloads.wire import Downloaders, RemoteDownloaders
+from kurabito.errors import ConfigError
 from kurabito.http import Outbound
+from kurabito.library import libraries
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Registry
 from kurabito.runtime.sql.queue import SqlQueue
@@ -36,6 +42,7 @@ class Downloading:
     dispatcher: Dispatcher
     clearing: Clearing
     scheduler: DownloadScheduler
+    paths: PathTests
 
     def join(self, registry: Registry) -> None:
         """Register the tasks."""
@@ -45,18 +52,34 @@ class Downloading:
         self.scheduler.join(registry)
 
 
-def open_downloading(queue: SqlQueue, outbound: Outbound, settings: Settings) -> Downloading:
-    """Downloads over one queue, as the settings want them."""
+def download_root(settings: Settings) -> Path:
+    """The folder for downloads, as the core sees it."""
+    return settings.download_root or settings.state / DOWNLOADS
+
+
+def open_downloading(
+    queue: SqlQueue, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
+) -> Downloading:
+    """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
     database, orders = queue.database, Orders(queue)
-    taking, downloaders = Taking(orders), RemoteDownloaders(ServiceCalls(outbound))
-    clearing = Clearing(database, downloaders)
+    taking, downloaders = Taking(orders), downloaders or RemoteDownloaders(ServiceCalls(outbound))
+    root = download_root(settings)
+    turns = Turns()
+    clearing = Clearing(database, downloaders, turns)
     elsewhere = settings.elsewhere_minutes
     return Downloading(
         taking,
         Filters(database, taking),
         Conflicts(database, taking),
         Downloads(database, downloaders, orders, stalled=timedelta(minutes=settings.stalled_minutes)),
-        Dispatcher(database, downloaders, orders, settings.download_root or settings.state / DOWNLOADS),
+        Dispatcher(
+            database,
+            downloaders,
+            orders,
+            turns,
+            root,
+            reserve=round(settings.download_reserve * (1 << 30)),
+        ),
         clearing,
         DownloadScheduler(
             database,
@@ -67,4 +90,15 @@ def open_downloading(queue: SqlQueue, outbound: Outbound, settings: Settings) ->
             interval=settings.download_poll_interval,
             elsewhere=None if elsewhere is None else timedelta(minutes=elsewhere),
         ),
+        PathTests(database, ServiceCalls(outbound), root),
     )
+
+
+def refuse_shared_root(conn: Connection, root: Path) -> None:
+    """Raises ConfigError if downloads would go into a library, or around one: what is in it belongs to its keeper."""
+    for library in libraries.everything(conn):
+        if libraries.overlap(root.resolve(), library.path):
+            raise ConfigError(
+                f"the download root, {root}, and the folder of the library {library.care.name!r}, {library.path}, lie one in "
+                "the other; set KURABITO_DOWNLOAD_ROOT to another folder"
+            )

@@ -8,14 +8,16 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, NamedTuple, Protocol, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from kurabito.api import Live, TaskMeter
+from kurabito.app.built_in import open_built_in
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
-from kurabito.app.downloading import open_downloading
+from kurabito.app.downloading import Downloading, open_downloading, refuse_shared_root
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
@@ -25,8 +27,10 @@ from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
 from kurabito.clock import SystemClock
+from kurabito.downloads.wire import RemoteDownloaders
 from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
+from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Queue, Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
@@ -53,7 +57,7 @@ class Stage(Protocol):
         """Register the tasks."""
         ...
 
-    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following) -> None:
+    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following, downloading: Downloading) -> None:
         """Have there what is there from the start."""
         ...
 
@@ -69,7 +73,12 @@ class _Service(Protocol):
 
 
 async def serve(
-    settings: Settings, *, on_listening: Callable[[Listening], None], dataplane: bool = True, stage: Stage | None = None
+    settings: Settings,
+    *,
+    on_listening: Callable[[Listening], None],
+    dataplane: bool = True,
+    downloader: bool = True,
+    stage: Stage | None = None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; `on_listening` is told the address once requests are answered."""
     check_kept(settings)
@@ -84,6 +93,7 @@ async def serve(
             open_queue(settings.database) as opened,
             Live(opened, hear=meter.note) as live,
             open_outbound(settings) as outbound,
+            open_built_in(settings, outbound, wanted=downloader) as built_in,
             AsyncExitStack() as until_the_end,
         ):
             # Not memory://, so it is one with a database, which everything else shares.
@@ -92,8 +102,12 @@ async def serve(
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
             url = address_of(listener) + settings.base_path
-            downloading = open_downloading(queue, outbound, settings)
+            if (root := settings.download_root) is not None:
+                await queue.database.read(partial(refuse_shared_root, root=root))
+            downloaders = built_in.beside(RemoteDownloaders(ServiceCalls(outbound)))
+            downloading = open_downloading(queue, outbound, settings, downloaders)
             following = open_following(queue, outbound, taking=downloading.taking, url=url)
+            await built_in.register(following.services, queue.database, address_of(listener))
             registry = product_registry(
                 queue,
                 access.sessions,
@@ -111,7 +125,7 @@ async def serve(
             if stage is not None:
                 stage.join(registry)
                 until_the_end.push_async_callback(stage.close)
-                await stage.open(queue, shelves, following)
+                await stage.open(queue, shelves, following, downloading)
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher, about.actor]
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))

@@ -8,7 +8,12 @@ import typer
 
 
 def downloader(
-    client: Annotated[str, typer.Option(help="qbittorrent, transmission, aria2, or embedded.", metavar="NAME")],
+    client: Annotated[
+        str,
+        typer.Option(
+            help="qbittorrent, transmission, aria2, or embedded (which needs no other program).", metavar="NAME"
+        ),
+    ],
     core: Annotated[str, typer.Option(help="Where Kurabito is.", metavar="URL")] = "http://127.0.0.1:8484",
     url: Annotated[
         str | None,
@@ -21,19 +26,27 @@ def downloader(
         str | None, typer.Option(help="What the core calls this downloader; the client's name if not given.")
     ] = None,
 ) -> None:
-    """Offer a client to the core as a downloader, until Ctrl-C or SIGTERM.
+    """Offer a program that downloads to the core, until Ctrl-C or SIGTERM.
 
-    It registers itself, and again when the core was away. The password of the client (for aria2 its secret) is taken from
-    `KURABITO_CLIENT_PASSWORD`, the key for the core from `KURABITO_API_KEY`: one of scope `module`. Where
-    `KURABITO_DOWNLOAD_ROOT` is set, nothing is saved outside of it.
+    `kurabito serve` has a downloader built in, which is asked last. This command is for programs that run already, and for
+    other machines. It registers itself, and again when the core was away; `GET /api/v1/services` then lists it.
+
+    Two secrets come from the environment and never from the command line: `KURABITO_API_KEY` is the key for the core, one of
+    scope `module`; `KURABITO_CLIENT_PASSWORD` is the password of the client, for aria2 its `--rpc-secret`.
+
+    What is downloaded lies where the core says, as this machine sees it. Where `KURABITO_DOWNLOAD_ROOT` is set, nothing is
+    saved outside of it. What must not be forgotten lies in `downloaders/NAME` of the state folder, so it may be killed at any
+    moment.
 
     Examples:
 
         kurabito key create nas --scope module
 
-        kurabito downloader --client qbittorrent --url http://nas.local:8080 --username me --core http://127.0.0.1:8484
+        KURABITO_API_KEY=… KURABITO_CLIENT_PASSWORD=… kurabito downloader --client qbittorrent --username me
 
-        kurabito downloader --client embedded
+        kurabito downloader --client aria2 --url http://nas.local:6800 --core http://127.0.0.1:8484 --name nas
+
+        kurabito downloader --client embedded --host 192.0.2.7 --core http://192.0.2.1:8484
     """
     import asyncio
     import os

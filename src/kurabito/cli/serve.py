@@ -15,12 +15,17 @@ def serve(
     no_dataplane: Annotated[
         bool, typer.Option("--no-dataplane", help="Start no data plane: it runs elsewhere, on the same database.")
     ] = False,
+    no_downloader: Annotated[
+        bool, typer.Option("--no-downloader", help="Leave the built-in downloader out: others run elsewhere.")
+    ] = False,
 ) -> None:
     """Start Kurabito and stay until Ctrl-C or SIGTERM. A second Ctrl-C does not wait.
 
     Everything it keeps lies in the state folder (`KURABITO_STATE`), which is created when missing. The database is backed
     up to `backups` in it before a new version changes its tables. The link that is printed logs in whoever opens it first,
     once, within a day.
+
+    It downloads by itself what no other downloader takes, and loads what torrents need at the first one.
 
     Examples:
 
@@ -39,4 +44,4 @@ def serve(
 
     chosen = settings.load(host=host, port=port)
     logs.configure(format=chosen.log_format, level=chosen.log_level)
-    asyncio.run(serving.serve(chosen, on_listening=say, dataplane=not no_dataplane))
+    asyncio.run(serving.serve(chosen, on_listening=say, dataplane=not no_dataplane, downloader=not no_downloader))

@@ -48,29 +48,46 @@ class Debt(NamedTuple):
     """Something to clear up at a downloader."""
 
     attempt_id: int
-    hash: str
+    hash: str | None
+    """None where only the downloader knows it."""
     owed: Owed
     download_id: int
     status: Status
     """Of the download that the attempt was for."""
+    url: str
+    save_path: str | None
     is_kept: bool
     """Another download still stands for that content there."""
+    waits: bool
+    """A download of the same link is on its way."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is settled who gets the download, so that others can be cleared."""
+        is_open = self.owed is Owed.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
+        return not self.waits and not is_open
 
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say that these (`id`, `hash`) are about to be offered to a downloader."""
+def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; those that it may have already."""
     given = {
         "rows": json.dumps(rows),
         "module_id": service.id,
         "module_name": service.registration.service_name,
     }
-    conn.run(_SQL[conn.dialect].drop_vain, given)
+    vain = conn.all(_SQL[conn.dialect].drop_vain, given)
     conn.run(_SQL[conn.dialect].add, given)
+    return {download_id for download_id, outcome in vain if outcome != Outcome.UNREACHABLE}
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say what came of it: `id`, `outcome`, `reason`, `owed` and `hash` of each."""
     conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
+
+
+def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A downloader took these (`id`, `hash`): have it looked up whether another has them too."""
+    conn.run(_SQL[conn.dialect].doubt, {"rows": json.dumps(rows), "module_id": module_id})
 
 
 def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
@@ -95,6 +112,11 @@ def abandon(conn: Connection, download_ids: Iterable[int]) -> None:
     conn.run(_SQL[conn.dialect].abandon, given_ids(download_ids))
 
 
+def abandon_old(conn: Connection, age: int) -> None:
+    """The same for those that were sent so long ago that nobody can be waiting for an answer."""
+    conn.run(_SQL[conn.dialect].abandon_old, {"age": age})
+
+
 def history(conn: Connection, download_id: int) -> list[Attempt]:
     """The attempts of a download, the first at the front."""
     return [
@@ -117,11 +139,17 @@ def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
 def debts(conn: Connection, module_id: int) -> list[Debt]:
     """What has to be cleared up at a downloader."""
     return [
-        Debt(attempt_id, hash_, Owed(owed), download_id, Status(status), bool(kept))
-        for attempt_id, hash_, owed, download_id, status, _, kept in conn.all(
+        Debt(attempt_id, hash_, Owed(owed), download_id, Status(status), url, save_path, bool(kept), bool(waits))
+        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits in conn.all(
             _SQL[conn.dialect].owed, {"module_id": module_id}
         )
     ]
+
+
+def name(conn: Connection, hashes: Mapping[int, str]) -> None:
+    """A downloader has what these attempts sent, and calls it so."""
+    rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
+    conn.run(_SQL[conn.dialect].name, {"rows": json.dumps(rows)})
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:
@@ -135,5 +163,5 @@ def revive(conn: Connection, attempt_ids: Iterable[int]) -> None:
 
 
 def given_ids(ids: Iterable[int]) -> dict[str, str]:
-    """Ids as the rows that a statement is given."""
-    return {"rows": json.dumps([{"id": one} for one in sorted(set(ids))])}
+    """Ids as the rows that a statement is given: `given.value` is the id itself."""
+    return {"rows": json.dumps(sorted(set(ids)))}

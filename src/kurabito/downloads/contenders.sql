@@ -3,19 +3,19 @@
 -- name: contenders
 SELECT {contender}
 FROM {given} CROSS JOIN anime_links AS link {joins}
-WHERE link.id = CAST(given.value ->> 'id' AS bigint)
+WHERE link.id = CAST(given.value AS bigint)
 ORDER BY link.id;
 
 -- name: standing
 SELECT {contender}, download.id, download.status
 FROM {given} CROSS JOIN anime_links AS link {joins}
 JOIN downloads AS download ON download.link_id = link.id
-WHERE link.episode_id = CAST(given.value ->> 'id' AS bigint) AND download.status NOT IN ('failed', 'cancelled')
+WHERE link.episode_id = CAST(given.value AS bigint) AND download.status NOT IN ('failed', 'cancelled')
 ORDER BY link.id, download.id;
 
 -- name: there
 SELECT episodes.id FROM {given} CROSS JOIN episodes
-WHERE episodes.id = CAST(given.value ->> 'id' AS bigint) AND episodes.state = 'have';
+WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
 
 -- name: open
 INSERT INTO conflicts (episode_id, status, due_at, created_at, updated_at)

@@ -1,17 +1,17 @@
 """Sends downloads to downloaders: one request for each downloader and type, the next one gets what the first did not take.
 
 An attempt is written before it is sent. Whoever carries an order out after a crash asks that downloader first what it has,
-so nothing is sent twice and nothing is lost.
+so nothing is sent twice and nothing is lost. What finds no room on the disk waits, as if its downloader were away.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, Final
 
 from kurabito import logs
@@ -21,12 +21,14 @@ from kurabito.downloads import attempts, places, rows
 from kurabito.downloads.answers import ItemAnswer
 from kurabito.downloads.attempts import Round
 from kurabito.downloads.orders import DISPATCH, DispatchOrder, Orders
-from kurabito.downloads.places import PathMap
+from kurabito.downloads.room import Room, no_room
 from kurabito.downloads.rows import Parcel
 from kurabito.downloads.states import Outcome, Owed, Status
+from kurabito.downloads.turns import Turns
 from kurabito.downloads.wire import Downloaders, Heard, Item
-from kurabito.errors import BadStatus, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
 from kurabito.modules import services
+from kurabito.modules.path_maps import PathMap
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry
 
@@ -34,6 +36,7 @@ log = logs.get_logger(__name__)
 
 NO_TYPE: Final = "no downloader takes a URL of this kind"
 NOBODY: Final = "no downloader for {} is registered and switched on"
+GAVE_UP: Final = "it stood still, and no other downloader takes it"
 NO_HASH: Final = "{} took it and did not say its hash"
 _AT_ONCE: Final = 4
 
@@ -47,14 +50,39 @@ class Dispatched:
     no_downloader: int = 0
 
 
-class Dispatcher:
-    """Carries dispatch orders out. `root` is the folder for downloads, as the core sees it."""
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is about to be sent to one downloader."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, orders: Orders, root: PurePath) -> None:
+    by_url: Mapping[str, Sequence[Parcel]]
+    items: Mapping[str, Item]
+    cramped: Mapping[int, str]
+    """Downloads for which there is no room, and why."""
+    doubtful: Collection[int]
+    """Downloads that may be there already."""
+    unwanted: Collection[int]
+    """Downloads that were cancelled meanwhile."""
+
+
+class Dispatcher:
+    """Carries dispatch orders out. `root` is the folder for downloads, as the core sees it; `reserve` bytes there stay free."""
+
+    def __init__(
+        self,
+        database: Database,
+        downloaders: Downloaders,
+        orders: Orders,
+        turns: Turns,
+        root: Path,
+        *,
+        reserve: int = 0,
+    ) -> None:
         self._database = database
         self._downloaders = downloaders
         self._orders = orders
+        self._turns = turns
         self._root = root
+        self._room = Room(root, reserve)
 
     def join(self, registry: Registry) -> None:
         """Have downloads sent when they are asked for."""
@@ -104,47 +132,74 @@ class Dispatcher:
         self, service: Service, parcels: Sequence[Parcel], rounds: Mapping[int, Round], *, again: bool = False
     ) -> set[int]:
         """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
-        wanted, maps = await self._database.write(partial(_record, service=service, parcels=parcels))
+        async with self._turns.at(service.id):
+            free = await self._room.free()
+            batch = await self._database.write(partial(self._record, service=service, parcels=parcels, free=free))
+            for download_id, reason in batch.cramped.items():
+                rounds[download_id].missed[service.id] = f"{service.registration.service_name}: {reason}"
+            heard = Heard()
+            if again:
+                heard.answers = await self._already_there(service, batch.by_url)
+            if offered := [item for url, item in batch.items.items() if url not in heard.answers]:
+                answered = await self._downloaders.offer(service, offered)
+                heard = Heard(heard.answers | answered.answers, answered.problem)
+            taken = await self._database.write(
+                partial(self._settle, service=service, batch=batch, heard=heard, rounds=rounds)
+            )
+        return taken.union(batch.unwanted)
+
+    async def _already_there(self, service: Service, by_url: Mapping[str, Sequence[Parcel]]) -> dict[str, ItemAnswer]:
+        """What a downloader has of what may have been sent to it before a crash."""
+        hashes = {url: parcels[0].hash for url, parcels in by_url.items() if parcels[0].hash is not None}
+        try:
+            found = await self._downloaders.look(service, set(hashes.values())) if hashes else {}
+        except OutboundError:
+            return {}
+        return {url: ItemAnswer(True, known) for url, known in hashes.items() if known in found}
+
+    def _record(self, conn: Connection, service: Service, parcels: Sequence[Parcel], free: int | None) -> Batch:
+        """Write that these are about to be sent, but for what was cancelled meanwhile and what has no room."""
+        wanted = rows.parcels(conn, (parcel.id for parcel in parcels))
+        rows.touch(conn, (parcel.id for parcel in wanted))
         by_url: dict[str, list[Parcel]] = defaultdict(list)
         for parcel in wanted:
             by_url[parcel.url].append(parcel)
-        items = {url: Item(url, self._place(maps, of_url[0])) for url, of_url in by_url.items()}
-        heard = Heard()
-        if again:
-            heard.answers = await self._already_there(service, wanted)
-        if offered := [item for url, item in items.items() if url not in heard.answers]:
-            answered = await self._downloaders.offer(service, offered)
-            heard = Heard(heard.answers | answered.answers, answered.problem)
-        taken = await self._database.write(
-            partial(self._settle, service=service, by_url=by_url, items=items, heard=heard, rounds=rounds)
+        items = {url: Item(url, self._place(service.path_maps, of_url[0])) for url, of_url in by_url.items()}
+        doubtful = attempts.write(
+            conn,
+            service,
+            [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted],
         )
-        return taken | {one.id for one in parcels} - {one.id for one in wanted}
-
-    async def _already_there(self, service: Service, parcels: Sequence[Parcel]) -> dict[str, ItemAnswer]:
-        """What a downloader has of what may have been sent to it before a crash."""
-        hashes = {one.hash for one in parcels if one.hash is not None}
-        try:
-            found = await self._downloaders.look(service, hashes) if hashes else {}
-        except OutboundError:
-            return {}
-        return {one.url: ItemAnswer(True, one.hash) for one in parcels if one.hash in found}
+        cramped: dict[int, str] = {}
+        if free is not None:
+            # What may be there already needs no room.
+            new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in doubtful}
+            cramped = _without_room(new, free - rows.promised(conn))
+        if cramped:
+            told = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in cramped.items()]
+            attempts.answer(conn, service.id, told)
+        roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in cramped}
+        return Batch(
+            roomy,
+            {url: items[url] for url in roomy},
+            cramped,
+            doubtful,
+            {one.id for one in parcels} - {one.id for one in wanted},
+        )
 
     def _settle(
-        self,
-        conn: Connection,
-        service: Service,
-        by_url: Mapping[str, Sequence[Parcel]],
-        items: Mapping[str, Item],
-        heard: Heard,
-        rounds: Mapping[int, Round],
+        self, conn: Connection, service: Service, batch: Batch, heard: Heard, rounds: Mapping[int, Round]
     ) -> set[int]:
         """Write what a downloader said."""
         accepted: list[dict[str, Any]] = []
         unnamed: list[dict[str, Any]] = []
         answered: list[dict[str, Any]] = []
         name = service.registration.service_name
-        for url, parcels in by_url.items():
+        for url, parcels in batch.by_url.items():
             outcome, reason, owed = _judge(heard.answers.get(url), heard.problem)
+            if outcome is Outcome.UNREACHABLE and parcels[0].id in batch.doubtful:
+                # That it cannot be asked now does not tell what it got before.
+                outcome, owed = Outcome.UNCLEAR, Owed.LOOK
             for parcel in parcels:
                 known = _hash_of(parcel, heard.answers.get(url))
                 row = {"id": parcel.id, "outcome": outcome, "reason": reason, "owed": owed, "hash": known}
@@ -152,12 +207,13 @@ class Dispatcher:
                 if outcome is Outcome.ACCEPTED and known is None:
                     unnamed.append(_ended(parcel, Status.FAILED, NO_HASH.format(name)))
                 elif outcome is Outcome.ACCEPTED:
-                    place = {"module_id": service.id, "save_path": items[url].save_path}
+                    place = {"module_id": service.id, "save_path": batch.items[url].save_path}
                     accepted.append({"id": parcel.id, "hash": known, **place})
                 else:
                     told = rounds[parcel.id].refused if outcome is Outcome.REJECTED else rounds[parcel.id].missed
                     told[service.id] = f"{name}: {reason or outcome}"
         taken = rows.accept(conn, accepted) if accepted else set()
+        attempts.doubt(conn, service.id, accepted)
         if unnamed:
             rows.conclude(conn, unnamed)
         unwanted = {row["id"] for row in accepted} - taken
@@ -191,17 +247,23 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
     for module_id, of_module in by_module.items():
         attempts.write(conn, services.find(conn, module_id), of_module)
         attempts.answer(conn, module_id, [{"id": row["id"], "outcome": Outcome.ACCEPTED} for row in of_module])
+        attempts.doubt(conn, module_id, of_module)
     if joining:
         rows.join_held(conn, list(joining.values()))
     return [parcel for parcel in parcels if parcel.id not in joining]
 
 
-def _record(conn: Connection, service: Service, parcels: Sequence[Parcel]) -> tuple[list[Parcel], list[PathMap]]:
-    """Write that these are about to be sent, but for those that were cancelled meanwhile."""
-    wanted = rows.parcels(conn, (parcel.id for parcel in parcels))
-    rows.touch(conn, (parcel.id for parcel in wanted))
-    attempts.write(conn, service, [{"id": parcel.id, "hash": parcel.hash} for parcel in wanted])
-    return wanted, places.path_maps(conn, service.id)
+def _without_room(by_url: Mapping[str, Sequence[Parcel]], left: int) -> dict[int, str]:
+    """The downloads that do not fit any more when those before them are there. What has no known size is tried."""
+    cramped: dict[int, str] = {}
+    for parcels in by_url.values():
+        # The links of a batch say each how large all of it is.
+        needed = max(parcel.size_bytes or 0 for parcel in parcels)
+        if needed > left:
+            cramped |= {parcel.id: no_room(needed, left) for parcel in parcels}
+        else:
+            left -= needed
+    return cramped
 
 
 def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service], rounds: Mapping[int, Round]) -> None:
@@ -213,10 +275,13 @@ def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service
         tried = rounds[parcel.id]
         for module_id in tried.unanswered - asked:
             lost[module_id].append({"id": parcel.id, "outcome": Outcome.UNCLEAR, "owed": Owed.LOOK})
-        capable = asked - {parcel.avoids}
+        # The one that it was taken away from may take it again, unless it stood still there.
+        capable = asked - {parcel.avoids} if parcel.has_stalled else asked
         said = "; ".join([*tried.refused.values(), *tried.missed.values()])
-        if capable and capable <= tried.refused.keys():
-            ended.append(_ended(parcel, Status.FAILED, said))
+        if capable <= tried.refused.keys() and (capable or parcel.has_stalled):
+            ended.append(
+                _ended(parcel, Status.FAILED, f"{GAVE_UP}; {said}".rstrip("; ") if parcel.has_stalled else said)
+            )
         else:
             ended.append(_ended(parcel, Status.NO_DOWNLOADER, said or NOBODY.format(parcel.download_type)))
     for module_id, of_module in lost.items():
@@ -240,9 +305,8 @@ def _judge(answer: ItemAnswer | None, problem: OutboundError | None) -> tuple[Ou
             return Outcome.UNREACHABLE, str(problem), None
         case None, UrlNotAllowed():
             return Outcome.UNREACHABLE, str(problem), None
-        case None, Unreachable():
-            # It may have broken after the request was out.
-            return Outcome.UNREACHABLE, str(problem), Owed.LOOK
+        case None, Unreachable() if not isinstance(problem, ConnectionBroke):
+            return Outcome.UNREACHABLE, str(problem), None
         case None, OutboundError():
             return Outcome.UNCLEAR, str(problem), Owed.LOOK
         case _:

@@ -94,8 +94,7 @@ class Downloads:
                 raise DownloadConflict(
                     f"download {download_id} is {old.status}; only what ended without files is retried"
                 )
-            (link,) = filter_rules.candidates(conn, [old.link_id])
-            if link.is_filtered:
+            if any(filter_rules.links(conn, [old.link_id])["is_filtered"]):
                 raise DownloadConflict(f"a filter excludes the link of download {download_id}; change the filter first")
             made = rows.add(conn, [old.link_id])
             if not made:

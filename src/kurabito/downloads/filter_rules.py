@@ -5,32 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Dialect, Queries
 from kurabito.db.port import Row
 from kurabito.db.rowsource import JSON_ROWS
 from kurabito.downloads.attempts import given_ids
-from kurabito.downloads.filters import ORIGINS, Action, Candidate, Decision, Fields, FilterRule, Scope, Target
+from kurabito.downloads.filter_engine import Decision, Links
+from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
 from kurabito.errors import FilterRuleNotFound
 
 _RULE: Final = "id, name, rule_order, action, target_type, target_id, pattern, fields, is_enabled"
-_CANDIDATE: Final = (
-    "link.id, link.title, {group}, link.resolution, link.languages, link.source, link.size_bytes, link.series_id, "
-    "link.group_id, {subscription}, {module}, link.is_filtered, link.held_reason IS NOT NULL"
+_COLUMNS: Final = {
+    "id": "link.id",
+    "title": "link.title",
+    "is_filtered": "link.is_filtered",
+    "is_held": "link.held_reason IS NOT NULL",
+    "group_name": "groups.folded",
+    "resolution": "link.resolution",
+    "languages": "link.languages",
+    "source": "link.source",
+    "size_bytes": "link.size_bytes",
+    "series_id": "link.series_id",
+    "group_id": "link.group_id",
+    "subscription_id": "item.subscription_id",
+    "module_id": "subscription.module_id",
+}
+_ALWAYS: Final = frozenset({"id", "title", "is_filtered", "is_held"})
+_READ_BY_SCOPE: Final = {Target.FETCHER: {"module_id"}, Target.SUBSCRIPTION: {"subscription_id"}}
+_GROUP: Final = "LEFT JOIN groups ON groups.id = link.group_id"
+_ORIGIN: Final = (
+    "LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
+    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
 )
-# Looking up where a link came from takes longer than all the rest, and few rules ask for it.
-_CANDIDATES: Final = {
-    True: _CANDIDATE.format(
-        group="groups.folded", subscription="item.subscription_id", module="subscription.module_id"
-    ),
-    False: _CANDIDATE.format(group="NULL", subscription="NULL", module="NULL"),
-}
-_ORIGINS: Final = {
-    True: "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
-    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id",
-    False: "",
-}
 _SCOPES: Final = {
     Target.GLOBAL: "",
     Target.SERIES: "link.series_id = :target_id AND",
@@ -39,30 +47,36 @@ _SCOPES: Final = {
     # Without a target it is the built-in fetcher.
     Target.FETCHER: "subscription.id IS NOT NULL AND subscription.module_id IS NOT DISTINCT FROM CAST(:target_id AS integer) AND",
 }
-_SQL: Final = {
-    (dialect, target, with_origin): Queries(
+
+
+def _columns(reads: frozenset[str]) -> list[str]:
+    """What is fetched. Of a hundred thousand links each column takes its time, so it is no more than the rules read."""
+    return [name for name in _COLUMNS if name in _ALWAYS or name in reads]
+
+
+@cache
+def _sql(dialect: Dialect, reads: frozenset[str] = frozenset(), target: Target = Target.GLOBAL) -> Queries:
+    joined = reads.union(_READ_BY_SCOPE.get(target, ()))
+    return Queries(
         "kurabito.downloads",
         "filter_rules.sql",
-        given=given,
+        given=JSON_ROWS[dialect],
         rule=_RULE,
-        candidate=_CANDIDATES[with_origin],
-        origin=_ORIGINS[with_origin],
-        scope=scope,
+        columns=", ".join(_COLUMNS[name] for name in _columns(reads)),
+        group=_GROUP if "group_name" in joined else "",
+        origin=_ORIGIN if joined & {"subscription_id", "module_id"} else "",
+        scope=_SCOPES[target],
     )
-    for dialect, given in JSON_ROWS.items()
-    for target, scope in _SCOPES.items()
-    for with_origin in (True, False)
-}
 
 
 def everything(conn: Connection) -> list[FilterRule]:
     """Every rule, the one to be named first at the front."""
-    return [_rule(row) for row in conn.all(_sql(conn).all)]
+    return [_rule(row) for row in conn.all(_sql(conn.dialect).all)]
 
 
 def find(conn: Connection, rule_id: int) -> FilterRule:
     """The rule; raises FilterRuleNotFound."""
-    row = conn.one(_sql(conn).get, {"id": rule_id})
+    row = conn.one(_sql(conn.dialect).get, {"id": rule_id})
     if row is None:
         raise FilterRuleNotFound(f"no filter rule has the id {rule_id}")
     return _rule(row)
@@ -70,34 +84,33 @@ def find(conn: Connection, rule_id: int) -> FilterRule:
 
 def add(conn: Connection, rule: FilterRule) -> FilterRule:
     """Store a rule."""
-    row = conn.one(_sql(conn).add, _stored(rule))
+    row = conn.one(_sql(conn.dialect).add, _stored(rule))
     assert row is not None
     return replace(rule, id=row[0])
 
 
 def change(conn: Connection, rule: FilterRule) -> None:
     """Put a rule in the place of the one that has its id."""
-    conn.run(_sql(conn).change, {"id": rule.id, **_stored(rule)})
+    conn.run(_sql(conn.dialect).change, {"id": rule.id, **_stored(rule)})
 
 
 def remove(conn: Connection, rule_id: int) -> None:
     """Forget a rule."""
-    conn.run(_sql(conn).remove, {"id": rule_id})
+    conn.run(_sql(conn.dialect).remove, {"id": rule_id})
 
 
-def in_scopes(conn: Connection, scopes: Iterable[Scope], *, with_origin: bool) -> list[Candidate]:
-    """The links of these scopes that are not downloaded yet, each once; where they came from only if so wished."""
-    found: dict[int, Candidate] = {}
+def in_scopes(conn: Connection, scopes: Iterable[Scope], reads: frozenset[str]) -> Links:
+    """The links of these scopes that are not downloaded yet, each once, with what is read of them."""
+    found: dict[int, Row] = {}
     for scope in dict.fromkeys(scopes):
-        queries = _SQL[conn.dialect, scope.target_type, with_origin or scope.target_type in ORIGINS]
-        rows = conn.all(queries.in_scope, {"target_id": scope.target_id})
-        found |= {row[0]: Candidate._make(row) for row in rows}
-    return list(found.values())
+        queries = _sql(conn.dialect, reads, scope.target_type)
+        found |= {row[0]: row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
+    return Links(_columns(reads), list(found.values()))
 
 
-def candidates(conn: Connection, link_ids: Iterable[int]) -> list[Candidate]:
-    """These links, as rules look at them."""
-    return [Candidate._make(row) for row in conn.all(_sql(conn).candidates, given_ids(link_ids))]
+def links(conn: Connection, link_ids: Iterable[int], reads: frozenset[str] = frozenset()) -> Links:
+    """These links, with what is read of them."""
+    return Links(_columns(reads), conn.all(_sql(conn.dialect, reads).links, given_ids(link_ids)))
 
 
 def mark(conn: Connection, decisions: Mapping[int, Decision]) -> None:
@@ -107,11 +120,7 @@ def mark(conn: Connection, decisions: Mapping[int, Decision]) -> None:
         for link_id, decision in decisions.items()
     ]
     if rows:
-        conn.run(_sql(conn).mark, {"rows": json.dumps(rows)})
-
-
-def _sql(conn: Connection) -> Queries:
-    return _SQL[conn.dialect, Target.GLOBAL, True]
+        conn.run(_sql(conn.dialect).mark, {"rows": json.dumps(rows)})
 
 
 def _stored(rule: FilterRule) -> dict[str, Any]:

@@ -20,15 +20,15 @@ DELETE FROM filter_rules WHERE id = :id;
 
 -- name: in_scope
 -- What is completed is not judged any more.
-SELECT {candidate}
-FROM anime_links AS link {origin}
+SELECT {columns}
+FROM anime_links AS link {group} {origin}
 WHERE {scope} NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = link.id AND downloads.status = 'completed')
 ORDER BY link.id;
 
--- name: candidates
-SELECT {candidate}
-FROM {given} CROSS JOIN anime_links AS link {origin}
-WHERE link.id = CAST(given.value ->> 'id' AS bigint)
+-- name: links
+SELECT {columns}
+FROM {given} CROSS JOIN anime_links AS link {group} {origin}
+WHERE link.id = CAST(given.value AS bigint)
 ORDER BY link.id;
 
 -- name: mark

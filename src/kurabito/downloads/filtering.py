@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database
 from kurabito.downloads import filter_rules, rows
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.contenders import choose_among
-from kurabito.downloads.filters import Candidate, Decision, FilterEngine, FilterRule, Scope
-from kurabito.downloads.states import Status
+from kurabito.downloads.filter_engine import TAKEN, Decision, FilterEngine
+from kurabito.downloads.filters import FilterRule, Scope
 from kurabito.downloads.taking import Taking
 
 _CANCELLED: Final = "a filter excludes it"
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(NamedTuple):
     """A link that would be taken no longer."""
 
     link_id: int
@@ -29,13 +28,21 @@ class Excluded:
     """What would be cancelled for it."""
 
 
+class Freed(NamedTuple):
+    """A link that no rule keeps from being taken any more."""
+
+    id: int
+    title: str
+    is_held: bool
+    """Its series, or its episode, is still to be decided about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a change of the rules does."""
 
     excluded: tuple[Excluded, ...]
-    freed: tuple[Candidate, ...]
-    """Links that no rule keeps from being taken any more."""
+    freed: tuple[Freed, ...]
     choice: Choice
     """What is downloaded of them."""
     decisions: dict[int, Decision]
@@ -108,25 +115,28 @@ class Filters:
 
 def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Scope]) -> Effect:
     engine = FilterEngine(rules)
-    links = filter_rules.in_scopes(conn, scopes, with_origin=engine.asks_for_origin)
-    decisions = engine.decide_all(links)
-    excluded = [link for link in links if not link.is_filtered and not decisions[link.id].is_taken]
-    freed = tuple(link for link in links if link.is_filtered and decisions[link.id].is_taken)
-    under_way = rows.of_links(conn, (link.id for link in excluded))
-    choice = choose_among(conn, [link.id for link in freed if not link.is_held], without={link.id for link in excluded})
+    links = filter_rules.in_scopes(conn, scopes, engine.reads)
+    refused = engine.refuse(links)
+    ids, titles, was_filtered = links["id"], links["title"], links["is_filtered"]
+    excluded = sorted(place for place in refused if not was_filtered[place])
+    freed = tuple(
+        Freed(ids[place], titles[place], bool(links["is_held"][place]))
+        for place, was in enumerate(was_filtered)
+        if was and place not in refused
+    )
+    under_way = rows.cancellable(conn, [ids[place] for place in excluded])
+    choice = choose_among(
+        conn, [one.id for one in freed if not one.is_held], without={ids[place] for place in excluded}
+    )
     return Effect(
         tuple(
-            Excluded(link.id, link.title, decisions[link.id].reason or "", _cancellable(under_way.get(link.id)))
-            for link in excluded
+            Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
+            for place in excluded
         ),
         freed,
         choice,
-        {link.id: decisions[link.id] for link in (*excluded, *freed)},
+        {ids[place]: refused[place] for place in excluded} | {one.id: TAKEN for one in freed},
     )
-
-
-def _cancellable(download: tuple[int, Status] | None) -> int | None:
-    return None if download is None or download[1] is Status.CANCELLED else download[0]
 
 
 def _scopes(*rules: FilterRule | None) -> list[Scope]:

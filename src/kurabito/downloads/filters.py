@@ -1,4 +1,4 @@
-"""Which links are taken: rules, and what they decide.
+"""Rules for which links are taken.
 
 A link is taken if no rule that excludes matches it and every rule that includes does, over all the rules that are about it.
 Patterns are matched by RE2, in time proportional to the title: a rule can be wrong, and it cannot hold anything up.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import re2  # type: ignore[import-untyped]
 
 from kurabito.catalog.releases import Name
+from kurabito.downloads import pattern_faults
 from kurabito.errors import InvalidInput
 
 LONGEST_PATTERN: Final = 1_000
@@ -40,8 +42,12 @@ class Target(StrEnum):
     SUBSCRIPTION = "subscription"
 
 
-ORIGINS: Final = frozenset({Target.FETCHER, Target.SUBSCRIPTION})
-"""Where a link came from, which has to be looked up."""
+class Test(NamedTuple):
+    """Whether one thing that is known of a link fits."""
+
+    reads: str
+    """The column that has it."""
+    fits: Callable[[Any], bool]
 
 
 class Scope(NamedTuple):
@@ -50,31 +56,24 @@ class Scope(NamedTuple):
     target_type: Target
     target_id: int | None = None
 
+    def tests(self) -> list[Test]:
+        """What a link has to be, to be among them."""
+        wanted = self.target_id
+        match self.target_type:
+            case Target.GLOBAL:
+                return []
+            case Target.SERIES:
+                return [Test("series_id", lambda known: known == wanted)]
+            case Target.GROUP:
+                return [Test("group_id", lambda known: known == wanted)]
+            case Target.SUBSCRIPTION:
+                return [Test("subscription_id", lambda known: known == wanted)]
+            case Target.FETCHER:
+                is_fetched = Test("subscription_id", lambda known: known is not None)
+                return [is_fetched, Test("module_id", lambda known: known == wanted)]
+
 
 EVERYTHING: Final = Scope(Target.GLOBAL)
-
-
-class Candidate(NamedTuple):
-    """A link, as far as rules look at it."""
-
-    id: int
-    title: str
-    group: str | None
-    """As it is compared: letters and digits only."""
-    resolution: int | None
-    languages: str
-    """A JSON list."""
-    source: str | None
-    size_bytes: int | None
-    series_id: int
-    group_id: int | None
-    subscription_id: int | None
-    module_id: int | None
-    is_filtered: bool
-    is_held: bool
-
-
-Test = Callable[[Candidate], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,27 +94,25 @@ class Fields:
         found: list[Test] = []
         if self.groups:
             folded = {Name.of(group).folded for group in self.groups}
-            found.append(lambda link: link.group in folded)
+            found.append(Test("group_name", lambda known: known in folded))
         if self.resolutions:
-            found.append(lambda link: link.resolution in self.resolutions)
+            found.append(Test("resolution", lambda known: known in self.resolutions))
         if self.sources:
             sources = {source.casefold() for source in self.sources}
-            found.append(lambda link: link.source is not None and link.source.casefold() in sources)
+            found.append(Test("source", lambda known: known is not None and known.casefold() in sources))
         if self.min_size is not None or self.max_size is not None:
             least, most = self.min_size or 0, self.max_size
             found.append(
-                lambda link: (
-                    link.size_bytes is not None
-                    and least <= link.size_bytes
-                    and (most is None or link.size_bytes <= most)
+                Test(
+                    "size_bytes",
+                    lambda known: known is not None and least <= known and (most is None or known <= most),
                 )
             )
         if self.languages:
-            wanted = {language.casefold() for language in self.languages}
-            found.append(lambda link: any(one.casefold() in wanted for one in json.loads(link.languages)))
+            found.append(Test("languages", _speaking({language.casefold() for language in self.languages})))
         if self.title is not None:
             words = unicodedata.normalize("NFKC", self.title).casefold()
-            found.append(lambda link: words in unicodedata.normalize("NFKC", link.title).casefold())
+            found.append(Test("title", lambda known: words in unicodedata.normalize("NFKC", known).casefold()))
         return found
 
     def stored(self) -> str:
@@ -143,7 +140,7 @@ class FilterRule:
     pattern: str | None = None
     fields: Fields = Fields()
     is_enabled: bool = True
-    _tests: tuple[Test, ...] = field(init=False, repr=False, compare=False)
+    tests: tuple[Test, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         kind, target_id = self.scope
@@ -153,82 +150,26 @@ class FilterRule:
             raise InvalidInput("target_id", f"must be given for a rule about one {kind}")
         tests = self.fields.tests()
         if self.pattern is not None:
-            tests.append(_searching(self.pattern))
+            tests.append(Test("title", _searching(self.pattern)))
         if not tests:
             raise InvalidInput("pattern", "must be given, or at least one of the fields")
-        object.__setattr__(self, "_tests", tuple(tests))
-
-    def is_about(self, link: Candidate) -> bool:
-        """Whether the link is in the rule's scope."""
-        kind, wanted = self.scope
-        match kind:
-            case Target.GLOBAL:
-                return True
-            case Target.SERIES:
-                return link.series_id == wanted
-            case Target.GROUP:
-                return link.group_id == wanted
-            case Target.SUBSCRIPTION:
-                return link.subscription_id == wanted
-            case Target.FETCHER:
-                return link.subscription_id is not None and link.module_id == wanted
-
-    def matches(self, link: Candidate) -> bool:
-        """Whether all that the rule names fits the link."""
-        for test in self._tests:  # noqa: SIM110 - a hundred thousand generators take their time
-            if not test(link):
-                return False
-        return True
+        object.__setattr__(self, "tests", tuple(tests))
 
 
-class Decision(NamedTuple):
-    """Whether a link is taken, and the rule that decided otherwise."""
+def _speaking(wanted: set[str]) -> Callable[[str], bool]:
+    @cache
+    def speaks(listed: str) -> bool:
+        return any(one.casefold() in wanted for one in json.loads(listed))
 
-    is_taken: bool
-    rule: FilterRule | None = None
-
-    @property
-    def reason(self) -> str | None:
-        """What is written beside the link."""
-        if self.rule is None:
-            return None
-        does = "excluded by" if self.rule.action is Action.EXCLUDE else "not included by"
-        return f"{does} {self.rule.name}"
+    return speaks
 
 
-_TAKEN: Final = Decision(True)
-
-
-class FilterEngine:
-    """Decides by some rules; those that are off are passed over."""
-
-    def __init__(self, rules: Iterable[FilterRule]) -> None:
-        followed = [rule for rule in rules if rule.is_enabled]
-        # A draft has no id yet and comes last, as it will when it is stored.
-        self._rules = sorted(followed, key=lambda rule: (rule.rule_order, rule.id is None, rule.id or 0))
-
-    @property
-    def asks_for_origin(self) -> bool:
-        """Whether some rule looks at where a link came from, or who made it."""
-        return any(rule.scope.target_type in ORIGINS or rule.fields.groups for rule in self._rules)
-
-    def decide(self, link: Candidate) -> Decision:
-        """What becomes of a link."""
-        for rule in self._rules:
-            if rule.is_about(link) and rule.matches(link) is (rule.action is Action.EXCLUDE):
-                return Decision(False, rule)
-        return _TAKEN
-
-    def decide_all(self, links: Iterable[Candidate]) -> Mapping[int, Decision]:
-        """What becomes of each link, by its id."""
-        return {link.id: self.decide(link) for link in links} if self._rules else {link.id: _TAKEN for link in links}
-
-
-def _searching(pattern: str) -> Test:
+def _searching(pattern: str) -> Callable[[str], bool]:
     if len(pattern) > LONGEST_PATTERN:
         raise InvalidInput("pattern", f"must be at most {LONGEST_PATTERN} characters")
     options = re2.Options()
     options.case_sensitive = False
+    options.never_capture = True
     options.max_mem = _MEMORY
     options.log_errors = False
     try:
@@ -236,5 +177,6 @@ def _searching(pattern: str) -> Test:
     except (re2.error, UnicodeError) as error:
         said = error.args[0] if error.args else error
         said = said.decode(errors="replace") if isinstance(said, bytes) else said
-        raise InvalidInput("pattern", f"cannot be used: {said}") from None
-    return lambda link: search(unicodedata.normalize("NFKC", link.title)) is not None
+        raise InvalidInput("pattern", f"cannot be used: {pattern_faults.told(pattern, str(said))}") from None
+    # Of bytes it need not tell at which characters it found something, which takes longer than the search.
+    return lambda title: search(unicodedata.normalize("NFKC", title).encode()) is not None

@@ -29,6 +29,7 @@ from kurabito.runtime import Registry
 log = logs.get_logger(__name__)
 
 REMOVED: Final = "removed at the downloader"
+STOOD_STILL: Final = "it stood still"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
 _GOOD_POLLS: Final = 2
 _WRITTEN_AT_ONCE: Final = 2_000
@@ -60,7 +61,9 @@ class Polled:
 
 
 class DownloadScheduler:
-    """Polls downloaders. After `elsewhere` what stands still, or whose downloader is away, is sent to another."""
+    """Polls downloaders. After `elsewhere` what stands still, or whose downloader is away, is sent to another; what stood still
+    and nobody else takes has failed.
+    """
 
     def __init__(
         self,
@@ -112,7 +115,8 @@ class DownloadScheduler:
             return [Watched._make(row) for row in found], attempts.debts(conn, service.id)
 
         watched, owed = await self._database.read(look)
-        asked = {one.hash for one in watched} | {debt.hash for debt in owed if debt.owed is Owed.LOOK}
+        doubtful = {debt.hash for debt in owed if debt.owed is Owed.LOOK and debt.hash is not None}
+        asked = {one.hash for one in watched} | doubtful
         try:
             reports = await self._downloaders.look(service, asked)
         except OutboundError as problem:
@@ -126,7 +130,7 @@ class DownloadScheduler:
             await self._database.write(partial(_apply, module_id=service.id, changes=part))
         await self._database.write(partial(self._recover, service=service, owed=owed, reports=reports))
         try:
-            await self._clearing.pay(service, owed, reports)
+            await self._clearing.pay(service, doubtful, reports)
         except OutboundError as problem:
             log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
@@ -142,12 +146,16 @@ class DownloadScheduler:
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
         conn.run(_SQL[conn.dialect].orphan)
-        self._orders.dispatch(conn, rows.rescue(conn, _STUCK // timedelta(microseconds=1)), "left behind by a crash")
+        long_ago = _STUCK // timedelta(microseconds=1)
+        attempts.abandon_old(conn, long_ago)
+        self._orders.dispatch(conn, rows.rescue(conn, long_ago), "left behind by a crash")
         if self._elsewhere is not None:
-            age = self._elsewhere // timedelta(microseconds=1)
-            still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, {"age": age})]
-            left = rows.send_elsewhere(conn, still, "it stood still, or its downloader was away")
-            self._orders.dispatch(conn, left, "sent elsewhere")
+            age = {"age": self._elsewhere // timedelta(microseconds=1)}
+            still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
+            alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
+            left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
+            left += rows.send_elsewhere(conn, alone, "its downloader was away")
+            self._orders.dispatch(conn, sorted(left), "sent elsewhere")
 
 
 def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:

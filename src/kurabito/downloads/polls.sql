@@ -31,9 +31,11 @@ UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 
 -- name: standing_still
 SELECT id FROM downloads
-WHERE (status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
-       AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking'))
-    OR (status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint));
+WHERE status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
+    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking');
+
+-- name: left_alone
+SELECT id FROM downloads WHERE status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint);
 
 -- name: downloaders
 SELECT module_id FROM service_modules WHERE service_type = 'downloader' AND is_enabled = 1 ORDER BY module_id;

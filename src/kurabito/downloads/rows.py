@@ -107,6 +107,9 @@ class Parcel(NamedTuple):
     series_id: int
     avoids: int | None
     """The downloader that it was taken away from."""
+    size_bytes: int | None
+    has_stalled: bool
+    """It stood still there."""
 
 
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
@@ -132,22 +135,18 @@ def rescue(conn: Connection, age: int) -> list[int]:
 
 def parcels(conn: Connection, download_ids: Iterable[int]) -> list[Parcel]:
     """Those of these downloads that are on their way, in the order of their links."""
+    found = conn.all(_SQL[conn.dialect].parcels, given_ids(download_ids))
     return [
-        Parcel(
-            found_id,
-            link_id,
-            url,
-            None if kind is None else DownloadType(kind),
-            hash_,
-            key,
-            title,
-            series_id,
-            avoids,
-        )
-        for found_id, link_id, url, kind, hash_, key, title, series_id, avoids, _ in conn.all(
-            _SQL[conn.dialect].parcels, given_ids(download_ids)
-        )
+        Parcel(one, link_id, url, None if kind is None else DownloadType(kind), *rest)
+        for one, link_id, url, kind, *rest in found
     ]
+
+
+def promised(conn: Connection) -> int:
+    """How many bytes are still to come of what is under way, as far as that is known."""
+    row = conn.one(_SQL[conn.dialect].promised)
+    assert row is not None
+    return int(row[0])
 
 
 def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -198,11 +197,18 @@ def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, 
     }
 
 
-def send_elsewhere(conn: Connection, download_ids: Iterable[int], reason: str) -> list[int]:
+def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
+    """The last download of each of these links, if it is not cancelled already."""
+    found = {link: (one, status) for one, link, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))}
+    return {link: one for link, (one, status) in found.items() if status != Status.CANCELLED}
+
+
+def send_elsewhere(
+    conn: Connection, download_ids: Iterable[int], reason: str, *, has_stalled: bool = False
+) -> list[int]:
     """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
-    left = sorted(
-        one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, {**given_ids(download_ids), "reason": reason})
-    )
+    given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
+    left = sorted(one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, given))
     attempts.owe(conn, left, Owed.LOOK)
     return left
 

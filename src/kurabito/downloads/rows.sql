@@ -3,7 +3,7 @@
 
 -- name: add
 INSERT INTO downloads (link_id, status, queued_at, created_at, updated_at)
-SELECT CAST(given.value ->> 'id' AS bigint), 'pending', :now, :now, :now
+SELECT CAST(given.value AS bigint), 'pending', :now, :now, :now
 FROM {given} WHERE true
 ON CONFLICT DO NOTHING
 RETURNING id;
@@ -20,7 +20,7 @@ RETURNING id;
 
 -- name: requeue_links
 UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
-WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value AS bigint) FROM {given})
 RETURNING id;
 
 -- name: stuck
@@ -31,12 +31,21 @@ RETURNING id;
 
 -- name: parcels
 SELECT download.id, download.link_id, link.url, link.download_type, link.hash, link.release_key, series.title, series.id,
-       download.avoids_module_id, download.queued_at
+       download.avoids_module_id, link.size_bytes, download.has_stalled
 FROM {given} CROSS JOIN downloads AS download
 JOIN anime_links AS link ON link.id = download.link_id
 JOIN series ON series.id = link.series_id
-WHERE download.id = CAST(given.value ->> 'id' AS bigint) AND download.status = 'pending'
+WHERE download.id = CAST(given.value AS bigint) AND download.status = 'pending'
 ORDER BY download.link_id;
+
+-- name: promised
+-- What is still to come of all that is under way; what is shared by several rows counts once. With `coalesce` SQLite does not
+-- read all there is in the order of the hashes.
+SELECT coalesce(sum(remaining), 0) FROM (
+    SELECT max(coalesce(download.size_bytes, link.size_bytes, 0) - download.downloaded_bytes) AS remaining
+    FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+    WHERE download.status IN ('downloading', 'downloader_error')
+    GROUP BY coalesce(download.module_id, 0), coalesce(download.hash, '')) AS each_content;
 
 -- name: held_elsewhere
 -- The same content that a downloader has already, for another link of the release.
@@ -60,7 +69,7 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads
 UPDATE downloads
 SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
     save_path = given.value ->> 'save_path', progress = 0, downloaded_bytes = 0, rate = NULL, peers = NULL, detail = NULL,
-    reason = NULL, avoids_module_id = NULL, missed_polls = 0, progressed_at = :now, updated_at = :now
+    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
     AND coalesce(downloads.status, '') IN ('pending', 'no_downloader')
@@ -74,25 +83,26 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads
 
 -- name: touch
 UPDATE downloads SET updated_at = :now
-WHERE status = 'pending' AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given});
+WHERE status = 'pending' AND id IN (SELECT CAST(given.value AS bigint) FROM {given});
 
 -- name: cancel
 UPDATE downloads SET status = 'cancelled', reason = :reason, rate = NULL, updated_at = :now
-WHERE status IN ({cancellable}) AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+WHERE status IN ({cancellable}) AND id IN (SELECT CAST(given.value AS bigint) FROM {given})
 RETURNING id;
 
 -- name: of_links
 -- The last download of each link, whatever became of it.
 SELECT download.id, download.link_id, download.status
 FROM {given} CROSS JOIN downloads AS download
-WHERE download.link_id = CAST(given.value ->> 'id' AS bigint)
+WHERE download.link_id = CAST(given.value AS bigint)
 ORDER BY download.id;
 
 -- name: elsewhere
 UPDATE downloads
 SET status = 'pending', avoids_module_id = module_id, module_id = NULL, progress = 0, downloaded_bytes = 0, rate = NULL,
-    peers = NULL, detail = NULL, missed_polls = 0, reason = :reason, queued_at = :now, updated_at = :now
-WHERE status IN ({leaving}) AND id IN (SELECT CAST(given.value ->> 'id' AS bigint) FROM {given})
+    peers = NULL, detail = NULL, missed_polls = 0, has_stalled = :has_stalled, reason = :reason, queued_at = :now,
+    updated_at = :now
+WHERE status IN ({leaving}) AND id IN (SELECT CAST(given.value AS bigint) FROM {given})
 RETURNING id;
 
 -- name: sharing
@@ -122,7 +132,7 @@ SET state = CASE
     updated_at = :now
 WHERE state <> 'have' AND id IN (
     SELECT link.episode_id FROM {given} CROSS JOIN downloads AS download JOIN anime_links AS link ON link.id = download.link_id
-    WHERE download.id = CAST(given.value ->> 'id' AS bigint));
+    WHERE download.id = CAST(given.value AS bigint));
 
 -- name: page
 SELECT {download} FROM downloads AS download {joins}

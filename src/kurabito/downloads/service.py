@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
@@ -73,6 +73,12 @@ class DownloaderService:
         """Forget one, and its files if so wished."""
         (wanted,) = _checked([hash])
         await self._ask(lambda: self._client.delete_torrent(wanted, delete_files))
+
+    def folder(self, path: str) -> Path:
+        """A folder into which something may be put; raises InvalidInput."""
+        if (problem := self._problem(path)) is not None:
+            raise InvalidInput("folder", problem.removeprefix("save_path "))
+        return Path(path)
 
     def _problem(self, save_path: str) -> str | None:
         """Why nothing is put there. The path is one of the client's machine, which may be Windows."""

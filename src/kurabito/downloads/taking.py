@@ -10,7 +10,7 @@ from kurabito.db import Connection
 from kurabito.downloads import filter_rules, rows
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.contenders import SQL, choose_among
-from kurabito.downloads.filters import FilterEngine
+from kurabito.downloads.filter_engine import TAKEN, FilterEngine
 from kurabito.downloads.orders import Orders
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Service, ServiceType
@@ -26,13 +26,16 @@ class Taking:
 
     def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these links on, in the transaction that made or freed them."""
-        links = filter_rules.candidates(conn, link_ids)
-        decisions = FilterEngine(filter_rules.everything(conn)).decide_all(links)
-        filter_rules.mark(
-            conn,
-            {link.id: decisions[link.id] for link in links if link.is_filtered or not decisions[link.id].is_taken},
-        )
-        taken = [link_id for link_id, decision in decisions.items() if decision.is_taken]
+        engine = FilterEngine(filter_rules.everything(conn))
+        links = filter_rules.links(conn, link_ids, engine.reads)
+        refused = {links["id"][place]: decision for place, decision in engine.refuse(links).items()}
+        freed = {
+            link_id: TAKEN
+            for link_id, was_filtered in zip(links["id"], links["is_filtered"], strict=True)
+            if was_filtered and link_id not in refused
+        }
+        filter_rules.mark(conn, refused | freed)
+        taken = [link_id for link_id in links["id"] if link_id not in refused]
         self.carry_out(conn, choose_among(conn, taken), "new links")
 
     def welcome(self, conn: Connection, service: Service) -> None:

@@ -11,7 +11,7 @@ import httpcore2
 import httpx2
 
 from kurabito.clock import Clock
-from kurabito.errors import TimedOut, Unreachable
+from kurabito.errors import ConnectionBroke, TimedOut, Unreachable
 from kurabito.http.addresses import Address
 from kurabito.http.guard import Guard, Route
 from kurabito.http.limits import Limits
@@ -113,7 +113,7 @@ def _named(url: httpx2.URL) -> Iterator[None]:
     except httpcore2.ProxyError as error:
         raise Unreachable(f"the proxy did not connect us to {shown(url)}: {error}; check KURABITO_PROXY") from None
     except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:
-        raise Unreachable(
+        raise ConnectionBroke(
             f"the connection to {shown(url)} broke: {mask_text(str(error)) or type(error).__name__}; try again later"
         ) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, Protocol
 
@@ -12,6 +13,7 @@ from kurabito.errors import InvalidInput, ModuleConflict
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.path_maps import PathMap, check_path_maps
 from kurabito.modules.services import Registration, Service
 
 PRIORITIES: Final = (-1000, 1000)
@@ -66,12 +68,20 @@ class Services:
         """The downloaders that can take this and are switched on, the one to ask first at the front."""
         return await self._database.read(lambda conn: services.able(conn, download_type))
 
-    async def change(self, module_id: int, *, priority: int | None = None, is_enabled: bool | None = None) -> Service:
-        """What the user decides stays, also when the service registers again."""
+    async def change(
+        self,
+        module_id: int,
+        *,
+        priority: int | None = None,
+        is_enabled: bool | None = None,
+        path_maps: Sequence[PathMap] | None = None,
+    ) -> Service:
+        """What the user decides stays, also when the service registers again; raises ModuleNotFound or InvalidInput."""
         if priority is not None and not PRIORITIES[0] <= priority <= PRIORITIES[1]:
             raise InvalidInput("priority", f"must be from {PRIORITIES[0]} to {PRIORITIES[1]}, got {priority}")
+        check_path_maps(path_maps or ())
         return await self._database.write(
-            lambda conn: services.change(conn, module_id, priority=priority, is_enabled=is_enabled)
+            lambda conn: services.change(conn, module_id, priority=priority, is_enabled=is_enabled, maps=path_maps)
         )
 
     async def remove(self, module_id: int) -> None:

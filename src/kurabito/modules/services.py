@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,12 +13,14 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import ModuleNotFound
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.path_maps import PathMap, path_maps, set_path_maps
 
 _SERVICE: Final = (
     "module_id, service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint, "
     "sync_endpoint, priority, is_enabled, registered_at, last_seen_at"
 )
 _SQL: Final = Queries("kurabito.modules", "services.sql", service=_SERVICE)
+USUAL_PRIORITY: Final = 50
 
 
 class ServiceType(StrEnum):
@@ -51,6 +54,8 @@ class Registration:
     token: str = field(repr=False)
     """What we have to show when we call it."""
     capabilities: Capabilities = Capabilities()
+    priority: int = USUAL_PRIORITY
+    """Where it stands among others until its user decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class Service:
     is_enabled: bool
     registered_at: datetime
     last_seen_at: datetime
+    path_maps: tuple[PathMap, ...] = ()
+    """Where it sees folders of the core."""
 
     def url(self, path: str) -> str:
         """Where a path of this service is."""
@@ -84,6 +91,7 @@ def register(conn: Connection, registration: Registration, seen: str | None) -> 
         "fetch_endpoint": capabilities.fetch_endpoint,
         "download_endpoint": capabilities.download_endpoint,
         "sync_endpoint": capabilities.sync_endpoint,
+        "priority": registration.priority,
         "seen": seen,
     }
     row = conn.one(_SQL.register, values)
@@ -120,12 +128,22 @@ def able(conn: Connection, download_type: DownloadType) -> list[Service]:
     return [_service(conn, row) for row in conn.all(_SQL.able, {"download_type": download_type.value})]
 
 
-def change(conn: Connection, module_id: int, *, priority: int | None, is_enabled: bool | None) -> Service:
+def change(
+    conn: Connection,
+    module_id: int,
+    *,
+    priority: int | None,
+    is_enabled: bool | None,
+    maps: Sequence[PathMap] | None = None,
+) -> Service:
     """Store what the user decides; what is None stays."""
+    find(conn, module_id)
     if priority is not None:
         conn.run(_SQL.set_priority, {"module_id": module_id, "priority": priority})
     if is_enabled is not None:
         conn.run(_SQL.set_enabled, {"module_id": module_id, "is_enabled": int(is_enabled)})
+    if maps is not None:
+        set_path_maps(conn, module_id, maps)
     return find(conn, module_id)
 
 
@@ -153,5 +171,7 @@ def _service(conn: Connection, row: Row) -> Service:
             sync_endpoint=sync,
             supported_download_types=types,
         ),
+        priority=priority,
     )
-    return Service(module_id, registration, priority, bool(enabled), to_datetime(registered), to_datetime(seen))
+    maps = path_maps(conn, module_id)
+    return Service(module_id, registration, priority, bool(enabled), to_datetime(registered), to_datetime(seen), maps)

@@ -1,13 +1,15 @@
 -- name: register
 -- Only over the instance that was seen: whoever came in between is looked at anew. Priority and switch are the user's.
 INSERT INTO service_modules (service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint,
-                             sync_endpoint, registered_at, last_seen_at)
+                             sync_endpoint, priority, registered_at, last_seen_at)
 VALUES (:service_type, :service_name, :host, :port, :instance_id, :token, :fetch_endpoint, :download_endpoint,
-        :sync_endpoint, :now, :now)
+        :sync_endpoint, :priority, :now, :now)
 ON CONFLICT (service_type, service_name) DO UPDATE
 SET host = excluded.host, port = excluded.port, instance_id = excluded.instance_id, token = excluded.token,
     fetch_endpoint = excluded.fetch_endpoint, download_endpoint = excluded.download_endpoint,
-    sync_endpoint = excluded.sync_endpoint, registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at
+    sync_endpoint = excluded.sync_endpoint,
+    priority = CASE service_modules.priority_is_set WHEN 1 THEN service_modules.priority ELSE excluded.priority END,
+    registered_at = excluded.registered_at, last_seen_at = excluded.last_seen_at
 WHERE service_modules.instance_id = CAST(:seen AS text)
 RETURNING module_id;
 

@@ -12,7 +12,7 @@ import re
 import socket
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,11 +23,12 @@ import httpcore2
 import httpx2
 import libtorrent as lt
 import pytest
+import pytest_asyncio
 
 from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.embedded import EmbeddedOptions
 from kurabito.downloads.clients.opening import ClientName, open_client
-from kurabito.downloads.items import DownloadStatus, TransferStatus
+from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
 from kurabito.errors import DownloaderUnavailable
 from kurabito.http import Outbound
 
@@ -47,13 +48,23 @@ class Release:
     hash: str
     magnet: str
     handle: lt.torrent_handle
-    dials: bool = False
-    """Whether the seeder connects to the program by itself."""
+    dials: bool = True
+    """Whether the seeder connects to programs by itself, as whoever was turned away waits before it asks again."""
+    dialled: int = 0
+    _looks: int = 0
 
     def seed(self) -> None:
-        """Be there for those who want it. Those who were turned away before would wait before they ask again."""
+        """Be there for those who want it."""
         self.handle.resume()
-        self.dials = True
+
+    def dial(self, program: Program) -> None:
+        """Connect to a program, under another of its addresses each time: a broken connection is not mended at once."""
+        self._looks += 1
+        if not (self.dials or program.needs_to_be_dialled) or self.handle.get_peer_info():
+            return
+        if self._looks % 8 == 1:
+            self.handle.connect_peer((f"127.0.0.{self.dialled % program.addresses + 1}", program.peer_port))
+            self.dialled += 1
 
 
 @dataclass
@@ -73,6 +84,8 @@ class Swarm:
         self.session = lt.session(
             {
                 "listen_interfaces": "127.0.0.1:0",
+                # Transmission greets one caller of an address at a time, for half a minute if that one says nothing.
+                "outgoing_interfaces": ",".join(f"127.0.0.{number}" for number in range(1, 250)),
                 "enable_dht": False,
                 "enable_lsd": False,
                 "enable_upnp": False,
@@ -100,20 +113,30 @@ class Swarm:
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}/{quote(path)}"
 
-    def put(self, path: str, content: bytes) -> str:
-        """Where the content is found from now on."""
+    def put(self, name: str, content: bytes) -> str:
+        """Where the content is found from now on: under that name, and nothing else there."""
+        path = f"{len(self.paths)}/{name}"
         self.paths[path] = content
         return self.url(path)
 
-    def release(self, name: str, *, size: int = 150_000, seeded: bool = True, path: tuple[str, ...] = ()) -> Release:
-        """A torrent of one file; `path` puts it below the torrent's own folder, however odd that is."""
-        content = random.Random(name).randbytes(size)
+    def release(
+        self,
+        name: str,
+        *,
+        size: int = 40_000,
+        seeded: bool = True,
+        path: tuple[str, ...] = (),
+        also: Sequence[dict[bytes, Any]] = (),
+    ) -> Release:
+        """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is."""
+        folder = self.folder / str(len(self.releases))
+        content = random.Random(str(folder)).randbytes(size)
         pieces = b"".join(
             hashlib.sha1(content[at : at + PIECE], usedforsecurity=False).digest() for at in range(0, size, PIECE)
         )
         info: dict[bytes, Any] = {b"name": name.encode(), b"piece length": PIECE, b"pieces": pieces}
         if path:
-            info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}]
+            info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}, *also]
         else:
             info[b"length"] = size
         announce = self.url("announce")
@@ -121,12 +144,14 @@ class Swarm:
         torrent = lt.bencode(whole)
         digest = hashlib.sha1(lt.bencode(info), usedforsecurity=False).hexdigest()
         params = lt.load_torrent_buffer(torrent)
-        params.save_path = str(self.folder)
+        params.save_path = str(folder)
         assert params.ti is not None
-        here = self.folder / params.ti.layout().file_path(0)
+        here = folder / params.ti.layout().file_path(0)
         here.parent.mkdir(parents=True, exist_ok=True)
         here.write_bytes(content)
         params.flags &= ~lt.torrent_flags.auto_managed
+        # Whoever came while it is being checked would be turned away.
+        params.flags |= lt.torrent_flags.seed_mode
         if not seeded:
             params.flags |= lt.torrent_flags.paused
         else:
@@ -137,11 +162,11 @@ class Swarm:
         self.releases.append(release)
         return release
 
-    def dial(self, program: Program) -> None:
+    def dial(self, program: Program, name: str) -> None:
         """Connect to a program that waits for it."""
         for release in self.releases:
-            if release.dials or program.needs_to_be_dialled:
-                release.handle.connect_peer(("127.0.0.1", program.peer_port))
+            if release.hash == name:
+                release.dial(program)
 
     def _answer(self, path: str, headers: dict[str, str]) -> bytes:
         if path == "announce":
@@ -196,9 +221,15 @@ def _response(status: str, body: bytes, more: str = "") -> bytes:
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """A port that stays free while its program is away: none of those that connections are given."""
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with socket.socket() as taken:
+            try:
+                taken.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class Program(ABC):
@@ -208,6 +239,8 @@ class Program(ABC):
     takes_http = False
     needs_to_be_dialled = False
     """Whether it would never connect to an address of this machine by itself."""
+    addresses = 250
+    """On how many of the addresses of this machine it listens."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -254,6 +287,10 @@ class Program(ABC):
     def options(self) -> EmbeddedOptions | None:
         return None
 
+    async def hurry(self, client: DownloaderClient) -> None:
+        """Have it look now for what it can do; most do so by themselves."""
+        return
+
 
 class QBittorrent(Program):
     name = ClientName.QBITTORRENT
@@ -283,6 +320,7 @@ class QBittorrent(Program):
 class Transmission(Program):
     name = ClientName.TRANSMISSION
     needs_to_be_dialled = True
+    _looks = 0
 
     def command(self) -> list[str]:
         settings = self.folder / "settings.json"
@@ -307,6 +345,15 @@ class Transmission(Program):
                 )
             )
         return ["transmission-daemon", "--foreground", "--config-dir", str(self.folder)]
+
+    async def hurry(self, client: DownloaderClient) -> None:
+        # Every ten seconds it chooses whose pieces it wants, and a moment after any torrent was started.
+        other = "5" * 40
+        self._looks += 1
+        if self._looks % 5 == 0:
+            await client.add_torrents([DownloadItem(f"magnet:?xt=urn:btih:{other}", str(self.folder / "other"))])
+            await client.pause_torrent(other)
+            await client.resume_torrent(other)
 
 
 class Aria2(Program):
@@ -337,6 +384,7 @@ class Aria2(Program):
 class Embedded(Program):
     name = ClientName.EMBEDDED
     takes_http = True
+    addresses = 1
 
     def command(self) -> list[str]:
         raise AssertionError("it needs no other program")
@@ -359,6 +407,7 @@ class Rig:
     client: DownloaderClient
     swarm: Swarm
     folder: Path
+    outbound: Outbound
     opened: AsyncExitStack
     """Closes the client."""
 
@@ -377,19 +426,21 @@ class Rig:
         name = release if isinstance(release, str) else release.hash
         async with asyncio.timeout(PATIENCE):
             while True:
-                self.swarm.dial(self.program)
                 status = await self.status(name)
                 if status is not None and all(getattr(status, part) == value for part, value in like.items()):
                     return status
-                await asyncio.sleep(0.05)
+                await self._wait(name)
 
     async def until_settled(self, release: Release) -> None:
         """Wait until a download is complete or given up."""
         async with asyncio.timeout(PATIENCE):
-            status = None
-            while status is None or status.status is TransferStatus.DOWNLOADING:
-                status = await self.until(release)
-                await asyncio.sleep(0.05)
+            while (await self.until(release)).status is TransferStatus.DOWNLOADING:
+                await self._wait(release.hash)
+
+    async def _wait(self, name: str) -> None:
+        self.swarm.dial(self.program, name)
+        await self.program.hurry(self.client)
+        await asyncio.sleep(0.05)
 
     async def gone(self, path: str) -> None:
         """Wait until a file is gone: some programs delete a moment later."""
@@ -397,46 +448,59 @@ class Rig:
             while self.saved(path).exists():
                 await asyncio.sleep(0.05)
 
-    async def restart(self, outbound: Outbound) -> None:
+    async def restart(self) -> None:
         """Stop the program, see that it is away, and start it again."""
         if isinstance(self.program, Embedded):
             await self.opened.aclose()
-            self.client = await self.opened.enter_async_context(self.program.client(outbound))
+            self.client = await self.opened.enter_async_context(self.program.client(self.outbound))
             return
         await self.program.stop()
         with pytest.raises(DownloaderUnavailable):
             await self.client.query_status([])
         await self.program.start()
 
-    async def until_complete(self, release: Release | str) -> DownloadStatus:
-        return await self.until(release, status=TransferStatus.COMPLETED)
+    async def until_complete(self, *releases: Release | str) -> list[DownloadStatus]:
+        """The statuses of downloads once they are complete, each in its own time."""
+        return await asyncio.gather(*(self.until(release, status=TransferStatus.COMPLETED) for release in releases))
 
 
-async def until(check: Any) -> None:
-    """Wait until the check holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.05)
+@dataclass
+class EveryProgram:
+    """All of them at once: they wait far more than they work."""
+
+    rigs: list[Rig]
+
+    async def keeps(self, promise: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
+        """Have each keep a promise; whoever does not is named."""
+
+        async def ask(rig: Rig) -> None:
+            try:
+                await promise(rig)
+            except Exception as broken:
+                broken.add_note(f"It was {rig.program.name.value}.")
+                raise
+
+        outcomes = await asyncio.gather(*(ask(rig) for rig in self.rigs), return_exceptions=True)
+        if broken := [outcome for outcome in outcomes if isinstance(outcome, Exception)]:
+            raise ExceptionGroup("not every program keeps the promise", broken)
 
 
-@pytest.fixture
-async def swarm(tmp_path: Path) -> AsyncIterator[Swarm]:
-    async with Swarm(tmp_path / "seeded") as swarm:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For what is there as long as the tests of a file run."""
+    return tmp_path_factory.mktemp("downloaders")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def swarm(folder: Path) -> AsyncIterator[Swarm]:
+    async with Swarm(folder / "seeded") as swarm:
         yield swarm
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def outbound() -> AsyncIterator[Outbound]:
     async with Outbound(private_hosts=["127.0.0.1"], tls=TLS) as outbound:
         yield outbound
-
-
-@pytest.fixture(params=PROGRAMS, ids=lambda program: program.name.value)
-async def program(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Program]:
-    program: Program = request.param(tmp_path / "program")
-    await program.start()
-    yield program
-    await program.stop()
 
 
 @pytest.fixture
@@ -444,14 +508,33 @@ def unused_port() -> int:
     return free_port()
 
 
-@pytest.fixture
-def aria2_program(tmp_path: Path) -> Aria2:
-    return Aria2(tmp_path / "program")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def aria2(folder: Path) -> AsyncIterator[Aria2]:
+    program = Aria2(folder / "aria2")
+    await program.start()
+    yield program
+    await program.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def programs(swarm: Swarm, outbound: Outbound, folder: Path) -> AsyncIterator[list[Rig]]:
+    """Every program, started once for all tests of a file."""
+    async with AsyncExitStack() as started:
+        rigs = []
+        for kind in PROGRAMS:
+            program = kind(folder / kind.name.value)
+            await program.start()
+            started.push_async_callback(program.stop)
+            opened = await started.enter_async_context(AsyncExitStack())
+            client = await opened.enter_async_context(program.client(outbound))
+            await client.login(USER, PASSWORD)
+            rigs.append(Rig(program, client, swarm, folder, outbound, opened))
+        yield rigs
 
 
 @pytest.fixture
-async def rig(program: Program, swarm: Swarm, outbound: Outbound, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with AsyncExitStack() as opened:
-        client = await opened.enter_async_context(program.client(outbound))
-        await client.login(USER, PASSWORD)
-        yield Rig(program, client, swarm, tmp_path / "downloads", opened)
+def every_program(programs: list[Rig], tmp_path: Path) -> EveryProgram:
+    """Every program, with folders of the test's own to download to."""
+    for rig in programs:
+        rig.folder = tmp_path / rig.program.name.value / "downloads"
+    return EveryProgram(programs)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import libtorrent as lt
 import pytest
+import pytest_asyncio
 
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
+from kurabito.downloads.clients.embedded.torrents import session_settings
 from kurabito.downloads.clients.taking import hash_of_url
-from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
+from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus, TransferStatus
 from kurabito.http import Outbound
 
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import Swarm
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 MIB = 1024 * 1024
 
 
@@ -25,7 +30,7 @@ def options(unused_port: int) -> EmbeddedOptions:
     return EmbeddedOptions(port=unused_port, interface="127.0.0.1", finds_peers=False)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def client(tmp_path: Path, outbound: Outbound, options: EmbeddedOptions) -> AsyncIterator[EmbeddedClient]:
     async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
         yield client
@@ -73,11 +78,121 @@ async def test_a_plain_file_that_broke_off_goes_on_where_it_was(
     async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
         await until(client, name, status=TransferStatus.COMPLETED)
         assert (tmp_path / "1" / "Kura.bin").read_bytes() == content
-        assert swarm.asked[asked] == f"Kura.bin bytes={8 * MIB}-{16 * MIB - 1}"
+        assert swarm.asked[asked].endswith(f"/Kura.bin bytes={8 * MIB}-{16 * MIB - 1}")
         assert [path.name for path in (tmp_path / "1").iterdir()] == ["Kura.bin"]
         await client.add_torrents([DownloadItem(swarm.url("missing.bin"), str(tmp_path / "2"))])
         gone = await until(client, hash_of_url(swarm.url("missing.bin")), status=TransferStatus.ERROR)
         assert "404" in str(gone.detail)
+
+
+async def test_a_disk_that_is_full_is_told_in_words(client: EmbeddedClient, swarm: Swarm, tmp_path: Path) -> None:
+    plain = swarm.put("Kura.bin", b"x" * 100_000)
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / f".{hash_of_url(plain)}.part").symlink_to("/dev/full")
+    await client.add_torrents([DownloadItem(plain, str(tmp_path / "1"))])
+    full = await until(client, hash_of_url(plain), status=TransferStatus.ERROR)
+    assert "No space left on device; make room" in str(full.detail)
+
+    huge: dict[bytes, Any] = {b"name": b"huge", b"piece length": 1 << 30, b"pieces": b"x" * 20, b"length": 1 << 50}
+    whole: dict[bytes, Any] = {b"info": huge}
+    url = swarm.put("huge.torrent", lt.bencode(whole))
+    (result,) = await client.add_torrents([DownloadItem(url, str(tmp_path / "2" / "deep"))])
+    assert result.status is ItemStatus.REJECTED
+    assert "there is no room: it needs 1073741824 MiB" in str(result.reason)
+
+    release, where = swarm.release("Kura.mkv"), tmp_path / "3"
+    where.write_text("no folder can be made here")
+    item = DownloadItem(swarm.put("3.torrent", release.torrent), str(where))
+    await client.add_torrents([item])
+    blocked = await until(client, release.hash, status=TransferStatus.ERROR)
+    assert str(blocked.detail).startswith(f"{where} cannot be written: ")
+    where.unlink()
+    # Asked for again, it is tried again.
+    await client.add_torrents([item])
+    await until(client, release.hash, status=TransferStatus.COMPLETED)
+
+
+async def test_plain_files_come_from_no_private_address_that_nobody_allowed(
+    options: EmbeddedOptions, swarm: Swarm, tmp_path: Path
+) -> None:
+    plain, torrent = swarm.put("Kura.bin", b"secret"), swarm.put("Kura.torrent", swarm.release("Kura.mkv").torrent)
+    asked = len(swarm.asked)
+    async with Outbound() as guarded, EmbeddedClient(tmp_path / "notes", guarded, options) as client:
+        items = [DownloadItem(url, str(tmp_path / "1")) for url in (plain, torrent)]
+        taken, refused = await client.add_torrents(items)
+        assert (taken.status, refused.status) == (ItemStatus.ACCEPTED, ItemStatus.REJECTED)
+        assert "127.0.0.1" in str(refused.reason)
+        ended = await until(client, hash_of_url(plain), status=TransferStatus.ERROR)
+        assert "127.0.0.1" in str(ended.detail)
+    assert not any("Kura" in path for path in swarm.asked[asked:])
+
+
+async def test_links_in_a_torrent_lead_nowhere(client: EmbeddedClient, swarm: Swarm, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = {b"attr": b"l", b"length": 0, b"path": [b"way"], b"symlink path": [b"..", b"..", b"outside"]}
+    evil = swarm.release("evil", path=("way", "escaped.mkv"), also=[link])
+    results = await client.add_torrents(
+        [
+            DownloadItem(swarm.put("evil.torrent", evil.torrent), str(tmp_path / "1" / "2")),
+            DownloadItem(evil.magnet, str(tmp_path / "1" / "2")),
+        ]
+    )
+    assert [result.status for result in results] == [ItemStatus.REJECTED, ItemStatus.ACCEPTED]
+    assert "a link" in str(results[0].reason)
+    async with asyncio.timeout(30):
+        while (await until(client, evil.hash)).status is TransferStatus.DOWNLOADING:
+            await asyncio.sleep(0.02)
+    assert list(outside.iterdir()) == []
+    for path in (tmp_path / "1").rglob("*"):
+        assert path.resolve().is_relative_to(tmp_path / "1" / "2") or path == tmp_path / "1" / "2"
+
+
+async def test_peers_are_told_of_others_and_of_the_dht_and_the_router_of_nothing(
+    outbound: Outbound, unused_port: int, swarm: Swarm, tmp_path: Path
+) -> None:
+    release = swarm.release("Kura.mkv")
+    options = EmbeddedOptions(port=unused_port, interface="127.0.0.1")
+    async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
+        await client.add_torrents([DownloadItem(swarm.put("1.torrent", release.torrent), str(tmp_path / "1"))])
+        await until(client, release.hash, status=TransferStatus.COMPLETED)
+        reserved, extensions = await handshake(unused_port, release.hash)
+        assert reserved[7] & 1, "the DHT is off"
+        assert b"ut_pex" in extensions[b"m"]
+    said = session_settings(options)
+    assert said["enable_dht"] is True
+    assert not any(said[name] for name in ("enable_upnp", "enable_natpmp", "enable_lsd"))
+    assert (said["listen_interfaces"], said["outgoing_interfaces"]) == (f"127.0.0.1:{unused_port}", "127.0.0.1")
+    assert (EmbeddedOptions().port, EmbeddedOptions().ratio, EmbeddedOptions().seed_seconds) == (6884, 1.0, 86_400)
+
+
+async def handshake(port: int, info_hash: str) -> tuple[bytes, dict[bytes, Any]]:
+    """The reserved bits of a client's greeting, and what it says of its extensions."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    can_extend = bytes([0, 0, 0, 0, 0, 0x10, 0, 0])
+    writer.write(b"\x13BitTorrent protocol" + can_extend + bytes.fromhex(info_hash) + b"-TT0000-" + bytes(12))
+    async with asyncio.timeout(30):
+        reserved = (await reader.readexactly(68))[20:28]
+        while True:
+            length = int.from_bytes(await reader.readexactly(4), "big")
+            message = await reader.readexactly(length)
+            if message[:2] == b"\x14\x00":
+                writer.close()
+                told: Any = lt.bdecode(message[2:])
+                return reserved, told
+
+
+async def test_a_port_that_is_taken_is_told_of_and_keeps_no_download_waiting(
+    client: EmbeddedClient, options: EmbeddedOptions, swarm: Swarm, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    release = swarm.release("Kura.mkv")
+    with socket.create_server(("127.0.0.1", options.port)):
+        await client.add_torrents([DownloadItem(release.magnet, str(tmp_path / "1"))])
+        # Peers are found all the same.
+        await until(client, release.hash, status=TransferStatus.COMPLETED)
+        async with asyncio.timeout(30):
+            while "the port for peers is in use" not in caplog.text:
+                await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("enough", [{"seed_seconds": 0.0}, {"ratio": 0.0}])

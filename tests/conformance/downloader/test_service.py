@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import Aria2, Swarm
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 KEY = "module-key-of-the-test"
 
 
@@ -90,20 +91,12 @@ async def downloader(program: Aria2, core: Core, state: Path, port: int = 0) -> 
         await process.wait()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def core() -> AsyncIterator[Core]:
     core = Core()
     await core.open()
     yield core
     await core.close()
-
-
-@pytest.fixture
-async def aria2(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Aria2]:
-    program: Aria2 = request.getfixturevalue("aria2_program")
-    await program.start()
-    yield program
-    await program.stop()
 
 
 async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_use_it(
@@ -146,61 +139,6 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
         assert life.process.returncode == 0
         for secret in (KEY, told["token"], "s3cret-of-the-test"):
             assert secret not in logged.decode()
-
-
-async def test_a_killed_downloader_forgets_no_download_and_doubles_none(
-    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
-) -> None:
-    await kill_and_check(aria2, core, swarm, tmp_path, random.Random(6), kills=6)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-async def test_a_downloader_that_is_killed_a_hundred_times_forgets_no_download_and_doubles_none(
-    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path
-) -> None:
-    await kill_and_check(aria2, core, swarm, tmp_path, random.Random(2026), kills=100)
-
-
-async def kill_and_check(
-    aria2: Aria2, core: Core, swarm: Swarm, tmp_path: Path, chance: random.Random, *, kills: int
-) -> None:
-    releases = [swarm.release(f"Kura - {number:02}.mkv", size=40_000) for number in range(4)]
-    plain = [swarm.put(f"plain-{number}.bin", bytes([number]) * 10_000) for number in range(4)]
-    urls = [release.magnet for release in releases[:2]] + plain
-    urls += [swarm.put(f"{release.name}.torrent", release.torrent) for release in releases[2:]]
-    items = [{"url": url, "save_path": str(tmp_path / "downloads" / str(number))} for number, url in enumerate(urls)]
-    tokens, known = set(), dict[str, str]()
-    for kill in range(kills):
-        async with downloader(aria2, core, tmp_path) as life:
-            told = await core.registered.get()
-            tokens.add((told["token"], told["instance_id"]))
-            bearer = {"Authorization": f"Bearer {told['token']}"}
-            async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
-                for hash in known:  # noqa: A001 - their word for it
-                    # Whatever was accepted in an earlier life is still known by its hash.
-                    assert (await http.get("/downloads", params={"hashes": hash})).json()["statuses"]
-                sending = asyncio.create_task(http.post("/downloads", json={"items": items}))
-                await asyncio.wait({sending}, timeout=chance.uniform(0.0, 0.3) if kill < kills - 1 else None)
-                if sending.done():
-                    results = sending.result().json()["results"]
-                    assert [one["status"] for one in results] == ["accepted"] * len(items)
-                    known |= {one["hash"]: one["url"] for one in results}
-                life.process.kill()
-                await asyncio.wait({sending})
-                # Looked at, so that nobody complains that it was not.
-                sending.exception()
-    assert len(tokens) == 1
-    assert len(known) == len(items)
-    async with downloader(aria2, core, tmp_path) as life:
-        told = await core.registered.get()
-        bearer = {"Authorization": f"Bearer {told['token']}"}
-        async with httpx2.AsyncClient(base_url=life.url, headers=bearer, trust_env=False) as http:
-            for hash in known:  # noqa: A001
-                await complete(http, hash)
-    files = [path for path in (tmp_path / "downloads").rglob("*") if path.is_file() and path.suffix != ".aria2"]
-    assert sorted(int(path.parent.name) for path in files) == list(range(len(items)))
-    assert await aria2.downloads() == len(items)
 
 
 async def complete(http: httpx2.AsyncClient, hash: str) -> None:  # noqa: A002

@@ -105,3 +105,25 @@ async def test_a_keeper_is_asked_and_chooses(site: Site) -> None:
     assert (await site.http.get(f"{API}/conflicts")).json()["items"] == []
     changed = await site.http.patch(f"{API}/subscriptions/{feed}", json={"conflict_policy": "first", "upgrade": True})
     assert (changed.json()["conflict_policy"], changed.json()["upgrade"]) == ("first", True)
+
+
+async def test_a_service_has_path_maps_that_can_be_tried(site: Site) -> None:
+    body = {
+        "service_type": "downloader",
+        "service_name": "A",
+        "host": "127.0.0.1",
+        "port": 9,
+        "instance_id": "i",
+        "token": "t",
+    }
+    module_id = (await site.http.post("/services/register", json=body)).json()["service_id"]
+    maps = [{"core": "/srv/downloads", "downloader": "D:\\downloads"}]
+    changed = await site.http.patch(f"{API}/services/{module_id}", json={"path_maps": maps})
+    assert (changed.status_code, changed.json()["path_maps"]) == (200, maps)
+    assert (await site.http.get(f"{API}/services")).json()["items"][0]["path_maps"] == maps
+    bad = await site.http.patch(f"{API}/services/{module_id}", json={"path_maps": [{"core": "x", "downloader": "/y"}]})
+    assert (bad.status_code, bad.json()["error"]["message"].split(":")[0]) == (422, "path_maps")
+    assert (await site.http.patch(f"{API}/services/99", json={"path_maps": []})).status_code == 404
+    assert (await site.http.post(f"{API}/services/99/test-paths")).status_code == 404
+    # Nobody listens at that port.
+    assert (await site.http.post(f"{API}/services/{module_id}/test-paths")).status_code == 502

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.orders import CLEAR
+from kurabito.downloads.orders import CLEAR, POLL
 from kurabito.errors import DownloadConflict, DownloadNotFound, Unreachable
+from kurabito.runtime import Registry
+from kurabito.runtime.schedules import Every
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn
@@ -149,6 +151,13 @@ async def test_every_downloader_that_is_on_is_polled_also_with_no_hashes(core: C
     assert not b.asked
 
 
+async def test_polls_come_at_their_interval_one_at_a_time(core: Core) -> None:
+    registry = Registry()
+    core.downloading.join(registry)
+    (schedule,) = registry.schedules
+    assert (schedule.rule, schedule.task_type, schedule.unique_key) == (Every(60.0), POLL, POLL)
+
+
 async def test_no_question_is_longer_than_servers_take(core: Core, a: StandIn) -> None:
     await core.register(a)
     await core.bring(*[(f"[Kura] Yoru no Kurabito - {n:03}", f"magnet:?xt=urn:btih:{n:040x}") for n in range(1, 501)])
@@ -256,6 +265,52 @@ async def test_what_stands_still_is_shown_and_sent_elsewhere_where_that_is_set(
     assert await core.all("SELECT module_id FROM downloads WHERE hash = :hash", hash=ONE) == [(second.id,)]
     await core.poll()
     assert (list(a.has), list(b.has)) == ([TWO], [ONE])
+
+
+async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_left_alone_waits(
+    core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core.downloading.scheduler, "_elsewhere", timedelta(minutes=30))
+    await core.register(a, priority=90)
+    await core.register(b, priority=80)
+    b.rejects = lambda _: "not here"
+    await under_way(core, 1, 2)
+    a.say(TWO, "downloading", peers=3)
+    await core.poll()
+    core.clock.advance(1801)
+    await core.poll()
+    await core.work()
+    assert await core.all("SELECT status, reason FROM downloads ORDER BY id") == [
+        ("failed", "it stood still, and no other downloader takes it; B: not here"),
+        ("downloading", None),
+    ]
+    assert await core.episodes() == ["wanted", "downloading"]
+    await core.poll()
+    assert list(a.has) == [TWO]
+    # What only its downloader could take waits for that one, which has it.
+    await a.stop()
+    await core.poll()
+    core.clock.advance(1801)
+    await core.poll()
+    await core.work()
+    assert await core.statuses() == ["failed", "no_downloader"]
+    await a.start()
+    core.clock.advance(60)
+    await core.poll()
+    await core.work()
+    assert await core.statuses() == ["failed", "downloading"]
+    assert (a.added.count(TWO), b.added) == (1, [])
+    # Another that takes it gets it by itself, and the first gives it up when it is back.
+    b.rejects = lambda _: None
+    await a.stop()
+    await core.poll()
+    core.clock.advance(1801)
+    await core.poll()
+    await core.work()
+    assert (await core.downloading.downloads.get(2))[0].downloader == "B"
+    await a.start()
+    await core.poll()
+    assert (list(a.has), list(b.has)) == ([], [TWO])
 
 
 async def test_a_keeper_pauses_resumes_retries_and_removes(core: Core, a: StandIn) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,6 +48,8 @@ _GONE: Final = frozenset({"error", "removed"})
 _MOST: Final = 100_000
 # Another download of the same torrent was there first.
 _REGISTERED_TWICE: Final = "12"
+
+_OWN_TORRENT: Final = re.compile(r"[0-9a-f]{40}\.torrent")
 
 Entry = Mapping[str, Any]
 
@@ -110,6 +114,7 @@ class Aria2Client:
         await self._ids.put(offer.hash, gid)
         options = {"dir": offer.item.save_path, "gid": gid}
         if offer.torrent is not None:
+            await asyncio.to_thread(self._make_folder, Path(offer.item.save_path))
             content = base64.b64encode(offer.torrent.content).decode("ascii")
             problem, _ = await self._ask("aria2.addTorrent", content, [], options)
         elif offer.kind is DownloadType.MAGNET:
@@ -128,8 +133,13 @@ class Aria2Client:
             if gid:
                 await self._forget(gid)
         await self._ids.drop(hash)
-        if delete_files:
-            await asyncio.to_thread(remove_files, Path(entry["dir"]), _files(entry))
+        await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
+
+    def _make_folder(self, folder: Path) -> None:
+        """aria2 knows a torrent after its next start only if it could lay its file there, and makes no folder for that."""
+        if self._calls.is_on_this_machine:
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
 
     async def _forget(self, gid: str) -> None:
         # Until a removed download has let go of its files its result is not there to be forgotten.
@@ -240,6 +250,12 @@ def _files(entry: Entry) -> list[Path]:
     name = entry.get("bittorrent", {}).get("info", {}).get("name")
     notes = [Path(entry["dir"]) / f"{name}.aria2"] if name else [path.with_name(f"{path.name}.aria2") for path in paths]
     return [*paths, *notes]
+
+
+def _clear(folder: Path, gone: Sequence[Path]) -> None:
+    """Remove these, and the torrent file that aria2 laid there: it is named by its own hash, and of no more use."""
+    torrents = [path for path in folder.glob("*.torrent") if _OWN_TORRENT.fullmatch(path.name)]
+    remove_files(folder, [*gone, *torrents])
 
 
 def _status(hash: str, entry: Entry) -> DownloadStatus:

@@ -10,6 +10,7 @@ import httpx2
 from kurabito.errors import ConfigError, DownloaderUnavailable
 from kurabito.http.shown import shown
 
+_THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _TIMEOUT: Final = httpx2.Timeout(15.0, connect=5.0)
 
 
@@ -21,6 +22,7 @@ class Calls:
         parsed = _parsed(url)
         self._program = program
         self.url: Final = shown(parsed).rstrip("/")
+        self.is_on_this_machine: Final = parsed.host in _THIS_MACHINE
         self._http = httpx2.AsyncClient(
             base_url=self.url, timeout=_TIMEOUT, verify=tls, trust_env=False, follow_redirects=False
         )

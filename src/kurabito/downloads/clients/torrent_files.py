@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +11,8 @@ from typing import Any, Final
 from kurabito.errors import InvalidInput
 
 _DEEPEST: Final = 64
+# Windows would take what follows for a path on that drive.
+_DRIVE: Final = re.compile(rb"[A-Za-z]:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,11 @@ def _leaves(tree: dict[bytes, Any]) -> Iterator[dict[bytes, Any]]:
 
 def _check_names(info: dict[bytes, Any]) -> None:
     for name in _names(info):
-        if name in (b"", b".", b"..") or b"/" in name or b"\\" in name or b"\0" in name:
+        if name in (b"", b".", b"..") or b"/" in name or b"\\" in name or b"\0" in name or _DRIVE.match(name):
             raise ValueError(f"it has a file named {name.decode(errors='replace')!r}, which leads out of its folder")
+    for file in (info, *info.get(b"files", ()), *_leaves(info.get(b"file tree", {}))):
+        if b"l" in file.get(b"attr", b"") or b"symlink path" in file:
+            raise ValueError("it has a link in it, which may lead out of its folder")
 
 
 def _names(info: dict[bytes, Any]) -> Iterator[bytes]:

@@ -619,13 +619,15 @@ CREATE TABLE downloads (
     completed_at     bigint,
     forgotten_at     bigint,
     created_at       bigint  NOT NULL,
-    updated_at       bigint  NOT NULL
+    updated_at       bigint  NOT NULL,
+    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
     WHERE status NOT IN ('completed', 'failed', 'cancelled');
 CREATE INDEX ix_downloads_link ON downloads (link_id, status);
-CREATE INDEX ix_downloads_module ON downloads (module_id, status);
+CREATE INDEX ix_downloads_module ON downloads (module_id, id);
+CREATE INDEX ix_downloads_module_status ON downloads (module_id, status, id);
 CREATE INDEX ix_downloads_status ON downloads (status, id);
 CREATE INDEX ix_downloads_hash ON downloads (hash, module_id, status);
 
@@ -640,11 +642,13 @@ CREATE TABLE dispatch_attempts (
     reason      text,
     owed        text CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     bigint  NOT NULL,
-    answered_at bigint
+    answered_at bigint,
+    save_path   TEXT
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
+CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
 
 -- The same folder as the core and as a downloader see it.
 CREATE TABLE path_maps (

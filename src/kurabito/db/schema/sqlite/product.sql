@@ -613,13 +613,15 @@ CREATE TABLE downloads (
     completed_at     INTEGER,
     forgotten_at     INTEGER,
     created_at       INTEGER NOT NULL,
-    updated_at       INTEGER NOT NULL
+    updated_at       INTEGER NOT NULL,
+    has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
     WHERE status NOT IN ('completed', 'failed', 'cancelled');
 CREATE INDEX ix_downloads_link ON downloads (link_id, status);
-CREATE INDEX ix_downloads_module ON downloads (module_id, status);
+CREATE INDEX ix_downloads_module ON downloads (module_id, id);
+CREATE INDEX ix_downloads_module_status ON downloads (module_id, status, id);
 CREATE INDEX ix_downloads_status ON downloads (status, id);
 CREATE INDEX ix_downloads_hash ON downloads (hash, module_id, status);
 
@@ -634,11 +636,13 @@ CREATE TABLE dispatch_attempts (
     reason      TEXT,
     owed        TEXT CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     INTEGER NOT NULL,
-    answered_at INTEGER
+    answered_at INTEGER,
+    save_path   TEXT
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
+CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
 
 -- The same folder as the core and as a downloader see it.
 CREATE TABLE path_maps (

@@ -11,7 +11,8 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import Clock, SystemClock
 from kurabito.downloads.clients.embedded.files import PlainFiles
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
-from kurabito.downloads.clients.taking import Offer, Taking
+from kurabito.downloads.clients.embedded.room import check_room
+from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -101,10 +102,17 @@ class EmbeddedClient:
             raise _not_found(hash)
 
     async def _add(self, offer: Offer) -> None:
-        if offer.kind is DownloadType.HTTP:
-            await self._files.add(offer)
-        else:
-            await asyncio.to_thread((await self._open()).add, offer)
+        try:
+            if offer.torrent is not None:
+                await asyncio.to_thread(check_room, Path(offer.item.save_path), offer.torrent.size)
+            if offer.kind is DownloadType.HTTP:
+                await self._files.add(offer)
+            else:
+                await asyncio.to_thread((await self._open()).add, offer)
+        except OSError as error:
+            raise Refused(
+                f"it cannot be kept in {self._folder}: {error.strerror}; make room, or check its rights"
+            ) from None
 
     async def _remove(self, hash: str, *, delete_files: bool) -> bool:
         if await self._files.remove(hash, delete_files=delete_files):

@@ -38,7 +38,7 @@ class Torrents:
     def open(self) -> None:
         """Start, and go on with what was under way."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._session = lt.session(_settings(self._options))
+        self._session = lt.session(session_settings(self._options))
         for file in sorted(self._folder.glob(f"*{RESUME_SUFFIX}")):
             try:
                 params = lt.read_resume_data(file.read_bytes())
@@ -135,6 +135,12 @@ class Torrents:
                     self._keep(alert)
                 case lt.save_resume_data_failed_alert():
                     answers += 1
+                case lt.listen_failed_alert():
+                    log.warning("peers cannot connect to us", port=self._options.port, problem=alert.message())
+                case lt.listen_succeeded_alert(port=port) if port != self._options.port:
+                    log.warning(
+                        "the port for peers is in use by another program", port=self._options.port, instead=port
+                    )
                 case lt.metadata_received_alert() | lt.torrent_finished_alert():
                     if alert.handle.is_valid():
                         alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
@@ -147,41 +153,53 @@ class Torrents:
         return answers
 
     def _ask_to_save(self, when: int) -> int:
-        handles = [handle for handle in self._handles.values() if handle.is_valid() and handle.need_save_resume_data()]
-        for handle in handles:
-            handle.save_resume_data(lt.torrent_handle.save_info_dict | when)
-        return len(handles)
+        with self._lock:
+            handles = [handle for handle in self._handles.values() if handle.need_save_resume_data()]
+            for handle in handles:
+                handle.save_resume_data(lt.torrent_handle.save_info_dict | when)
+            return len(handles)
 
     def _keep(self, alert: lt.save_resume_data_alert) -> None:
         with self._lock:
             # One that was removed meanwhile must not come back at the next start.
             hash = self._name(alert.params.info_hashes)
-            if hash is not None:
+            if hash is None:
+                return
+            try:
                 keep(self._kept(hash), lt.write_resume_data_buf(alert.params))
+            except OSError as error:
+                # What was kept before is still good, and only older.
+                log.warning("how far a torrent is cannot be kept", hash=hash, problem=error.strerror)
 
     def _name(self, hashes: lt.info_hash_t) -> str | None:
         """What we call a torrent. One that we know by one of its hashes gets the other with its metadata."""
         return next((name for name in (str(hashes.v1), str(hashes.get_best())) if name in self._handles), None)
 
     def _end_seeding(self) -> None:
-        for handle in self._handles.values():
-            status = handle.status()
-            if not status.is_finished or status.paused:
-                continue
-            given = status.all_time_upload / max(1, status.total_wanted)
-            if given >= self._options.ratio or status.seeding_duration.total_seconds() >= self._options.seed_seconds:
-                handle.unset_flags(lt.torrent_flags.auto_managed)
-                handle.pause()
+        # Others are added and removed by other threads meanwhile.
+        with self._lock:
+            for handle in self._handles.values():
+                status = handle.status()
+                if status.is_finished and not status.paused and self._gave_enough(status):
+                    handle.unset_flags(lt.torrent_flags.auto_managed)
+                    handle.pause()
+
+    def _gave_enough(self, status: lt.torrent_status) -> bool:
+        given = status.all_time_upload / max(1, status.total_wanted)
+        return given >= self._options.ratio or status.seeding_duration.total_seconds() >= self._options.seed_seconds
 
     def _kept(self, hash: str) -> Path:
         return self._folder / f"{hash}{RESUME_SUFFIX}"
 
 
-def _settings(options: EmbeddedOptions) -> lt.settings_pack:
+def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
+    """How libtorrent behaves in the network; PEX is on by itself."""
     interfaces = [options.interface] if options.interface else ["0.0.0.0", "[::]"]  # noqa: S104 - peers are anywhere
     return {
         "user_agent": f"Kurabito/{version('kurabito')} libtorrent/{lt.version}",
         "listen_interfaces": ",".join(f"{interface}:{options.port}" for interface in interfaces),
+        # One that is taken is told of, and another used: without any there would be no download either.
+        "max_retry_port_bind": 0,
         "outgoing_interfaces": options.interface,
         "enable_dht": options.finds_peers,
         # These speak to the router and to the neighbours, which nobody asked for.
@@ -217,6 +235,8 @@ def _status(hash: str, status: lt.torrent_status) -> DownloadStatus:
 
 
 def _detail(status: lt.torrent_status) -> str | None:
+    if status.errc.value() and status.error_file >= 0:
+        return f"{status.save_path} cannot be written: {status.errc.message()}; make room, or check its rights"
     if status.errc.value():
         return status.errc.message()
     if status.is_finished:

@@ -1,0 +1,67 @@
+"""The same folder has one path for the core and another for a service on another machine, or in a container."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import Final, NamedTuple
+
+from kurabito.db import Connection
+from kurabito.errors import InvalidInput
+
+_MOST: Final = 50
+_LONGEST: Final = 1_000
+_OF: Final = "SELECT core_prefix, downloader_prefix FROM path_maps WHERE module_id = :module_id ORDER BY core_prefix"
+_DROP: Final = "DELETE FROM path_maps WHERE module_id = :module_id"
+_ADD: Final = (
+    "INSERT INTO path_maps (module_id, core_prefix, downloader_prefix) VALUES (:module_id, :core, :downloader)"
+)
+
+
+class PathMap(NamedTuple):
+    """The same folder as the core and as a downloader see it."""
+
+    core: str
+    downloader: str
+
+
+def path_maps(conn: Connection, module_id: int) -> tuple[PathMap, ...]:
+    """The path maps of a service."""
+    return tuple(PathMap(*row) for row in conn.all(_OF, {"module_id": module_id}))
+
+
+def set_path_maps(conn: Connection, module_id: int, maps: Sequence[PathMap]) -> None:
+    """Put these in the place of those that a service had."""
+    conn.run(_DROP, {"module_id": module_id})
+    for one in maps:
+        conn.run(_ADD, {"module_id": module_id, **one._asdict()})
+
+
+def check_path_maps(maps: Sequence[PathMap]) -> None:
+    """Raises InvalidInput for what cannot be a map."""
+    if len(maps) > _MOST:
+        raise InvalidInput("path_maps", f"must be at most {_MOST}, got {len(maps)}")
+    for one in maps:
+        _check(one.core, PurePosixPath(one.core))
+        is_windows = PureWindowsPath(one.downloader).drive
+        _check(one.downloader, (PureWindowsPath if is_windows else PurePosixPath)(one.downloader))
+    if len({PurePosixPath(one.core) for one in maps}) < len(maps):
+        raise InvalidInput("path_maps", "must name each folder of the core once")
+
+
+def mapped(folder: PurePath, maps: Sequence[PathMap]) -> str:
+    """A folder of the core, as a service sees it.
+
+    >>> mapped(PurePosixPath("/data/downloads/7"), [PathMap("/data", "/mnt/nas")])
+    '/mnt/nas/downloads/7'
+    """
+    # The longest prefix knows best.
+    for core, downloader in sorted(maps, key=lambda one: -len(one.core)):
+        if folder.is_relative_to(core):
+            return str(PurePosixPath(downloader) / folder.relative_to(core).as_posix())
+    return str(folder)
+
+
+def _check(text: str, path: PurePath) -> None:
+    if not path.is_absolute() or ".." in path.parts or not text.isprintable() or len(text) > _LONGEST:
+        raise InvalidInput("path_maps", f"must be of whole paths without `..`, like /srv/downloads, got {text[:100]!r}")
