@@ -180,7 +180,7 @@ async def test_everything_is_reached_with_the_keyboard(page: Page, stage: Stage)
     await page.keyboard.press("Tab")
     await expect(page.locator(".skip")).to_be_focused()
     seen = set()
-    for _ in range(40):
+    for _ in range(48):
         await page.keyboard.press("Tab")
         focused = await page.evaluate(
             "(() => { const it = document.activeElement;"

@@ -1,4 +1,4 @@
-"""The demo: tasks that do nothing real, made-up files, feeds and shows, so that everything a page can show is to be seen."""
+"""The demo: tasks that do nothing real, made-up files, feeds, shows and torrents, so that a page has everything to show."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from kurabito.app.demo_downloads import ATTIC, Seeder
 from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON, FeedStand
 from kurabito.app.demo_files import ARCHIVE, SHOWS, make_files
 from kurabito.app.demo_metadata import MetadataStand
+from kurabito.app.downloading import Downloading
 from kurabito.app.following import Following
 from kurabito.app.shelves import Shelves
+from kurabito.downloads.filters import Action, Fields, FilterRule
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import Wishes
 from kurabito.library.libraries import Care
@@ -75,12 +78,19 @@ SCENES: Final = (
 """What is there from the start: each stands for something that a page shows. Nobody runs `demo.transcribe`."""
 
 
-class Demo:
-    """A stage for people who look around, and for the browser tests. Its files are made in `folder`."""
+RULE: Final = FilterRule(name="Nothing below 1080p", action=Action.EXCLUDE, fields=Fields(resolutions=(480, 720)))
 
-    def __init__(self, folder: Path) -> None:
+
+class Demo:
+    """A stage for people who look around, and for the browser tests.
+
+    Its files are made in `folder`, and what it downloads is seeded from `swarm`.
+    """
+
+    def __init__(self, folder: Path, swarm: Path) -> None:
         self._folder = folder
-        self._feeds = FeedStand()
+        self._seeder = Seeder(swarm)
+        self._feeds: FeedStand | None = None
         self._about = MetadataStand()
 
     @property
@@ -104,8 +114,8 @@ class Demo:
         registry.every(45.0, "demo.fetch", Release("The Storehouse at Dusk", 2), unique_key="demo.fetch")
         declare(registry, FOLLOW_UPS)
 
-    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following) -> None:
-        """Enqueue the scenes; have the made-up files scanned and compared, feeds read and shows looked up as real ones are."""
+    async def open(self, queue: SqlQueue, shelves: Shelves, following: Following, downloading: Downloading) -> None:
+        """Enqueue the scenes; have made-up files compared, feeds read, shows looked up and torrents fetched as real ones are."""
         await queue.enqueue_many(SCENES)
         await self._about.open()
         await queue.database.write(self._about.import_index)
@@ -114,6 +124,10 @@ class Demo:
         for name in (SHOWS, ARCHIVE):
             kept = await shelves.libraries.create(str(self._folder / name), Care(name=name))
             await shelves.scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        await following.services.register(ATTIC)
+        await downloading.filters.add(RULE)
+        await asyncio.to_thread(self._seeder.open)
+        self._feeds = await asyncio.to_thread(FeedStand, self._seeder.link)
         url = await self._feeds.open()
         for wishes in (
             Wishes(name="The Storehouse at Dawn", url=url + DAWN, new_series=NewSeries.ADD, allows_private=True),
@@ -125,8 +139,10 @@ class Demo:
 
     async def close(self) -> None:
         """Serve nothing made-up any longer."""
-        await self._feeds.close()
+        if self._feeds is not None:
+            await self._feeds.close()
         await self._about.close()
+        await asyncio.to_thread(self._seeder.close)
 
 
 async def _greet(name: str) -> str:

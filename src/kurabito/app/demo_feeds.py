@@ -6,7 +6,7 @@ Among them are a title that names no series, a release whose episode is not said
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final, NamedTuple
@@ -30,14 +30,24 @@ class Entry(NamedTuple):
     hours: int
     """How long ago it came."""
     url: str = _MAGNET
+    is_slow: bool = False
+    """Whoever has it gives it away slowly."""
+
+
+class Link(NamedTuple):
+    """Where a release is, and its size in bytes."""
+
+    url: str
+    size: int
 
 
 def _dawn() -> Iterator[Entry]:
     for number in range(1, 9):
-        yield Entry(f"[Kura] The Storehouse at Dawn - {number:02} [1080p][WEB-DL].mkv", 720 + number, 24 * (9 - number))
+        title = f"[Kura] The Storehouse at Dawn - {number:02} [1080p][WEB-DL].mkv"
+        yield Entry(title, 720 + number, 24 * (9 - number), is_slow=number == 8)
     yield Entry("[Kura] The Storehouse at Dawn - 03v2 [1080p][WEB-DL].mkv", 731, 130)
     yield Entry("[Lantern] The Storehouse at Dawn - 08 (720p) [B0A7C3D1].mkv", 402, 20, _TORRENT)
-    yield Entry("[Kura] The Storehouse at Dawn - SP1 [1080p].mkv", 240, 60)
+    yield Entry("[Kura] The Storehouse at Dawn - SP1 [720p].mkv", 240, 60)
     yield Entry("[Kura] The Storehouse at Dawn [1080p][Preview].mkv", 80, 300)
 
 
@@ -62,15 +72,20 @@ def _neighbour() -> Iterator[Entry]:
         yield Entry(f"[Loft] Tales from the Loft - {number:02} [720p]", 310, 30 - number)
 
 
-class FeedStand:
-    """Serves the feeds on a free port of this machine while the demo runs."""
+def nowhere(entry: Entry) -> Link:
+    """A link that looks like one, and leads nowhere."""
+    return Link(entry.url.format(_made_up(entry.title)), entry.mib * _MIB)
 
-    def __init__(self) -> None:
+
+class FeedStand:
+    """Serves the feeds on a free port of this machine while the demo runs; `link` says where each release is."""
+
+    def __init__(self, link: Callable[[Entry], Link] = nowhere) -> None:
         began = datetime.now(UTC)
         feeds = {
-            DAWN: _feed("The Storehouse at Dawn", _dawn(), began),
-            SEASON: _feed("This season", _season(), began),
-            NEIGHBOUR: _feed("The neighbour's shelf", _neighbour(), began),
+            DAWN: _feed("The Storehouse at Dawn", _dawn(), link, began),
+            SEASON: _feed("This season", _season(), link, began),
+            NEIGHBOUR: _feed("The neighbour's shelf", _neighbour(), link, began),
         }
         self._stand = Stand({path: Answer("application/rss+xml", feed) for path, feed in feeds.items()}.get)
 
@@ -83,15 +98,19 @@ class FeedStand:
         await self._stand.close()
 
 
-def _feed(title: str, entries: Iterator[Entry], began: datetime) -> bytes:
+def _feed(title: str, entries: Iterator[Entry], link: Callable[[Entry], Link], began: datetime) -> bytes:
     newest_first = sorted(entries, key=lambda entry: entry.hours)
-    items = "".join(_item(entry, began - timedelta(hours=entry.hours)) for entry in newest_first)
+    items = "".join(_item(entry, link(entry), began - timedelta(hours=entry.hours)) for entry in newest_first)
     return f'<rss version="2.0"><channel><title>{escape(title)}</title>{items}</channel></rss>'.encode()
 
 
-def _item(entry: Entry, moment: datetime) -> str:
-    made_up = hashlib.sha1(entry.title.encode(), usedforsecurity=False).hexdigest()
+def _item(entry: Entry, link: Link, moment: datetime) -> str:
+    guid = _made_up(entry.title)
     return (
-        f"<item><title>{escape(entry.title)}</title><guid>{made_up}</guid><pubDate>{format_datetime(moment)}</pubDate>"
-        f'<enclosure url="{entry.url.format(made_up)}" length="{entry.mib * _MIB}" type="application/x-bittorrent"/></item>'
+        f"<item><title>{escape(entry.title)}</title><guid>{guid}</guid><pubDate>{format_datetime(moment)}</pubDate>"
+        f'<enclosure url="{escape(link.url)}" length="{link.size}" type="application/x-bittorrent"/></item>'
     )
+
+
+def _made_up(title: str) -> str:
+    return hashlib.sha1(title.encode(), usedforsecurity=False).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from fastapi import APIRouter
@@ -43,6 +43,7 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.glances import Glances
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
+from kurabito.downloads.glances import DownloadGlances
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates import Duplicates
@@ -51,16 +52,23 @@ from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
 from kurabito.web import calendar as calendar_page
+from kurabito.web import conflicts as conflicts_page
 from kurabito.web import create_web
+from kurabito.web import downloaders as downloaders_page
+from kurabito.web import downloads as downloads_page
 from kurabito.web import duplicates as duplicates_page
 from kurabito.web import follow as follow_page
 from kurabito.web import following as following_page
 from kurabito.web import library as library_page
 from kurabito.web import matches as matches_page
 from kurabito.web import record as record_page
+from kurabito.web import rule_moves as rule_moves_page
+from kurabito.web import rules as rules_page
 from kurabito.web import series as series_page
 from kurabito.web import title_rules as title_rules_page
 from kurabito.web import trash as trash_page
+from kurabito.web.presence import Downloaders, Habits
+from kurabito.web.scopes import Scopes
 from kurabito.web.standing import Standings
 
 
@@ -124,6 +132,7 @@ def build_site(
         Glances(queue.database),
         TitleRules(queue.database, following.intake),
     )
+    downloaders = Downloaders(queue.database, following.services, downloading.downloads, _habits(settings))
     plans = DeletionPlans(queue.database, allowed=settings.allow_delete)
     api = create_api(
         queue=queue,
@@ -142,7 +151,7 @@ def build_site(
             duplicates.router(groups, plans),
             trash.router(rubbish),
             subscriptions.router(following.subscriptions, following.previews),
-            services.router(following.services),
+            services.router(following.services, downloading.paths),
             fetcher_results.router(following.intake),
             catalog.router(known),
             title_rules.router(own_rules),
@@ -181,7 +190,13 @@ def build_site(
             ),
             # After those whose addresses begin like its own.
             partial(following_page.router, subscriptions=following.subscriptions, catalog=known, glances=glances),
-            partial(series_page.router, catalog=known, glances=glances, metadata=about.service),
+            partial(
+                series_page.router,
+                catalog=known,
+                glances=glances,
+                metadata=about.service,
+                downloads=DownloadGlances(queue.database),
+            ),
             partial(calendar_page.router, calendar=about.calendar, entries=about.entries, glances=glances, queue=queue),
             partial(record_page.router, metadata=about.service, handle=about.actor.handle, queue=queue),
             partial(
@@ -192,6 +207,22 @@ def build_site(
                 libraries=shelves.libraries,
                 catalog=known,
                 queue=queue,
+            ),
+            partial(
+                rules_page.router,
+                filters=downloading.filters,
+                scopes=Scopes(known, glances, following.subscriptions, following.services),
+            ),
+            partial(rule_moves_page.router, filters=downloading.filters),
+            partial(conflicts_page.router, conflicts=downloading.conflicts),
+            partial(downloaders_page.router, downloaders=downloaders, paths=downloading.paths),
+            # After those whose addresses begin like its own.
+            partial(
+                downloads_page.router,
+                downloads=downloading.downloads,
+                conflicts=downloading.conflicts,
+                downloaders=downloaders,
+                catalog=known,
             ),
         ],
         waiting=about.matches.count_open,
@@ -208,6 +239,14 @@ def build_site(
         trusted_proxies=settings.trusted_proxies,
         base_path=settings.base_path,
         bodies=dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
+    )
+
+
+def _habits(settings: Settings) -> Habits:
+    elsewhere = settings.elsewhere_minutes
+    return Habits(
+        timedelta(seconds=settings.download_poll_interval),
+        None if elsewhere is None else timedelta(minutes=elsewhere),
     )
 
 

@@ -54,6 +54,16 @@ class Glances:
         rows = [{"id": series_id} for series_id in series_ids]
         return await self._database.read(lambda conn: _progress(conn, rows)) if rows else {}
 
+    async def groups(self, *, limit: int) -> Mapping[int, str]:
+        """The names of the groups that made releases, in their order."""
+        rows = await self._database.read(lambda conn: conn.all(_SQL[conn.dialect].groups, {"limit": limit}))
+        return dict(rows)
+
+    async def group(self, group_id: int) -> str | None:
+        """What one group is called; None when it is not known."""
+        row = await self._database.read(lambda conn: conn.one(_SQL[conn.dialect].group, {"id": group_id}))
+        return None if row is None else str(row[0])
+
 
 def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, Decision]:
     found = conn.all(_SQL[conn.dialect].decisions, {"rows": json.dumps(rows)})

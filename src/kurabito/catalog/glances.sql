@@ -19,3 +19,9 @@ SELECT series.metadata_id, min(series.id)
 FROM {given} CROSS JOIN series
 WHERE series.metadata_id = CAST(given.value ->> 'id' AS bigint) AND series.state = 'followed'
 GROUP BY series.metadata_id;
+
+-- name: groups
+SELECT id, name FROM groups ORDER BY folded LIMIT :limit;
+
+-- name: group
+SELECT name FROM groups WHERE id = :id;

@@ -45,7 +45,7 @@ def demo(
         typer.echo(f"The demo listens on {there.url}")
         typer.echo(f"Log in with {there.login}")
 
-    stage = Demo(library)
+    stage = Demo(library, folder / "swarm")
     try:
         chosen = settings.load(
             state=state,
@@ -53,6 +53,10 @@ def demo(
             allow_delete=True,
             host="127.0.0.1",
             port=port,
+            # What is seeded is here, and nobody else has to know of it.
+            torrent_interface="127.0.0.1",
+            torrent_dht=False,
+            download_poll_interval=2.0,
             # The page tells of the tasks that fail, and they are meant to.
             log_level="error",
             **stage.settings,

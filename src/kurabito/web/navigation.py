@@ -18,6 +18,8 @@ NAVIGATION: Final = (
     Entry("following", "/following"),
     Entry("calendar", "/calendar"),
     Entry("series", "/series"),
+    Entry("downloads", "/downloads"),
+    Entry("rules", "/rules"),
     Entry("library", "/library"),
     Entry("matches", "/matches"),
     Entry("duplicates", "/duplicates"),

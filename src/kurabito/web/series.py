@@ -15,11 +15,13 @@ from kurabito.catalog.glances import Glances
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState
+from kurabito.downloads.glances import DownloadGlances
 from kurabito.errors import InvalidInput, SeriesConflict
 from kurabito.metadata import MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.titles import Kind
 from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.going import Going
 from kurabito.web.pages import Pages
 from kurabito.web.record import ids_of
 from kurabito.web.series_form import SeriesForm
@@ -39,10 +41,12 @@ class Releases:
     links: Sequence[Link]
 
 
-def router(pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService) -> APIRouter:
+def router(
+    pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService, downloads: DownloadGlances
+) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    shelf = _Shelf(pages, catalog, glances, metadata)
+    shelf = _Shelf(pages, catalog, glances, metadata, downloads)
 
     @routes.get("/series")
     async def overview(request: Request) -> Response:
@@ -74,11 +78,14 @@ def router(pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataS
 class _Shelf:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
-    def __init__(self, pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService) -> None:
+    def __init__(
+        self, pages: Pages, catalog: Catalog, glances: Glances, metadata: MetadataService, downloads: DownloadGlances
+    ) -> None:
         self._pages = pages
         self._catalog = catalog
         self._glances = glances
         self._metadata = metadata
+        self._downloads = downloads
 
     async def overview(self, request: Request) -> Response:
         asked = request.query_params
@@ -131,6 +138,8 @@ class _Shelf:
             more_episodes=episodes.next_cursor is not None,
             releases=_by_episode(episodes.items, links.items),
             shown={link.episode_id for link in links.items},
+            downloads=await self._downloads.of_links(link.id for link in links.items),
+            going=Going,
             next_cursor=links.next_cursor,
             cursor=cursor,
             episode_states=tuple(EpisodeState),

@@ -174,9 +174,9 @@ async def test_a_series_is_asked_about_followed_named_and_counted(site: Site, fe
     assert f"Held back {told} Its series waits for your answer." in text_of(await site.get("/following/1"))
     page = await site.post(f"/series/{batch}/state", state="followed", next="/series")
     assert page.url.path == "/series"
-    assert "Wanted 12" in text_of(page)
+    assert "Downloading 12" in text_of(page)
     page = await site.get(f"/series/{batch}")
-    assert page.text.count('<li data-episode="wanted"') == 12
+    assert page.text.count('<li data-episode="downloading"') == 12
     assert "燈籠字幕组 1080p Blu-ray zh-Hans, ja Batch 9.6 GiB" in text_of(page)
     assert "Its series waits" not in page.text
     assert f"Taken {told}" in text_of(await site.get("/following/1"))

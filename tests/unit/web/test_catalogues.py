@@ -12,6 +12,8 @@ import kurabito.web
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.matching.model import Reason as Clue
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
+from kurabito.downloads.filters import Action, Target
+from kurabito.downloads.states import Outcome
 from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.readings import NewSeries, StartWith
@@ -26,12 +28,16 @@ from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
 from kurabito.titles import Kind
 from kurabito.web.condition import Condition
+from kurabito.web.download_pages import Shown
+from kurabito.web.going import Going, Wish
 from kurabito.web.lacks import Lack
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
+from kurabito.web.presence import Presence
 from kurabito.web.reasons import Why
 from kurabito.web.rule_form import ASKED, FURTHER
+from kurabito.web.rule_moves import Move
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
 OTHERS = [tag for tag in catalogues() if tag != "en"]
@@ -86,6 +92,11 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
     wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
     wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
+    wanted |= {f"going.{going}" for going in Going} | {f"presence.{presence}" for presence in Presence}
+    wanted |= {f"wish.{wish.replace('-', '_')}" for wish in Wish} | {f"attempt.{outcome}" for outcome in Outcome}
+    wanted |= {f"downloads.show_{shown}" for shown in Shown} | {f"filters.about_{target}" for target in Target}
+    wanted |= {f"filters.{word}_{move}" for move in Move for word in ("ask", "sure")}
+    wanted |= {f"filters.{word}{action}" for action in Action for word in ("", "does_", "because_")}
     feed_errors: set[type[KurabitoError]] = {*_below(OutboundError), FeedUnreadable, FetcherRefused}
     wanted |= {f"trouble.{error.code}" for error in feed_errors}
     assert wanted <= set(messages)

@@ -1,0 +1,40 @@
+"""Episodes of which a release is still to be chosen, and the choosing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.downloads.conflicts import Conflicts
+from kurabito.feeds.raw_items import LARGEST
+from kurabito.web.forms import fields_of, id_of
+from kurabito.web.pages import Pages
+
+_PATH: Final = "/downloads/conflicts"
+_CONFLICTS: Final = 50
+
+
+def router(pages: Pages, conflicts: Conflicts) -> APIRouter:
+    """The episodes that wait for a choice."""
+    routes = APIRouter()
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        cursor = request.query_params.get("cursor")
+        found = await conflicts.page(before=id_of(cursor) if cursor else LARGEST, limit=_CONFLICTS + 1)
+        return pages.show(
+            request,
+            "conflicts.html",
+            conflicts=found[:_CONFLICTS],
+            cursor=cursor,
+            next_cursor=str(found[_CONFLICTS - 1].id) if len(found) > _CONFLICTS else None,
+        )
+
+    @routes.post(f"{_PATH}/{{conflict_id}}")
+    async def resolve(request: Request, conflict_id: str) -> Response:
+        asked = await fields_of(request)
+        await conflicts.resolve(id_of(conflict_id), id_of(asked.get("link_id", "")))
+        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+
+    return routes

@@ -1,0 +1,96 @@
+"""*Downloads*: what is under way, at whom and how far; what waits, what ended and why; and what can be wished for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.downloads.conflicts import Conflicts
+from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.rows import Download
+from kurabito.web.download_pages import Shown, by_downloader, page_of
+from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
+from kurabito.web.going import Wish, going_of, left_of, wishes_for
+from kurabito.web.pages import Pages
+from kurabito.web.presence import Downloaders
+
+_DOWNLOADS: Final = 50
+_QUESTIONS: Final = 3
+
+
+def router(
+    pages: Pages, downloads: Downloads, conflicts: Conflicts, downloaders: Downloaders, catalog: Catalog
+) -> APIRouter:
+    """The downloads, one of them, and what can be wished for it."""
+    routes = APIRouter()
+    wishes: Mapping[Wish, Callable[[int], Awaitable[Download]]] = {
+        Wish.PAUSE: downloads.pause,
+        Wish.RESUME: downloads.resume,
+        Wish.RETRY: downloads.retry,
+        Wish.CANCEL: downloads.cancel,
+        Wish.SEND_ELSEWHERE: downloads.send_elsewhere,
+    }
+
+    @routes.get("/downloads")
+    async def overview(request: Request) -> Response:
+        asked = request.query_params
+        shown = one_of(Shown, "show", asked.get("show") or Shown.UNDER_WAY)
+        cursor, chosen = asked.get("cursor"), asked.get("downloader")
+        module_id = id_of(chosen) if chosen else None
+        page, everyone, questions = await asyncio.gather(
+            page_of(downloads, shown, module_id=module_id, before=id_of(cursor) if cursor else None, limit=_DOWNLOADS),
+            downloaders.everyone(),
+            conflicts.page(limit=_QUESTIONS + 1),
+        )
+        return pages.show(
+            request,
+            "downloads.html",
+            held=by_downloader(page.entries, everyone),
+            next_cursor=page.next_cursor,
+            cursor=cursor,
+            shown=shown,
+            shows=tuple(Shown),
+            downloader=next((one for one in everyone if one.service.id == module_id), None),
+            downloaders=everyone,
+            habits=downloaders.habits,
+            questions=questions[:_QUESTIONS],
+            more_questions=len(questions) > _QUESTIONS,
+            going_of=going_of,
+            left_of=left_of,
+            wishes_for=wishes_for,
+        )
+
+    @routes.get("/downloads/{download_id}")
+    async def one(request: Request, download_id: str) -> Response:
+        download, is_stalled, attempts = await downloads.get(id_of(download_id))
+        series, everyone = await asyncio.gather(catalog.get(download.series_id), downloaders.everyone())
+        return pages.show(
+            request,
+            "download.html",
+            download=download,
+            going=going_of(download, is_stalled),
+            downloader=next((one for one in everyone if one.service.id == download.module_id), None),
+            habits=downloaders.habits,
+            attempts=attempts,
+            series=series,
+            left_of=left_of,
+            wishes_for=wishes_for,
+        )
+
+    @routes.post("/downloads/{download_id}/remove")
+    async def remove(request: Request, download_id: str) -> Response:
+        asked = await fields_of(request)
+        await downloads.remove(id_of(download_id), delete_files=asked.get("delete_files") == CHECKED)
+        return pages.go("/downloads")
+
+    @routes.post("/downloads/{download_id}/{wish}")
+    async def wish(request: Request, download_id: str, wish: str) -> Response:
+        asked = await fields_of(request)
+        changed = await wishes[one_of(Wish, "wish", wish)](id_of(download_id))
+        return pages.go(pages.addresses.within(asked.get("next") or f"/downloads/{changed.id}"))
+
+    return routes

@@ -1,0 +1,67 @@
+"""What a change of the filter rules would do, as far as a page has room for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.downloads.filtering import Effect
+from kurabito.downloads.filters import FilterRule
+
+_EXAMPLES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A release that would be taken no longer."""
+
+    title: str
+    rule: FilterRule | None
+    """The one that decides so."""
+    download_id: int | None
+    """What would be cancelled for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetThrough:
+    """A release that no rule would keep away any more."""
+
+    title: str
+    is_downloaded: bool
+    """Otherwise another release of its episode is there, or its series is held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many there are of each, and the first of them."""
+
+    left_out: int
+    cancelled: int
+    let_through: int
+    downloaded: int
+    asked: int
+    """Episodes of which a release has to be chosen, now or when their wait is over."""
+    examples_out: list[LeftOut]
+    examples_through: list[LetThrough]
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.left_out or self.let_through)
+
+    @classmethod
+    def of(cls, effect: Effect) -> Outcome:
+        """What matters most comes first: downloads that end, and those that begin."""
+        choice, sent = effect.choice, set(effect.choice.dispatch)
+        out = sorted(effect.excluded, key=lambda one: one.download_id is None)
+        through = sorted(effect.freed, key=lambda one: one.id not in sent)
+        return cls(
+            left_out=len(out),
+            cancelled=sum(one.download_id is not None for one in out) + len(choice.cancel),
+            let_through=len(through),
+            downloaded=len(sent),
+            asked=len(choice.ask) + len(choice.wait),
+            examples_out=[
+                LeftOut(one.title, effect.decisions[one.link_id].rule, one.download_id) for one in out[:_EXAMPLES]
+            ],
+            examples_through=[LetThrough(one.title, one.id in sent) for one in through[:_EXAMPLES]],
+        )

@@ -1,0 +1,94 @@
+"""How a download goes: one word, which the page says and colours, and what can be wished for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from kurabito.downloads.rows import Download
+from kurabito.downloads.states import AT_DOWNLOADER, Status
+
+
+class Going(StrEnum):
+    """The value is the message's key below `going`."""
+
+    PENDING = "pending"
+    DOWNLOADING = "downloading"
+    METADATA = "metadata"
+    """It is not known yet what is in it."""
+    CHECKING = "checking"
+    QUEUED = "queued"
+    PAUSED = "paused"
+    STALLED = "stalled"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    DOWNLOADER_ERROR = "downloader_error"
+    NO_DOWNLOADER = "no_downloader"
+
+    @property
+    def tone(self) -> str:
+        """The state of a task that looks like it."""
+        return _TONES[self]
+
+
+class Wish(StrEnum):
+    """What can be asked for; the value is the last part of the address."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    RETRY = "retry"
+    CANCEL = "cancel"
+    SEND_ELSEWHERE = "send-elsewhere"
+
+
+_TONES: Final = {
+    Going.PENDING: "queued",
+    Going.DOWNLOADING: "running",
+    Going.METADATA: "running",
+    Going.CHECKING: "running",
+    Going.QUEUED: "queued",
+    Going.PAUSED: "cancelled",
+    Going.STALLED: "retry_scheduled",
+    Going.COMPLETED: "succeeded",
+    Going.FAILED: "dead",
+    Going.CANCELLED: "cancelled",
+    Going.DOWNLOADER_ERROR: "dead",
+    Going.NO_DOWNLOADER: "retry_scheduled",
+}
+_DETAILS: Final = {word.value: word for word in (Going.METADATA, Going.CHECKING, Going.QUEUED, Going.PAUSED)}
+_ENDED_EMPTY: Final = frozenset({Status.FAILED, Status.CANCELLED, Status.NO_DOWNLOADER})
+_LONGEST_WAIT: Final = timedelta(days=99)
+
+
+def going_of(download: Download, is_stalled: bool) -> Going:
+    """How a download goes."""
+    if is_stalled:
+        return Going.STALLED
+    if download.status is Status.DOWNLOADING:
+        return _DETAILS.get(download.detail or "", Going.DOWNLOADING)
+    return Going(download.status.value)
+
+
+def wishes_for(download: Download) -> list[Wish]:
+    """What would be done if it was asked for now."""
+    wishes = []
+    if download.status is Status.DOWNLOADING:
+        wishes.append(Wish.RESUME if download.detail == Going.PAUSED else Wish.PAUSE)
+    if download.status in _ENDED_EMPTY:
+        wishes.append(Wish.RETRY)
+    if download.status in AT_DOWNLOADER:
+        wishes.append(Wish.SEND_ELSEWHERE)
+    if download.status not in (Status.COMPLETED, Status.CANCELLED, Status.FAILED):
+        wishes.append(Wish.CANCEL)
+    return wishes
+
+
+def left_of(download: Download) -> timedelta | None:
+    """How long it takes until it is there, if it goes on like this; None when nobody can tell."""
+    if download.status is not Status.DOWNLOADING or not download.rate or not download.size_bytes:
+        return None
+    seconds = (download.size_bytes - download.downloaded_bytes) / download.rate
+    # A size that a downloader made up must not be more than a calendar can hold.
+    return timedelta(seconds=min(max(seconds, 0.0), _LONGEST_WAIT.total_seconds()))

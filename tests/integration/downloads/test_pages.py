@@ -1,0 +1,277 @@
+"""*Rules* and *Downloads* over real downloaders: what a page promises is what happens, on each database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from kurabito.api import Live, TaskMeter
+from kurabito.app.site import build_site, open_access
+from kurabito.feeds.preferences import Policy
+from kurabito.modules.download_types import DownloadType
+from kurabito.settings import Settings
+
+if TYPE_CHECKING:
+    from tests.integration.downloads.conftest import Core, StandIn
+
+KEY = "a key for the tests"
+MAGNET = "magnet:?xt=urn:btih:{:040x}"
+FIRST, SECOND, SMALL = (
+    ("[Kura] Dawn - 01 [1080p]", MAGNET.format(1)),
+    ("[Kura] Dawn - 02 [1080p]", MAGNET.format(2)),
+    ("[Lantern] Dawn - 02 [720p]", MAGNET.format(3)),
+)
+
+
+class Site:
+    """The pages, asked as a browser without JavaScript asks."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def get(self, path: str, /, **query: str) -> str:
+        """What a reader sees, on one line."""
+        page = await self._client.get(path, params=query or None)
+        assert page.status_code == 200, page.text
+        return text_of(page)
+
+    async def post(self, path: str, status: int = 200, /, **fields: str) -> str:
+        """Send a form, and go where it leads."""
+        page = await self._client.post(path, data=fields, follow_redirects=True)
+        assert page.status_code == status, page.text
+        return text_of(page)
+
+
+def text_of(page: httpx2.Response) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.text)).split())
+
+
+@pytest.fixture
+async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
+    settings = Settings(api_key=KEY, state=tmp_path / "state", elsewhere_minutes=90)
+    meter = TaskMeter()
+    async with Live(core.queue, hear=meter.note) as live:
+        built = build_site(
+            settings,
+            core.queue,
+            open_access(settings, core.queue.database),
+            live,
+            meter,
+            started=datetime.now(UTC),
+            following=core.following,
+            downloading=core.downloading,
+        )
+        transport = httpx2.ASGITransport(app=built, client=("127.0.0.1", 4711))
+        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
+            yield Site(client)
+
+
+async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: StandIn) -> None:
+    assert "There are no rules" in await site.get("/rules")
+    await core.register(a)
+    page = await site.post("/rules", name="no small ones", action="exclude", resolutions="480, 720p", is_enabled="yes")
+    assert "no small ones Not these · Everything Resolutions 480, 720" in page
+    await core.bring(FIRST, SECOND, SMALL)
+    await core.work()
+    assert await core.statuses() == ["downloading", "downloading"]
+
+    # Tried while it is written: nothing happens yet.
+    draft = {"name": "only Lantern", "action": "include", "groups": "lantern", "is_enabled": "yes"}
+    page = await site.post("/rules/try", **draft, scope="series:1")
+    assert "2 downloads cancelled 2 releases left out 0 releases downloaded" in page
+    assert "[Kura] Dawn - 02 [1080p] Would be cancelled the download Not included by only Lantern" in page
+    assert await core.statuses() == ["downloading", "downloading"]
+    page = await site.post("/rules", **draft, scope="series:1")
+    assert "only Lantern Only these · The series Dawn Groups lantern" in page
+    await core.work()
+    assert await core.statuses() == ["cancelled", "cancelled"]
+    assert a.has == {}
+
+    # Without the first rule the small one is let through; seen before it is done.
+    page = await site.get("/rules/1/remove")
+    assert "0 downloads cancelled 0 releases left out 1 releases downloaded" in page
+    assert "[Lantern] Dawn - 02 [720p] Would be downloaded" in page
+    assert await core.statuses() == ["cancelled", "cancelled"]
+    await site.post("/rules/1/remove")
+    await core.work()
+    assert await core.statuses() == ["cancelled", "cancelled", "downloading"]
+    series = await site.get("/series/1")
+    assert "1 Wanted 2 Downloading" in series
+    assert "[Lantern] Dawn - 02 [720p] Lantern 720p 0 s ago Downloading 0 %" in re.sub(
+        r"\d+ (s|min|h|days) ago", "0 s ago", series
+    )
+
+    # Off and on again, and changed in its place.
+    assert "2 releases downloaded" not in await site.get("/rules/2")
+    page = await site.get("/rules/2/off")
+    assert "0 releases left out 1 releases downloaded" in page
+    assert "[Kura] Dawn - 02 [1080p] Would be let through It is not downloaded now" in page
+    assert "Off · Only these" in await site.post("/rules/2/off")
+    await core.work()
+    assert await core.statuses() == ["cancelled", "cancelled", "downloading", "downloading"]
+    page = await site.post("/rules/2", name="all of Kura", action="exclude", groups="Kura", is_enabled="yes")
+    assert "all of Kura Not these · Everything Groups Kura" in page
+    await core.work()
+    assert await core.statuses() == ["cancelled", "cancelled", "downloading", "cancelled"]
+    assert (await core.all("SELECT count(*) FROM filter_rules"))[0] == (1,)
+
+
+async def test_a_rule_that_cannot_be_used_says_where_it_is_wrong(site: Site) -> None:
+    page = await site.post("/rules/try", pattern="1080p(")
+    assert "This pattern cannot be used: cannot be used: missing ) at character 6: (" in page
+    for fields, said in (
+        ({"name": "x", "pattern": "[z-a]"}, "invalid character class range at character 2: z-a]"),
+        ({"name": "x"}, "must be given, or at least one of the fields"),
+        ({"name": " ", "words": "batch"}, "This name cannot be used:"),
+        ({"name": "x", "resolutions": "tall"}, "These resolutions cannot be used:"),
+        ({"name": "x", "min_size": "-1"}, "must be a number of MiB from 0"),
+        ({"name": "x", "min_size": "nan"}, "must be a number of MiB from 0"),
+        ({"name": "x", "words": "y", "scope": "planet:1"}, "This cannot be chosen:"),
+        ({"name": "x", "words": "y", "scope": "series:"}, "must be given for a rule about one series"),
+        ({"name": "x", "words": "y", "rule_order": "first"}, "This number cannot be used:"),
+    ):
+        assert said in await site.post("/rules", 422, **fields), fields
+    assert "There are no rules" in await site.get("/rules")
+    assert "There is no such rule" in await site.post("/rules/7/remove", 404)
+
+
+async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
+    core: Core, site: Site, a: StandIn, b: StandIn
+) -> None:
+    assert "No downloader is registered" in await site.get("/downloads")
+    a.rejects = lambda _url: "unsupported <b>"
+    await core.register(a, priority=90)
+    await core.register(b, priority=10)
+    await core.bring(FIRST)
+    await core.work()
+    b.say(f"{1:040x}", "downloading", progress=0.25, size=4 << 20, rate=1 << 20, peers=3)
+    await core.poll()
+    page = await site.get("/downloads")
+    assert "B Answers [Kura] Dawn - 01 [1080p] Downloading 25 % 1.0 MiB of 4.0 MiB 1.0 MiB/s 3 s left Peers: 3" in page
+    page = await site.get("/downloads/1")
+    assert "A refused: unsupported <b>" in page
+    assert "B accepted" in page
+
+    assert "Paused" in await site.post("/downloads/1/pause", next="/downloads")
+    assert "Paused" not in await site.post("/downloads/1/resume")
+    assert "There is no such download" in await site.post("/downloads/7/cancel", 404)
+    await site.post("/downloads/1/cancel")
+    await core.work()
+    assert b.has == {}
+    assert "Nothing is under way" in await site.get("/downloads")
+    assert "Cancelled" in await site.get("/downloads", show="cancelled")
+    # Tried again it is another download, which its page shows.
+    page = await site.post("/downloads/1/retry")
+    assert "On its way to a downloader" in page
+    await core.work()
+    assert "The download cannot do that now" in await site.post("/downloads/1/retry", 409)
+    b.say(f"{1:040x}", "completed", progress=1.0, size=4 << 20)
+    await core.poll()
+    assert "1 There" in await site.get("/series/1")
+    assert "Complete" in await site.get("/downloads", show="completed", downloader="2")
+    assert "There are no such downloads" in await site.get("/downloads", show="completed", downloader="1")
+    await site.post("/downloads/2/remove", delete_files="yes")
+    await core.work()
+    assert [one.query for one in b.asked if one.method == "DELETE"] == ["delete_files=true"]
+    assert "There are no such downloads" in await site.get("/downloads", show="completed")
+
+
+async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Site, a: StandIn, b: StandIn) -> None:
+    await core.register(a, priority=90)
+    await core.bring(FIRST)
+    await core.work()
+    await a.stop()
+    await core.poll()
+    what_next = (
+        "Downloads that wait for it: 1. It is asked again every 60 s; when it answers, everything goes on. "
+        "After 90 min it is sent to another downloader by itself."
+    )
+    for path in ("/downloads", "/downloads/1"):
+        page = await site.get(path)
+        assert what_next in page
+        assert "Its downloader does not answer" in page
+    assert "A Does not answer It last answered" in await site.get("/downloads")
+    assert "It does not answer" in await site.post("/downloads/1/pause", 502)
+    await core.register(b, DownloadType.MAGNET, priority=10)
+    page = await site.post("/downloads/1/send-elsewhere")
+    await core.work()
+    assert "B accepted" in await site.get("/downloads/1")
+    assert b.added == [f"{1:040x}"]
+
+    # It has nothing that could be lost, and is missed all the same.
+    await core.run("UPDATE service_modules SET last_seen_at = last_seen_at - 600000000 WHERE module_id = 1")
+    page = await site.get("/downloads/downloaders")
+    assert page.index("A Does") < page.index("B Answers")
+    assert "Takes magnet Address" in page
+    assert "This priority cannot be used:" in await site.post("/downloads/downloaders/2", 422, priority="5000")
+    refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="/srv/downloads")
+    assert "These folders cannot be used: must be lines like /srv/downloads => /downloads" in refused
+    refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="here => there")
+    assert "must be of whole paths" in refused
+    page = await site.post("/downloads/downloaders/2", priority="100", path_maps="/downloads => /mnt/nas")
+    assert "/downloads => /mnt/nas" in page
+    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    # This one cannot test paths, and that is what is said.
+    tested = await site.post("/downloads/downloaders/2/test")
+    assert "It is not sure that both see the same folder Whether B sees /downloads could not be tried" in tested
+    assert page.index("B Switched off") < page.index("A Does")
+    await site.post("/downloads/downloaders/2", priority="100")
+    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    assert "B" not in [
+        one.registration.service_name for one in await core.following.services.able_to(DownloadType.MAGNET)
+    ]
+    assert "There is no such downloader" in await site.post("/downloads/downloaders/9/remove", 404)
+    await site.post("/downloads/downloaders/1/remove")
+    assert "A Does not answer" not in await site.get("/downloads/downloaders")
+
+
+async def test_a_stalled_download_is_marked(core: Core, site: Site, a: StandIn) -> None:
+    await core.register(a)
+    await core.bring(FIRST)
+    await core.work()
+    a.say(f"{1:040x}", "downloading", progress=0.5, peers=0)
+    await core.poll()
+    assert "Stands still" not in await site.get("/downloads")
+    await core.run("UPDATE downloads SET progressed_at = progressed_at - 7200000000")
+    assert "Stands still" in await site.get("/downloads")
+    assert "Came no further since" in await site.get("/downloads/1")
+
+
+async def test_pages_of_downloads_go_on_where_the_last_one_ended(core: Core, site: Site, a: StandIn) -> None:
+    """Several states are one list, however they are mixed."""
+    titles = [(f"[Kura] Dawn - {number:02} [1080p]", MAGNET.format(number)) for number in range(1, 71)]
+    a.rejects = lambda url: None if int(url[-3:], 16) % 2 else "odd"
+    await core.register(a)
+    await core.bring(*titles)
+    await core.work()
+    await core.run("UPDATE downloads SET status = 'no_downloader' WHERE status = 'failed'")
+    first = await site.get("/downloads")
+    second = await site.get("/downloads", cursor=str(21))
+    numbers = [sorted(int(found) for found in re.findall(r"Dawn - (\d\d) ", page)) for page in (first, second)]
+    assert numbers == [list(range(21, 71)), list(range(1, 21))]
+
+
+async def test_somebody_chooses_one_of_several_releases(core: Core, site: Site, a: StandIn) -> None:
+    await core.register(a)
+    await core.subscribe(conflict_policy=Policy.ASK)
+    await core.bring(SECOND, SMALL)
+    await core.work()
+    assert await core.statuses() == []
+    for path in ("/downloads", "/downloads/conflicts"):
+        page = await site.get(path)
+        assert "Dawn Episode 2 Choose one; the others are left alone." in page
+        assert "[Lantern] Dawn - 02 [720p] Take this one" in page
+    page = await site.post("/downloads/conflicts/1", link_id="2")
+    assert "Nothing waits for a choice" in page
+    await core.work()
+    assert a.added == [f"{3:040x}"]
+    assert "A release was chosen already" in await site.post("/downloads/conflicts/1", 409, link_id="1")
+    assert "There is nothing to choose any more" in await site.post("/downloads/conflicts/5", 404, link_id="1")

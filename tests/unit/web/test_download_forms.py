@@ -1,0 +1,119 @@
+"""Filter rules as a form has them, and how a download goes in one word."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.downloads.rows import Download
+from kurabito.downloads.states import Status
+from kurabito.errors import InvalidInput
+from kurabito.web.filter_form import FilterForm, key_of, scope_of
+from kurabito.web.going import Going, Wish, going_of, left_of, wishes_for
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+RULE = FilterRule(
+    name="no small ones",
+    action=Action.INCLUDE,
+    scope=Scope(Target.SERIES, 7),
+    rule_order=-3,
+    pattern=r"1080p\b",
+    fields=Fields(
+        groups=("Kura", "Lantern"),
+        resolutions=(1080, 2160),
+        languages=("ja",),
+        sources=("WEB-DL",),
+        min_size=1_234_567,
+        max_size=5 << 30,
+        title="Dawn",
+    ),
+    is_enabled=False,
+)
+
+
+def test_a_rule_comes_back_from_its_form_as_it_was() -> None:
+    assert FilterForm.of(RULE).rule() == RULE
+
+
+def test_lists_are_read_however_they_are_separated() -> None:
+    form = FilterForm(
+        {"name": "x", "groups": " Kura ,Kura;Lantern、蔵字幕組\N{FULLWIDTH COMMA}", "resolutions": "1080P, 720"}
+    )
+    assert form.rule().fields == Fields(groups=("Kura", "Lantern", "蔵字幕組"), resolutions=(1080, 720))
+
+
+@pytest.mark.parametrize("scope", [Scope(Target.GLOBAL), Scope(Target.FETCHER), Scope(Target.GROUP, 12)])
+def test_a_scope_is_a_choice_of_the_form(scope: Scope) -> None:
+    assert scope_of(key_of(scope)) == scope
+
+
+@pytest.mark.parametrize("key", ["planet", "series:x", "series:-1", "series:99999999999999999999"])
+def test_what_is_no_scope_is_refused(key: str) -> None:
+    with pytest.raises(InvalidInput):
+        scope_of(key)
+
+
+@pytest.mark.parametrize("size", ["-1", "nan", "inf", "1e300", "much"])
+def test_a_size_that_is_none_is_refused(size: str) -> None:
+    with pytest.raises(InvalidInput, match="MiB"):
+        FilterForm({"name": "x", "max_size": size}).rule()
+
+
+def download(**values: Any) -> Download:
+    known: dict[str, Any] = {
+        "id": 1,
+        "link_id": 1,
+        "module_id": 1,
+        "downloader": "A",
+        "status": Status.DOWNLOADING,
+        "hash": "0" * 40,
+        "save_path": "/downloads",
+        "progress": 0.5,
+        "size_bytes": 2000,
+        "downloaded_bytes": 1000,
+        "rate": 100,
+        "peers": 1,
+        "detail": None,
+        "reason": None,
+        "progressed_at": NOW,
+        "completed_at": None,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "title": "Dawn",
+        "series_id": 1,
+        "episode_id": 1,
+    }
+    return Download(**(known | values))
+
+
+@pytest.mark.parametrize(
+    ("values", "is_stalled", "going", "wishes"),
+    [
+        ({}, False, Going.DOWNLOADING, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({}, True, Going.STALLED, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({"detail": "paused"}, False, Going.PAUSED, [Wish.RESUME, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({"detail": "forcedDL"}, False, Going.DOWNLOADING, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({"status": Status.PENDING}, False, Going.PENDING, [Wish.CANCEL]),
+        ({"status": Status.NO_DOWNLOADER}, False, Going.NO_DOWNLOADER, [Wish.RETRY, Wish.CANCEL]),
+        ({"status": Status.DOWNLOADER_ERROR}, False, Going.DOWNLOADER_ERROR, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({"status": Status.FAILED}, False, Going.FAILED, [Wish.RETRY]),
+        ({"status": Status.CANCELLED}, False, Going.CANCELLED, [Wish.RETRY]),
+        ({"status": Status.COMPLETED, "detail": "seeding"}, False, Going.COMPLETED, []),
+    ],
+)
+def test_a_download_goes_in_one_way_and_can_be_wished_for_what_would_be_done(
+    values: dict[str, Any], is_stalled: bool, going: Going, wishes: list[Wish]
+) -> None:
+    assert going_of(download(**values), is_stalled) is going
+    assert wishes_for(download(**values)) == wishes
+
+
+def test_how_long_it_takes_is_said_when_somebody_can_tell() -> None:
+    assert left_of(download()) == timedelta(seconds=10)
+    assert left_of(download(rate=0)) is None
+    assert left_of(download(size_bytes=None)) is None
+    assert left_of(download(status=Status.COMPLETED)) is None
+    assert left_of(download(rate=1, size_bytes=1 << 60)) == timedelta(days=99)
