@@ -93,7 +93,7 @@ class DataPlane:
         await self._announce()
         try:
             while not self._stopping.is_set():
-                if not any([await asyncio.to_thread(line.work) for line in self._lines]):
+                if not any(await asyncio.gather(*(asyncio.to_thread(line.work) for line in self._lines))):
                     return
         finally:
             await self._depart()
@@ -132,7 +132,8 @@ class DataPlane:
                 _log.warning("data plane could not say that it lives", problem=str(problem))
 
     async def _announce(self) -> None:
-        lines = [line.name for line in self._lines]
+        # Several lines may do the same.
+        lines = list(dict.fromkeys(line.name for line in self._lines))
         release = version("kurabito")
         await self._database.write(lambda conn: planes.announce(conn, self.name, lines, release, self._lease))
 

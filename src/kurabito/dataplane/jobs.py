@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.held import HEARTBEAT, LEASE, HeldJob, Stopped
+from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.held_row import HEARTBEAT, LEASE, Stopped
 from kurabito.db import Connection, Database, leases
 from kurabito.errors import KurabitoError, LeaseLost
 from kurabito.logs import get_logger

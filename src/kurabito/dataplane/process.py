@@ -5,23 +5,33 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
 from kurabito.dataplane.daemon import DataPlane, Line
 from kurabito.dataplane.delete import delete
 from kurabito.dataplane.hash_job import HashFiles
 from kurabito.dataplane.jobs import Executor, JobLine
 from kurabito.dataplane.manners import step_back
+from kurabito.dataplane.ratelimit import IoLimit
 from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.thumbnail import ThumbnailLine
+from kurabito.dataplane.thumbnail_cleanup import CleanupLine
+from kurabito.dataplane.thumbnail_studio import Studio
+from kurabito.dataplane.wal import WalLine
 from kurabito.db import Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.roles import role_is_ready
+from kurabito.db.sqlite import SqliteDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.rights import DATA_PLANE, READABLE
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.values import JobKind, MediaType
 from kurabito.runtime.presence import fresh_worker_name
 from kurabito.runtime.supervisor import WORKER_NAME
 from kurabito.settings import Settings
+
+_SPARE_THREADS: Final = 4
 
 _log = get_logger(__name__)
 
@@ -34,14 +44,17 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     try:
         # Whoever supervises us knows us by this name, and sees to our rows when we die.
         name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
+        lines = _lines(settings, database, name)
         plane = DataPlane(
             database,
-            _lines(settings, database, name),
+            lines,
             name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
         )
         loop = asyncio.get_running_loop()
+        # Each line keeps a thread busy for as long as it works; the rest is for what the daemon itself asks.
+        loop.set_default_executor(ThreadPoolExecutor(len(lines) + _SPARE_THREADS, "line"))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
         _log.info("data plane started", plane=plane.name, pid=os.getpid())
@@ -59,7 +72,32 @@ def _executors(settings: Settings) -> dict[JobKind, Executor]:
 def _lines(settings: Settings, database: Database, name: str) -> list[Line]:
     """What this data plane does."""
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
-    return [JobLine(database, _executors(settings), name=name, lease=lease, heartbeat=heartbeat)]
+    jobs = JobLine(database, _executors(settings), name=name, lease=lease, heartbeat=heartbeat)
+    cleanup = CleanupLine(database, state=settings.state, name=name, lease=lease, heartbeat=heartbeat)
+    lines: list[Line] = [jobs, *_thumbnail_lines(settings, database, name), cleanup]
+    if isinstance(database, SqliteDatabase):
+        lines.append(WalLine(database, database.connect, name=name, lease=lease, heartbeat=heartbeat))
+    return lines
+
+
+def _thumbnail_lines(settings: Settings, database: Database, name: str) -> list[ThumbnailLine]:
+    """One line for each picture that is drawn at the same time."""
+    at_once = {MediaType.IMAGE: settings.thumbnail_images, MediaType.VIDEO: settings.thumbnail_videos}
+    rate = settings.thumbnail_bytes_per_second
+    return [
+        ThumbnailLine(
+            database,
+            media_type,
+            Studio(media_type),
+            state=settings.state,
+            name=name,
+            limit=IoLimit(database, rate) if rate else None,
+            lease=settings.lease_seconds,
+            heartbeat=settings.heartbeat_seconds,
+        )
+        for media_type, count in at_once.items()
+        for _ in range(count)
+    ]
 
 
 def _open_restricted(settings: Settings) -> Database:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane import scan_ending, scan_files, scan_session
-from kurabito.dataplane.held import HeldJob, Stopped
+from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.held_row import Stopped
 from kurabito.dataplane.ignore import Ignored
 from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.names import as_name

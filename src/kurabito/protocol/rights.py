@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from kurabito.db.leases import LeaseSpec
 from kurabito.db.rights import WriteRights
 from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.thumbnails import CLEANUPS, THUMBNAILS
+from kurabito.protocol.wal import WAL
 
 FINDINGS: Final = {
     "library_files": frozenset(
@@ -62,13 +65,29 @@ _DELETION: Final = {
 
 _PRESENCE: Final = {"data_planes": frozenset({"lines", "version", "heartbeat_at", "expires_at"})}
 
+LEASED: Final = (JOBS, THUMBNAILS, CLEANUPS, WAL)
+"""The tables that a data plane has leases on."""
+
+_PATHS: Final = {spec.table: frozenset().union(*spec.writes.values()) for spec in LEASED}
+
+_LIMITS: Final = {"io_rate_limits": frozenset({"next_available_at_ms", "updated_at"})}
+
 DATA_PLANE: Final = WriteRights(
-    update={"jobs": frozenset().union(*JOBS.writes.values()), **FINDINGS, **_DELETION, **_PRESENCE},
+    update={**_PATHS, **FINDINGS, **_DELETION, **_PRESENCE, **_LIMITS},
     insert=frozenset(
-        {"library_files", "scan_sessions", "scan_findings", "deletion_log", "trash_entries", "data_planes"}
+        {
+            "library_files",
+            "scan_sessions",
+            "scan_findings",
+            "deletion_log",
+            "trash_entries",
+            "data_planes",
+            "io_rate_limits",
+        }
     ),
-    # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash.
-    delete=frozenset({"library_files", "scan_findings", "data_planes"}),
+    # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash. Of thumbnails only
+    # those that are ready or failed go: a trigger keeps the others.
+    delete=frozenset({"library_files", "scan_findings", "data_planes", "thumbnails"}),
     triggered=frozenset({"duplicate_groups"}),
 )
 
@@ -84,6 +103,6 @@ READABLE: Final = _POLICY.union(
 """What a data plane reads: nothing about who may come in."""
 
 
-def rights_of_path(path: str) -> WriteRights:
-    """What one path may write of `jobs`, and nothing else."""
-    return WriteRights(update={JOBS.table: JOBS.writes[path]})
+def rights_of_path(path: str, spec: LeaseSpec = JOBS) -> WriteRights:
+    """What one path may write of a leased table, and nothing else."""
+    return WriteRights(update={spec.table: spec.writes[path]})

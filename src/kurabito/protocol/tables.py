@@ -11,7 +11,20 @@ from kurabito.db.leases import LeaseSpec
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import DeleteMode, LogAction, LogState, TrashExit
 from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import HashAlgorithm, HashPolicy, JobKind, JobStatus, ScanFinding, ScanStatus
+from kurabito.protocol.thumbnails import CLEANUPS, THUMBNAILS
+from kurabito.protocol.values import (
+    CleanupStatus,
+    HashAlgorithm,
+    HashPolicy,
+    JobKind,
+    JobStatus,
+    MediaType,
+    ScanFinding,
+    ScanStatus,
+    ThumbnailFormat,
+    ThumbnailStatus,
+)
+from kurabito.protocol.wal import WAL, CheckpointMode, WalStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,11 @@ class Table:
 
 
 _MOMENTS: Final = {"created_at": "when the row was made", "updated_at": "when it was last written"}
+_LEASE: Final = {
+    "worker_id": "the owner: `name#token`, the token made anew at each claim",
+    "worker_heartbeat_at": "when the owner last wrote",
+    "lease_expires_at": "until when the owner has it",
+}
 
 TABLES: Final = (
     Table(
@@ -66,9 +84,7 @@ TABLES: Final = (
             "error_code": "why it failed or has to be done again: a code, see below",
             "error_message": "the same for people",
             "lost_leases": "how many workers were lost on it; the control plane counts",
-            "worker_id": "the owner: `name#token`, the token made anew at each claim",
-            "worker_heartbeat_at": "when the owner last wrote",
-            "lease_expires_at": "until when the owner has it",
+            **_LEASE,
             "started_at": "when it was last claimed",
             "finished_at": "when it ended",
             **_MOMENTS,
@@ -223,6 +239,91 @@ TABLES: Final = (
             "left_at": "when it did; NULL while it is there",
         },
         {"hash_algorithm": HashAlgorithm, "left_as": TrashExit},
+    ),
+    Table(
+        "thumbnails",
+        "Pictures of files. The control plane admits a row with all that decides what is drawn and where; a data plane draws it.",
+        {
+            "id": "the thumbnail's id",
+            "thumb_key": "names what it shows and how: a file that changed has another key",
+            "file_id": "the file that it is a picture of",
+            "group_key": "which thumbnails go together when they are removed",
+            "media_type": "what it is drawn from",
+            "format": "how it is encoded",
+            "max_dimension": "the longer side has at most so many pixels, from 16 to 4096; nothing is made larger than it is",
+            "source_size_bytes": "the size of the file that was meant; one of another size is not drawn",
+            "source_mtime_ns": "its mtime likewise",
+            "output_path": "where the picture goes, below `thumbs` in the state folder; rules as for `relative_path`",
+            "status": "where it stands",
+            "width": "of the picture",
+            "height": "of the picture",
+            "bytes_size": "its size as a file",
+            "error_code": "why it failed",
+            "error_message": "the same for people",
+            "error_count": "how often it failed, or its worker was lost, since it was last ready",
+            "retry_after": "before this moment the control plane does not ask again",
+            **_LEASE,
+            "started_at": "when it was last claimed",
+            "finished_at": "when it ended",
+            **_MOMENTS,
+        },
+        {
+            "media_type": MediaType,
+            "format": ThumbnailFormat,
+            "status": ThumbnailStatus,
+            "error_code": ErrorCode,
+        },
+        THUMBNAILS,
+    ),
+    Table(
+        "thumbnail_cleanup_jobs",
+        "Groups whose thumbnails are to be removed: rows that are ready or failed, and their files. At most one for a group waits or runs.",
+        {
+            "id": "the id",
+            "group_key": "the group",
+            "status": "where it stands",
+            "execute_after": "before this moment it is not begun",
+            "error_code": "why it failed",
+            "error_message": "the same for people",
+            **_LEASE,
+            "finished_at": "when it ended",
+            **_MOMENTS,
+        },
+        {"status": CleanupStatus, "error_code": ErrorCode},
+        CLEANUPS,
+    ),
+    Table(
+        "io_rate_limits",
+        "When the next read may begin, for everybody who reads under the same limit. The limit itself is a setting.",
+        {
+            "bucket_key": "which limit; there is one, `thumbnail_io_global`",
+            "next_available_at_ms": "when, in milliseconds since the epoch",
+            **_MOMENTS,
+        },
+    ),
+    Table(
+        "wal_maintenance_jobs",
+        "Checkpoints that were asked for: SQLite's log is moved into its file. On PostgreSQL there are none.",
+        {
+            "id": "the checkpoint's id; at most one is pending, running or retryable",
+            "requested_mode": "how thorough it is to be, in the words of `PRAGMA wal_checkpoint`",
+            "reason": "why it was asked for",
+            "status": "where it stands",
+            "execute_after": "not before this moment",
+            "retry_count": "how many attempts had to be given up",
+            "retry_after": "not again before this moment, when it is retryable",
+            "checkpoint_busy": "what SQLite said last: 1 when somebody was in the way",
+            "checkpoint_log_frames": "likewise: how many frames the log had; -1 when it could not be looked at",
+            "checkpointed_frames": "likewise: how many of them are in the file now; -1 as above",
+            "error_code": "why it failed or has to be done again: a code, see below",
+            "error_message": "the same for people",
+            **_LEASE,
+            "started_at": "when it was last claimed",
+            "finished_at": "when the last attempt ended",
+            **_MOMENTS,
+        },
+        {"requested_mode": CheckpointMode, "status": WalStatus, "error_code": ErrorCode},
+        WAL,
     ),
     Table(
         "data_planes",

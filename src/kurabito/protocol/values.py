@@ -66,6 +66,40 @@ class ScanFinding(StrEnum):
     UNSEEN = "unseen"
 
 
+class ThumbnailStatus(StrEnum):
+    """Where a thumbnail stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    READY = "ready"
+    FAILED = "failed"
+    """The control plane may ask again, once `retry_after` is reached."""
+
+
+class MediaType(StrEnum):
+    """What a thumbnail is drawn from."""
+
+    IMAGE = "image"
+    VIDEO = "video"
+
+
+class ThumbnailFormat(StrEnum):
+    """How a thumbnail is encoded."""
+
+    JPEG = "jpeg"
+    WEBP = "webp"
+
+
+class CleanupStatus(StrEnum):
+    """Where the removal of a group's thumbnails stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    """It stays so until the control plane schedules it again."""
+
+
 _FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED})
 SLOT_KINDS = frozenset({JobKind.SCAN, JobKind.HASH})
 """The kinds of which at most one job is pending or running at any moment."""

@@ -29,7 +29,11 @@ PROTOCOL = (
     "deletion_steps",
     "deletion_log",
     "trash_entries",
+    "wal_maintenance_jobs",
     "data_planes",
+    "thumbnails",
+    "thumbnail_cleanup_jobs",
+    "io_rate_limits",
 )
 ADD_JOB = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES ('j', 'scan', :status, :now, :now)"
 ADD_FILE = (
