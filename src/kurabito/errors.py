@@ -36,6 +36,17 @@
     │   ├── DeletionNotAllowed  the setting allow_delete is off
     │   ├── TrashNotFound       no entry of the trash has that id           (also LookupError)
     │   └── TrashConflict       the entry left the trash, or is about to
+    ├── ThumbnailError
+    │   ├── ThumbnailNotFound   no thumbnail has that key                   (also LookupError)
+    │   ├── ThumbnailNotReady   it is not drawn yet, or could not be
+    │   ├── FileNotKnown        no file has that id, or it is missing       (also LookupError)
+    │   ├── NothingToDraw       the file is neither an image nor a video
+    │   └── ThumbnailsFull      as many thumbnails wait as may
+    ├── MaintenanceError
+    │   ├── NoWal               only SQLite has a log to checkpoint
+    │   ├── CheckpointNotAllowed the log may not be truncated here
+    │   ├── CheckpointTooSoon   the last checkpoint has only just ended
+    │   └── CheckpointNotFound  no checkpoint was asked for yet             (also LookupError)
     ├── FeedError
     │   ├── FeedUnreadable      what came is not a feed
     │   ├── FetcherRefused      the service that should read a feed did not take it
@@ -675,6 +686,81 @@ class ConflictResolved(DownloadError):
 
     code = "conflict_resolved"
     status = 409
+
+
+class ThumbnailError(KurabitoError):
+    """Something about thumbnails could not be done."""
+
+    code = "thumbnail"
+
+
+class ThumbnailNotFound(ThumbnailError, LookupError):
+    """No thumbnail has that key."""
+
+    code = "thumbnail_not_found"
+    status = 404
+
+
+class ThumbnailNotReady(ThumbnailError):
+    """The thumbnail is not drawn yet, or could not be."""
+
+    code = "thumbnail_not_ready"
+    status = 404
+
+
+class FileNotKnown(ThumbnailError, LookupError):
+    """No file has that id, or it is missing."""
+
+    code = "file_not_found"
+    status = 404
+
+
+class NothingToDraw(ThumbnailError):
+    """The file is neither an image nor a video."""
+
+    code = "nothing_to_draw"
+    status = 409
+
+
+class ThumbnailsFull(ThumbnailError):
+    """As many thumbnails wait as may."""
+
+    code = "thumbnails_full"
+    status = 429
+
+
+class MaintenanceError(KurabitoError):
+    """Something about looking after the database could not be done."""
+
+    code = "maintenance"
+
+
+class NoWal(MaintenanceError):
+    """Only SQLite has a log to checkpoint."""
+
+    code = "no_wal"
+    status = 409
+
+
+class CheckpointNotAllowed(MaintenanceError):
+    """The setting `wal_truncate` is off."""
+
+    code = "checkpoint_not_allowed"
+    status = 409
+
+
+class CheckpointTooSoon(MaintenanceError):
+    """The last checkpoint has only just ended."""
+
+    code = "checkpoint_too_soon"
+    status = 429
+
+
+class CheckpointNotFound(MaintenanceError, LookupError):
+    """No checkpoint was asked for yet."""
+
+    code = "checkpoint_not_found"
+    status = 404
 
 
 class PermanentError(KurabitoError):

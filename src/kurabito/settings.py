@@ -120,6 +120,18 @@ class Settings(BaseSettings):
     )
     dataplane_nice: int = Field(10, ge=0, le=19, description="how much the data plane leaves the processor to others")
     dataplane_io: Literal["idle", "normal"] = Field("idle", description="idle: others have the disks first")
+    thumbnail_images: int = Field(3, ge=0, le=64, description="how many images a data plane draws at the same time")
+    thumbnail_videos: int = Field(1, ge=0, le=64, description="how many videos a data plane draws at the same time")
+    thumbnail_bytes_per_second: int | None = Field(
+        None, gt=0, description="what all data planes together may read for thumbnails; none: no limit"
+    )
+    thumbnail_capacity: int = Field(50_000, ge=1, description="how many thumbnails may wait to be drawn")
+    thumbnail_cleanup_delay: Seconds = Field(
+        600.0, description="seconds until the thumbnails of a group that nobody needs are removed"
+    )
+    wal_interval: Seconds = Field(900.0, description="seconds between two checkpoints of SQLite's log, unless forced")
+    wal_limit_mb: int = Field(128, ge=1, description="MiB of SQLite's log from which on it is checkpointed by itself")
+    wal_truncate: bool = Field(False, description="whether a checkpoint may also empty the log's file")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is written")
     log_format: Literal["auto", "human", "json"] = Field("auto", description="auto: human in a terminal, else JSON")
 

@@ -34,6 +34,7 @@ async def test_everything_the_page_can_show_is_there(
     own = tmp_path_factory.mktemp("own") / "my films"
     await _a_folder_is_kept(tab, demo["url"], own)
     await _duplicates_go_and_come_back(tab, demo["url"], own)
+    await _pictures_are_drawn(tab, demo["url"])
 
 
 async def _comes(place: Locator, text: str) -> None:
@@ -133,3 +134,21 @@ async def _duplicates_go_and_come_back(page: Page, url: str, own: Path) -> None:
     await entry.get_by_role("button", name="Put back").click()
     await _comes(page.locator("#trash"), "The trash is empty.")
     assert (own / "one again.mkv").read_bytes() == b"a film of my own" * 100_000
+
+
+async def _pictures_are_drawn(page: Page, url: str) -> None:
+    """The demo's drawings are seen where they lie and where they are duplicates; what is no picture has its place."""
+    await page.goto(f"{url}/library/2")
+    drawing = page.locator("tr", has_text="storehouse 3.png").locator(".thumb img")
+    await drawing.scroll_into_view_if_needed(timeout=PATIENCE)
+    assert await drawing.evaluate("(it) => [it.naturalWidth, it.naturalHeight]") == [320, 180]
+    await expect(page.locator("tr", has_text="films").locator("[data-drawn=failed]").first).to_be_visible(
+        timeout=PATIENCE
+    )
+    await page.get_by_role("link", name="Duplicates", exact=True).click()
+    group = page.locator(".entry.group", has_text="poster.png")
+    await group.scroll_into_view_if_needed()
+    await expect(group.locator(".thumb img")).to_be_visible(timeout=PATIENCE)
+    await page.goto(f"{url}/system")
+    await expect(page.locator("#thumbnails")).to_contain_text("Drawn")
+    await expect(page.locator("#planes-title + div")).to_contain_text("wal")

@@ -29,6 +29,7 @@ Every error has the one shape `{"error": {"code": "…", "message": "…"}}`. Li
 _TAGS: Final = [
     {"name": "tasks", "description": "Ask for work, look at it, cancel it, have it done again."},
     {"name": "duplicates", "description": "Files with the same content, plans to keep one of them, and the trash."},
+    {"name": "thumbnails", "description": "Pictures of files, drawn when they are asked for."},
     {"name": "live", "description": "Follow what happens."},
     {"name": "external workers", "description": "Do the work, in any language."},
     {"name": "libraries", "description": "The folders that are kept, their files, and their scans."},

@@ -29,6 +29,7 @@ _MEANINGS: Final = {
     413: "The body, the payload or the result is too large",
     421: "The name in the Host header is not one of ours",
     422: "A value was refused; the message names the field",
+    429: "Too much at once, or too soon; try again later",
     502: "Something outside did not answer as it should; nothing was changed",
     503: "The database does not answer; try again later",
     504: "Something outside took too long; nothing was changed",

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kurabito.app.demo_pictures import draw_poster
+
 SHOWS: Final = "Shows"
 ARCHIVE: Final = "Old disk"
 _KIB: Final = 1024
@@ -20,11 +22,11 @@ _FIRST_DAY: Final = 1_700_000_000
 
 
 class Copy(NamedTuple):
-    """A file: where it lies, which content it has, and how large that is."""
+    """A file: where it lies, which content it has, and how large that is, unless it is a picture."""
 
     path: str
     content: str
-    kib: int
+    kib: int = 0
     linked_to: str | None = None
 
 
@@ -36,9 +38,15 @@ def make_files(folder: Path) -> None:
         if copy.linked_to is not None:
             path.hardlink_to(folder / copy.linked_to)
             continue
-        path.write_bytes(random.Random(copy.content).randbytes(copy.kib * _KIB))  # noqa: S311 - made-up contents
+        path.write_bytes(_content_of(copy))
         moment = _FIRST_DAY + day * _DAY
         os.utime(path, (moment, moment))
+
+
+def _content_of(copy: Copy) -> bytes:
+    if copy.path.endswith(".png"):
+        return draw_poster(copy.content)
+    return random.Random(copy.content).randbytes(copy.kib * _KIB)  # noqa: S311 - made-up contents
 
 
 def _collection() -> Iterator[Copy]:
@@ -61,11 +69,13 @@ def _collection() -> Iterator[Copy]:
     yield Copy(f"{ARCHIVE}/films/{film}.mkv", film, 900)
     yield Copy(f"{ARCHIVE}/to sort/gate.final.FINAL.mkv", film, 900)
     for place in ("The Storehouse at Dawn", "蔵の番人", "Watch next"):
-        yield Copy(f"{SHOWS}/{place}/poster.jpg", "poster of the storehouse", 48)
+        yield Copy(f"{SHOWS}/{place}/poster.png", "poster of the storehouse")
     # There are two of this name, which only their keeper can tell apart.
     for number in range(1, 4):
         name = f"The Lantern - {number:02}"
         yield Copy(f"{SHOWS}/The Lantern/{name}.mkv", name, 120 + 4 * number)
+    for number in range(1, 9):
+        yield Copy(f"{ARCHIVE}/drawings/storehouse {number}.png", f"drawing {number}")
     long = ("An Extraordinarily Long Title " * 8).strip()
     yield Copy(f"{SHOWS}/Specials/{long}.mkv", long, 64)
     yield Copy(f"{SHOWS}/incoming/{long}.mkv", long, 64)

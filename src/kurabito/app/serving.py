@@ -18,11 +18,12 @@ from kurabito.api import Live, TaskMeter
 from kurabito.app.built_in import open_built_in
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.downloading import Downloading, open_downloading, refuse_shared_root
+from kurabito.app.drawn import open_drawn
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
-from kurabito.app.site import build_site, open_access, open_trash
+from kurabito.app.site import build_site, open_access, open_trash, open_wal
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
@@ -30,6 +31,7 @@ from kurabito.clock import SystemClock
 from kurabito.downloads.wire import RemoteDownloaders
 from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
+from kurabito.maintenance.wal_watch import WalWatch
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Queue, Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -115,6 +117,7 @@ async def serve(
                 open_trash(settings, queue.database),
                 following.tasks,
                 downloading,
+                open_drawn(settings, queue.database).sweeper,
             )
             about = open_metadata(settings, queue, outbound)
             await asyncio.to_thread(about.posters.prepare)
@@ -127,6 +130,7 @@ async def serve(
                 until_the_end.push_async_callback(stage.close)
                 await stage.open(queue, shelves, following, downloading)
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher, about.actor]
+            services.append(WalWatch(open_wal(settings, queue.database)))
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")

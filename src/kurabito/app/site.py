@@ -31,11 +31,15 @@ from kurabito.api import (
     scan_tasks,
     services,
     subscriptions,
+    thumbs,
     title_rules,
     trash,
+    wal,
 )
 from kurabito.api.doors import BodyLimit, Doors
+from kurabito.app.database import sqlite_file
 from kurabito.app.downloading import Downloading, open_downloading
+from kurabito.app.drawn import open_drawn
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.metadata import MetadataParts, open_metadata
 from kurabito.app.shelves import Shelves, open_shelves
@@ -48,6 +52,7 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates import Duplicates
 from kurabito.library.waste import Waste
+from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
@@ -98,6 +103,17 @@ def open_trash(settings: Settings, database: Database) -> Trash:
     return Trash(database, days=settings.trash_days, may_purge=settings.allow_delete)
 
 
+def open_wal(settings: Settings, database: Database) -> WalMaintenance:
+    """The checkpoints of the database, as far as it has a log of that kind."""
+    return WalMaintenance(
+        database,
+        sqlite_file(settings),
+        interval=settings.wal_interval,
+        limit=settings.wal_limit_mb * 2**20,
+        may_truncate=settings.wal_truncate,
+    )
+
+
 def build_site(
     settings: Settings,
     queue: SqlQueue,
@@ -126,6 +142,7 @@ def build_site(
         return explain(settings)
 
     planes = DataPlanes(queue.database)
+    checkpoints, drawn = open_wal(settings, queue.database), open_drawn(settings, queue.database)
     groups, rubbish = Duplicates(queue.database), open_trash(settings, queue.database)
     known, glances, own_rules = (
         Catalog(queue.database, downloading.taking),
@@ -159,6 +176,8 @@ def build_site(
             downloads.router(downloading.downloads),
             filters.router(downloading.filters),
             conflicts.router(downloading.conflicts),
+            thumbs.router(drawn.thumbnails, drawn.pictures, drawn.cleanups, drawn.measure),
+            wal.router(checkpoints),
         ],
     )
     pages = create_web(
@@ -169,6 +188,8 @@ def build_site(
         login_limit=access.login_limit,
         settings=explained,
         openapi=api.openapi,
+        log=checkpoints,
+        thumbnails=drawn.measure,
         further=[
             partial(
                 library_page.router,

@@ -7,7 +7,7 @@ from typing import Final
 
 from kurabito.db import Connection, Database, leases
 from kurabito.protocol import planes
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.rights import LEASED
 from kurabito.runtime.supervisor import Supervisor
 from kurabito.settings import PREFIX, Settings
 
@@ -27,7 +27,7 @@ def supervised_plane(settings: Settings, database: Database) -> Supervisor:
 
 
 class _Planes:
-    """Sees to what a dead data plane left: it is no longer on the list, and its job goes to another at once."""
+    """Sees to what a dead data plane left: it is no longer on the list, and what it held goes to another at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,9 +35,9 @@ class _Planes:
     async def expire_worker(self, name: str) -> int:
         def bury(conn: Connection) -> int:
             planes.depart(conn, name)
-            return leases.expire(conn, JOBS, name)
+            return sum(leases.expire(conn, spec, name) for spec in LEASED)
 
         return await self._database.write(bury)
 
     async def recover(self) -> int:
-        return await self._database.write(lambda conn: len(leases.recover(conn, JOBS)))
+        return await self._database.write(lambda conn: sum(len(leases.recover(conn, spec)) for spec in LEASED))

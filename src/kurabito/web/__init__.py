@@ -9,9 +9,11 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 
 from kurabito.access import LoginLimit, Passwords, Sessions
 from kurabito.clock import Clock, SystemClock
+from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
+from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.web import assets, failures, login, now, reference, system, tasks
 from kurabito.web.addresses import Addresses
 from kurabito.web.pages import Pages
@@ -29,6 +31,8 @@ def create_web(
     login_limit: LoginLimit,
     settings: Callable[[], Sequence[Origin]],
     openapi: Callable[[], Mapping[str, Any]],
+    log: WalMaintenance | None = None,
+    thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
     further: Sequence[Callable[[Pages], APIRouter]] = (),
     waiting: Callable[[], Awaitable[int]] | None = None,
     base_path: str = "",
@@ -54,7 +58,7 @@ def create_web(
     for routes in (
         now.router(pages, queue),
         tasks.router(pages, queue),
-        system.router(pages, queue, planes, settings=settings),
+        system.router(pages, queue, planes, settings=settings, log=log, thumbnails=thumbnails),
         reference.router(pages, openapi),
         *(make(pages) for make in further),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from kurabito.access import Principal
 from kurabito.clock import Clock, to_datetime
 from kurabito.runtime import TaskState
+from kurabito.thumbnails.keys import media_type_of
 from kurabito.web.addresses import Addresses
 from kurabito.web.assets import Assets
 from kurabito.web.languages import catalogues, with_code
@@ -44,8 +46,10 @@ class Pages:
             address=addresses.to,
             asset=lambda name: addresses.base_path + assets.path(name),
             languages=catalogues(),
+            media_type_of=media_type_of,
             navigation=NAVIGATION,
             payload_of=shown_payload,
+            seconds=lambda count: timedelta(seconds=count),
             result_of=shown_result,
             states=tuple(TaskState),
             themes=THEMES,

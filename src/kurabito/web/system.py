@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
 from kurabito.clock import to_datetime
+from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue, TaskState
 from kurabito.settings import DEFAULT, Origin
+from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.web.pages import Pages
 
 _MOST_LEASES: Final = 50
 
 
-def router(pages: Pages, queue: Queue, planes: Planes, *, settings: Callable[[], Sequence[Origin]]) -> APIRouter:
+def router(
+    pages: Pages,
+    queue: Queue,
+    planes: Planes,
+    *,
+    settings: Callable[[], Sequence[Origin]],
+    log: WalMaintenance | None = None,
+    thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
+) -> APIRouter:
     """The page about the program itself."""
     routes = APIRouter()
     started = to_datetime(pages.clock.now())
@@ -29,6 +39,7 @@ def router(pages: Pages, queue: Queue, planes: Planes, *, settings: Callable[[],
             queue.workers(), planes.living(), queue.list(state=TaskState.RUNNING, limit=_MOST_LEASES)
         )
         chosen = settings()
+        has_log = log is not None and log.has_log
         return pages.show(
             request,
             "system.html",
@@ -41,6 +52,9 @@ def router(pages: Pages, queue: Queue, planes: Planes, *, settings: Callable[[],
             default=DEFAULT,
             python=platform.python_version(),
             started=started,
+            wal=await log.metrics() if log and has_log else None,
+            checkpoint=await log.find_latest() if log and has_log else None,
+            thumbnails=await thumbnails() if thumbnails else None,
         )
 
     return routes

@@ -115,11 +115,13 @@ async def listening(app: ASGIApp, live: Live, *, send_buffer: int | None = None)
 
 @asynccontextmanager
 async def serving(
-    url: str, *, lease: float = 30.0, state: Path = Path("/nowhere"), acting: bool = False
+    url: str, *, lease: float = 30.0, state: Path = Path("/nowhere"), acting: bool = False, **others: Any
 ) -> AsyncIterator[Site]:
     """The whole API over the queue at this URL; with `acting`, metadata is filled in as well, which makes tasks."""
     meter = TaskMeter()
-    settings = Settings(api_key=KEY, state=state, database=url, lease_seconds=lease, heartbeat_seconds=lease / 6)
+    settings = Settings(
+        api_key=KEY, state=state, database=url, lease_seconds=lease, heartbeat_seconds=lease / 6, **others
+    )
     async with (
         open_queue(url) as queue,
         Live(queue, hear=meter.note) as live,

@@ -41,6 +41,7 @@ BEYOND_SCHEMAS = {
     "preview_title_rule",
     "register_service",
     "replace_title_rule",
+    "request_thumbnails",
 }
 # They pass on what others answer, and say 502 when that is nothing.
 ASKING_OTHERS = {"preview_subscription"}

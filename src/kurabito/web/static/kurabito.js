@@ -45,6 +45,8 @@ function setText(element, text) {
 
 // Changes only what differs, so that focus, selection, scroll and open confirmations stay where they are.
 function morph(old, wanted) {
+  // The picture of the same file stays as it is.
+  if (old.dataset.thumb && old.dataset.thumb === wanted.dataset.thumb) return;
   for (const { name } of [...old.attributes]) {
     if (!wanted.hasAttribute(name) && !THE_READERS.has(name)) old.removeAttribute(name);
   }
@@ -81,6 +83,7 @@ function swap(page) {
     if (wanted) morph(region, wanted);
   }
   tellTimes();
+  watchThumbs();
 }
 
 async function load(address, options = {}) {
@@ -178,6 +181,61 @@ document.addEventListener("keydown", (event) => {
   open.open = false;
   open.querySelector("summary").focus();
 });
+
+// Pictures of files. Those in view are asked for together, until each is drawn or cannot be.
+const THUMBS_AT_ONCE = 500;
+const FIRST_LOOK = 300;
+const unseen = new Set();
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) isIntersecting ? unseen.add(target) : unseen.delete(target);
+  askForThumbs();
+}, { rootMargin: "50%" });
+
+function watchThumbs() {
+  for (const place of document.querySelectorAll("[data-thumb]:not([data-drawn])")) sight.observe(place);
+}
+
+let asking = null;
+
+function askForThumbs() {
+  asking ??= (async () => {
+    for (let pause = FIRST_LOOK; unseen.size && !document.hidden; pause = Math.min(LONGEST_WAIT, pause * 1.5)) {
+      const places = [...unseen].filter((place) => place.isConnected || !unseen.delete(place)).slice(0, THUMBS_AT_ONCE);
+      const answers = places.length ? await thumbsOf(places) : new Map();
+      if (!answers) break;
+      for (const place of places) settleThumb(place, answers.get(Number(place.dataset.thumb)));
+      if (unseen.size) await new Promise((done) => setTimeout(done, pause));
+    }
+    asking = null;
+  })();
+}
+
+async function thumbsOf(places) {
+  const body = JSON.stringify({ file_ids: [...new Set(places.map((place) => Number(place.dataset.thumb)))] });
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const answer = await fetch(`${document.body.dataset.thumbs}/request`, { method: "POST", headers, body });
+    return answer.ok ? new Map((await answer.json()).items.map((item) => [item.file_id, item])) : null;
+  } catch {
+    // They are asked for again with the next look at the page.
+    return null;
+  }
+}
+
+function settleThumb(place, item) {
+  if (!item || ["pending", "running"].includes(item.status) || item.error?.code === "thumbnails_full") return;
+  unseen.delete(place);
+  sight.unobserve(place);
+  place.dataset.drawn = item.status;
+  if (item.status !== "ready") return;
+  const picture = new Image();
+  picture.alt = "";
+  picture.src = `${document.body.dataset.thumbs}/${item.key}/content`;
+  picture.onload = () => place.replaceChildren(picture);
+}
+
+watchThumbs();
+document.addEventListener("visibilitychange", askForThumbs);
 
 const MOVES = ["Enqueued", "Started", "Succeeded", "Failed", "RetryScheduled", "Dead", "Cancelled"];
 let stream = null;

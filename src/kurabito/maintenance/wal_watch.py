@@ -1,0 +1,36 @@
+"""Looks at the size of SQLite's log from time to time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.errors import KurabitoError
+from kurabito.logs import get_logger
+from kurabito.maintenance.wal import WalMaintenance
+
+_EVERY: Final = 60.0
+
+_log = get_logger(__name__)
+
+
+class WalWatch:
+    """Has the log checkpointed when it grows too large."""
+
+    def __init__(self, maintenance: WalMaintenance, clock: Clock | None = None) -> None:
+        self._maintenance = maintenance
+        self._clock = clock or SystemClock()
+
+    async def run(self) -> None:
+        """Go on until cancelled."""
+        never = asyncio.Event()
+        while True:
+            try:
+                asked = await self._maintenance.look_after()
+            except KurabitoError as problem:
+                _log.warning("the size of the log could not be seen to", problem=str(problem))
+            else:
+                if asked is not None:
+                    _log.info("checkpoint asked for", checkpoint=asked.id, reason=asked.reason)
+            await self._clock.wait(never, _EVERY)

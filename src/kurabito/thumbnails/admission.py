@@ -1,0 +1,196 @@
+"""Asking for pictures. What is known is answered at once; what is not may wait to be drawn, as long as there is room."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from kurabito.clock import from_datetime, to_datetime
+from kurabito.db import Connection, Database, Dialect
+from kurabito.db.port import Row
+from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
+from kurabito.protocol.values import MediaType, ThumbnailFormat, ThumbnailStatus
+from kurabito.thumbnails.keys import Drawing, Source, output_path, thumb_key
+from kurabito.thumbnails.queries import queries
+
+CAPACITY: Final = 50_000
+MOST_AT_ONCE: Final = 500
+_LOCK: Final = 4_705_112_008
+"""Whoever admits does so alone; PostgreSQL's lock for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thumbnail:
+    """A picture at one moment."""
+
+    key: str
+    file_id: int
+    group_key: str
+    media_type: MediaType
+    format: ThumbnailFormat
+    max_dimension: int
+    output_path: str
+    status: ThumbnailStatus
+    width: int | None
+    height: int | None
+    bytes_size: int | None
+    error_code: str | None
+    error_message: str | None
+    error_count: int
+    retry_after: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file of which there will be no picture, and why."""
+
+    file_id: int
+    error: ThumbnailError
+
+
+Answer = Thumbnail | Refused
+
+
+class Thumbnails:
+    """The pictures of one database."""
+
+    def __init__(self, database: Database, *, capacity: int = CAPACITY) -> None:
+        self._database = database
+        self._capacity = capacity
+
+    @property
+    def capacity(self) -> int:
+        """How many may wait."""
+        return self._capacity
+
+    async def request(self, file_id: int, drawing: Drawing) -> Thumbnail:
+        """Ask for the picture of a file; raises FileNotKnown, NothingToDraw or ThumbnailsFull."""
+        (answer,) = await self.request_many([file_id], drawing)
+        if isinstance(answer, Refused):
+            raise answer.error
+        return answer
+
+    async def request_many(self, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
+        """Ask for the pictures of files; an answer for each, in the same order."""
+        if len(file_ids) > MOST_AT_ONCE:
+            raise InvalidInput("file_ids", f"must be at most {MOST_AT_ONCE} files, got {len(file_ids)}")
+        # A page asks again until its pictures are there, and must not wait each time for those who write.
+        answers, is_complete = await self._database.read(lambda conn: _look(conn, file_ids, drawing))
+        if is_complete:
+            return answers
+        return await self._database.write(lambda conn: self._admit(conn, file_ids, drawing))
+
+    async def get(self, key: str) -> Thumbnail:
+        """The picture with this key; raises ThumbnailNotFound."""
+        row = await self._database.read(lambda conn: conn.one(queries(conn).get, {"thumb_key": key}))
+        if row is None:
+            raise ThumbnailNotFound(f"no thumbnail has the key {key!r}; ask for one with POST /api/v1/thumbs/request")
+        return _thumbnail(row)
+
+    async def draw_again(self, key: str) -> None:
+        """Have a picture drawn once more whose file is lost."""
+        await self._database.write(lambda conn: conn.run(queries(conn).draw_again, {"thumb_key": key}))
+
+    def _admit(self, conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
+        sql = queries(conn)
+        if conn.dialect is Dialect.POSTGRES:
+            conn.one(sql.lock, {"lock": _LOCK})
+        wanted = [_row(source, drawing) for source in _sources(conn, file_ids).values() if source.media_type]
+        values = {"rows": json.dumps(wanted), "capacity": self._capacity}
+        conn.run(sql.requeue, values)
+        conn.run(sql.admit, values)
+        return _look(conn, file_ids, drawing)[0]
+
+
+def source_of(row: Row) -> Source | None:
+    """The file of a row of `library_files`; None when it is not there any more."""
+    file_id, path, size, mtime, is_missing, needs_hash, algorithm, content_hash = row
+    if file_id is None or is_missing:
+        return None
+    is_hashed = not needs_hash and algorithm is not None and content_hash is not None
+    return Source(file_id, path, size, mtime, f"{algorithm}:{bytes(content_hash).hex()}" if is_hashed else None)
+
+
+def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, Source]:
+    rows = conn.all(queries(conn).files, {"rows": json.dumps(sorted(set(file_ids)))})
+    return {source.file_id: source for source in map(source_of, rows) if source is not None}
+
+
+def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[list[Answer], bool]:
+    """What is to be said of each file now, and whether nothing could be changed about that by admitting."""
+    sources = _sources(conn, file_ids)
+    keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
+    listed = json.dumps([{"thumb_key": key} for key in keys.values()])
+    known = {row[0]: _thumbnail(row) for row in conn.all(queries(conn).known, {"rows": listed})}
+    answers: list[Answer] = []
+    is_complete = True
+    for file_id in file_ids:
+        source = sources.get(file_id)
+        if source is None:
+            error: ThumbnailError = FileNotKnown(f"no file has the id {file_id}, or it is missing; scan its library")
+            answers.append(Refused(file_id, error))
+        elif source.media_type is None:
+            error = NothingToDraw(f"the file {file_id} is neither an image nor a video by its name")
+            answers.append(Refused(file_id, error))
+        elif (found := known.get(keys[file_id])) is not None:
+            answers.append(found)
+            is_complete = is_complete and not _may_be_tried_again(found, conn.now())
+        else:
+            is_complete = False
+            error = ThumbnailsFull("as many thumbnails wait as may; ask again when some are drawn")
+            answers.append(Refused(file_id, error))
+    return answers, is_complete
+
+
+def _may_be_tried_again(thumbnail: Thumbnail, now: int) -> bool:
+    if thumbnail.status is not ThumbnailStatus.FAILED:
+        return False
+    return thumbnail.retry_after is None or from_datetime(thumbnail.retry_after) <= now
+
+
+def _row(source: Source, drawing: Drawing) -> dict[str, Any]:
+    key = thumb_key(source, drawing)
+    return {
+        "thumb_key": key,
+        "file_id": source.file_id,
+        "group_key": source.group_key,
+        "media_type": source.media_type,
+        "format": drawing.format,
+        "max_dimension": drawing.max_dimension,
+        "source_size_bytes": source.size_bytes,
+        "source_mtime_ns": source.mtime_ns,
+        "output_path": output_path(key, drawing),
+    }
+
+
+def _thumbnail(row: Row) -> Thumbnail:
+    (
+        key, file_id, group_key, media_type, format_, max_dimension, path, status, width, height, bytes_size,
+        error_code, error_message, error_count, retry_after, created, updated, finished,
+    ) = row  # fmt: skip
+    return Thumbnail(
+        key=key,
+        file_id=file_id,
+        group_key=group_key,
+        media_type=MediaType(media_type),
+        format=ThumbnailFormat(format_),
+        max_dimension=max_dimension,
+        output_path=path,
+        status=ThumbnailStatus(status),
+        width=width,
+        height=height,
+        bytes_size=bytes_size,
+        error_code=error_code,
+        error_message=error_message,
+        error_count=error_count,
+        retry_after=None if retry_after is None else to_datetime(retry_after),
+        created_at=to_datetime(created),
+        updated_at=to_datetime(updated),
+        finished_at=None if finished is None else to_datetime(finished),
+    )

@@ -1,0 +1,70 @@
+"""When the pictures of a group are removed. A data plane does it, once nothing of the group waits to be drawn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kurabito.clock import SECOND, to_datetime
+from kurabito.db import Connection, Database
+from kurabito.db.port import Row
+from kurabito.errors import InvalidInput
+from kurabito.protocol.values import CleanupStatus
+from kurabito.thumbnails.queries import queries
+
+DELAY: Final = 600.0
+"""Seconds in which somebody may look at the group once more."""
+GROUP_PATTERN: Final = "(blake3|sha256):[0-9a-f]{64}|file:[1-9][0-9]{0,18}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanup:
+    """The removal of a group's pictures."""
+
+    id: int
+    group_key: str
+    status: CleanupStatus
+    execute_after: datetime
+    error_code: str | None
+    error_message: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Cleanups:
+    """The removals of one database."""
+
+    def __init__(self, database: Database, *, delay: float = DELAY) -> None:
+        self._database = database
+        self._delay = round(delay * SECOND)
+
+    async def schedule(self, group_key: str) -> Cleanup:
+        """Have the pictures of a group removed after a while; a removal that waits or runs already is given instead."""
+        if not re.fullmatch(GROUP_PATTERN, group_key):
+            raise InvalidInput("group_key", f"must be like blake3:…, sha256:… or file:7, got {group_key!r}")
+        return await self._database.write(lambda conn: self.schedule_in(conn, group_key))
+
+    def schedule_in(self, conn: Connection, group_key: str) -> Cleanup:
+        """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
+        sql, values = queries(conn), {"group_key": group_key, "delay": self._delay}
+        if not conn.run(sql.take_up_cleanup, values):
+            conn.run(sql.schedule_cleanup, values)
+        row = conn.one(sql.active_cleanup, {"group_key": group_key})
+        assert row is not None
+        return _cleanup(row)
+
+
+def _cleanup(row: Row) -> Cleanup:
+    cleanup_id, group_key, status, execute_after, error_code, error_message, created, finished = row
+    return Cleanup(
+        id=cleanup_id,
+        group_key=group_key,
+        status=CleanupStatus(status),
+        execute_after=to_datetime(execute_after),
+        error_code=error_code,
+        error_message=error_message,
+        created_at=to_datetime(created),
+        finished_at=None if finished is None else to_datetime(finished),
+    )

@@ -1,0 +1,107 @@
+"""Pictures appear on the pages when they are drawn, many for one request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import Page, Request, expect
+
+from kurabito.app.demo_pictures import draw_poster
+from kurabito.app.shelves import open_shelves
+from kurabito.db import Connection
+from kurabito.library.libraries import Care
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Fit, Picture, Stage
+
+FILE = """
+INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, device, inode, needs_hash, hash_algorithm,
+                           content_hash, created_at, updated_at)
+VALUES (1, :path, 9, 1700000000000000000, 1, :inode, 0, 'blake3', :hash, :now, :now)
+"""
+DRAWABLE = 40
+
+
+async def furnish(stage: Stage, folder: Path) -> None:
+    await open_shelves(stage.settings, stage.queue).libraries.create(str(folder), Care(name="drawings"))
+
+    def know(conn: Connection) -> None:
+        for number in range(DRAWABLE):
+            # Each is there twice, in two folders.
+            path = f"{'again' if number % 2 else 'drawings'}/{number // 2:02}.png"
+            conn.run(FILE, {"path": path, "inode": number, "hash": bytes([number // 2]) * 32})
+        conn.run(FILE, {"path": "notes.txt", "inode": 99, "hash": b"n" * 32})
+
+    await stage.queue.database.write(know)
+
+
+async def draw(stage: Stage) -> None:
+    """What a data plane does."""
+    rows = await stage.queue.database.read(lambda conn: conn.all("SELECT output_path FROM thumbnails"))
+    for (path,) in rows:
+        file = stage.settings.state / "thumbs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(draw_poster(path))
+    await stage.queue.database.write(lambda conn: conn.run("UPDATE thumbnails SET status = 'ready', bytes_size = 1"))
+
+
+async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_drawn(
+    page: Page, stage: Stage, picture: Picture, fits: Fit, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await furnish(stage, tmp_path_factory.mktemp("drawings"))
+    asked: list[list[int]] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/thumbs/request"):
+            asked.append((request.post_data_json or {})["file_ids"])
+
+    page.on("request", note)
+    await page.goto(await stage.link())
+    await page.goto(f"{stage.url}/library/1")
+    first = page.locator("#file-1 .thumb")
+    await expect(first).to_be_visible()
+    await expect(first.locator("img")).to_have_count(0)
+    # A text has a place, so that names stand below each other, and no picture.
+    await expect(page.locator("tr", has_text="notes.txt").locator(".thumb")).not_to_have_attribute("data-thumb", "41")
+    async with page.expect_request(lambda request: request.url.endswith("/thumbs/request")):
+        pass
+    assert len(asked[0]) > 3
+    assert len(set(asked[0])) == len(asked[0])
+    # What nobody sees is not asked for.
+    assert set(asked[0]) < set(range(1, DRAWABLE + 1))
+    await draw(stage)
+    shown = page.locator("#files .thumb img")
+    await expect(shown.first).to_be_visible()
+    assert await shown.first.evaluate("(it) => it.naturalWidth") == 640
+    # The page is brought up to date, and the pictures stay where they are.
+    await shown.first.evaluate("(it) => { it.marked = true }")
+    async with page.expect_response(lambda answer: answer.url.endswith("/library/1")):
+        await stage.queue.enqueue("nobody.runs.this", {})
+    await expect(page.locator("#live")).to_have_text("Live")
+    assert await shown.first.evaluate("(it) => it.marked") is True
+    await fits()
+    await picture("library-thumbnails")
+    await page.goto(f"{stage.url}/duplicates")
+    await expect(page.locator(".entry.group .thumb").first).to_be_visible()
+    await _is_drawn(page, stage, ".entry.group .thumb img")
+    await fits()
+    await picture("duplicates-thumbnails")
+    await page.locator(".entry.group .waste a").first.click()
+    await _is_drawn(page, stage, ".files .thumb img")
+    await page.goto(f"{stage.url}/system")
+    await expect(page.locator("#thumbnails")).to_contain_text("Drawn")
+    await expect(page.locator("#wal")).to_contain_text("128 MiB")
+    await fits()
+    await picture("system-thumbnails")
+
+
+async def _is_drawn(page: Page, stage: Stage, selector: str) -> None:
+    """Draw what is asked for until it is seen."""
+    for _ in range(50):
+        await draw(stage)
+        if await page.locator(selector).count():
+            break
+        await page.wait_for_timeout(100)
+    await expect(page.locator(selector).first).to_be_visible()
