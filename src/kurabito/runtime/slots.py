@@ -45,6 +45,7 @@ class Slots:
         self._tell_pump = tell_pump
         self._ahead: deque[Claim] = deque()
         self._ahead_since = 0.0
+        # By the identity of the claim: of a task whose lease ran out and that came back to us, two may be at work.
         self._running: dict[int, _Run] = {}
         self._held: dict[int, Claim] = {}
         self._outcomes: list[Settlement] = []
@@ -85,6 +86,9 @@ class Slots:
     def add(self, claims: Sequence[Claim], apart: AbstractSet[Claim] = frozenset()) -> None:
         """Take claims over. Those that are to stay apart are only held; the others are started as slots become free."""
         for claim in claims:
+            if claim.key in self._held:
+                # It was ours, and the lease ran out before we were told.
+                self.lose([self._held[claim.key]])
             self._held[claim.key] = claim
         if not self._ahead:
             self._ahead_since = time.monotonic()
@@ -116,8 +120,8 @@ class Slots:
         for claim in claims:
             if self._held.get(claim.key) is not claim:
                 continue
-            if claim.key in self._running:
-                _stop(self._running[claim.key], "lost")
+            if (run := self._running.get(id(claim))) is not None:
+                _stop(run, "lost")
             elif claim in self._ahead:
                 self._ahead.remove(claim)
                 self._let_go(claim)
@@ -130,7 +134,7 @@ class Slots:
             told = [(ctx.claim, ctx.take_news()) for ctx, _, _ in runs.values()]
             return [Beat(claim, progress) for claim, progress in told if progress is not None]
         return [
-            Beat(claim, runs[claim.key][0].take_news() if claim.key in runs else None)
+            Beat(claim, runs[id(claim)][0].take_news() if id(claim) in runs else None)
             for claim in self._held.copy().values()
         ]
 
@@ -207,7 +211,7 @@ class Slots:
             self._end(claim, Failure(error, permanent=True))
             return True
         ctx = TaskContext(claim, self._max_payload, self.tell_news)
-        self._running[claim.key] = (ctx, handler, slot)
+        self._running[id(claim)] = (ctx, handler, slot)
         if self._ahead and len(self._running) >= self._size:
             # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
             self._tell_pump()
@@ -220,7 +224,7 @@ class Slots:
         why = ctx.told_to_stop
         if why == "shutdown" and ctx.heeded:
             outcome = PutBack()
-        del self._running[claim.key]
+        del self._running[id(claim)]
         if why == "lost":
             # Cancelled, or another's by now: there is nothing left to write.
             self._let_go(claim)

@@ -264,3 +264,33 @@ async def test_a_task_that_another_worker_took_is_stopped_here(queue: Queue, eve
         await eventually(lambda: told)
         found = await queue.get(task.id)
         assert (found.state, found.worker) == (TaskState.RUNNING, "second")
+
+
+async def test_a_task_that_comes_back_to_the_worker_that_lost_it_is_finished_by_the_second_run(
+    queue: Queue, eventually: Eventually
+) -> None:
+    registry = Registry()
+    gates = [threading.Event(), threading.Event()]
+    begun: list[int] = []
+    ended: list[int] = []
+
+    @registry.task
+    def stubborn() -> int:
+        begun.append(number := len(begun))
+        assert gates[number].wait(20)
+        ended.append(number)
+        return number
+
+    task = await queue.enqueue("stubborn")
+    async with Worker(queue, registry, concurrency=2, **UNHURRIED) as worker:
+        await eventually(lambda: begun == [0])
+        await queue.expire_worker(worker.name)
+        assert await queue.recover() == 1
+        await eventually(lambda: begun == [0, 1])
+        # A thread cannot be interrupted: the first ends while the second is at work, and changes nothing.
+        gates[0].set()
+        await eventually(lambda: ended == [0])
+        assert (await queue.get(task.id)).state is TaskState.RUNNING
+        gates[1].set()
+        done = await queue.wait(task.id, timeout=20)
+    assert (done.state, done.result, done.lost_leases) == (TaskState.SUCCEEDED, 1, 1)
