@@ -141,7 +141,7 @@ class ExcludedAnswer(BaseModel):
 
 
 class FreedAnswer(BaseModel):
-    """A link that no rule would keep away any more."""
+    """A link that could be taken then: no rule keeps it away, or what was taken in its place is excluded."""
 
     link_id: int
     title: str
@@ -174,7 +174,7 @@ class PreviewAnswer(BaseModel):
             ],
             newly_dispatched=[
                 FreedAnswer(link_id=one.id, title=one.title, is_dispatched=one.id in sent)
-                for one in effect.freed[:_MOST_SHOWN]
+                for one in (*effect.next_best, *effect.freed)[:_MOST_SHOWN]
             ],
         )
 

@@ -54,6 +54,11 @@ def standing_for(conn: Connection, *episode_ids: int) -> list[Standing]:
     ]
 
 
+def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
+    """The titles of what lost to these links, or came after them, by link."""
+    return dict(conn.all(SQL[conn.dialect].rivals, given_ids(link_ids)))
+
+
 def _contender(row: Row, known: dict[tuple[Any, ...], Wishes]) -> Contender:
     link_id, key, episode_id, group, version, resolution, source, languages, *wishes = row
     # Many links come from few subscriptions.

@@ -13,6 +13,14 @@ JOIN downloads AS download ON download.link_id = link.id
 WHERE link.episode_id = CAST(given.value AS bigint) AND download.status NOT IN ('failed', 'cancelled')
 ORDER BY link.id, download.id;
 
+-- name: rivals
+-- The other releases of these links' episodes that could be taken and were not.
+SELECT DISTINCT rival.id, rival.title
+FROM {given} CROSS JOIN anime_links AS link JOIN anime_links AS rival ON rival.episode_id = link.episode_id
+WHERE link.id = CAST(given.value AS bigint) AND rival.is_filtered = 0 AND rival.held_reason IS NULL
+  AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
+ORDER BY rival.id;
+
 -- name: there
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';

@@ -10,7 +10,7 @@ from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database
 from kurabito.downloads import filter_rules, rows
 from kurabito.downloads.choosing import Choice
-from kurabito.downloads.contenders import choose_among
+from kurabito.downloads.contenders import choose_among, rivals
 from kurabito.downloads.filter_engine import TAKEN, Decision, FilterEngine
 from kurabito.downloads.filters import FilterRule, Scope
 from kurabito.downloads.taking import Taking
@@ -29,7 +29,7 @@ class Excluded(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """A link that no rule keeps from being taken any more."""
+    """A link that can be taken now: no rule keeps it away any more, or what was taken in its place is excluded."""
 
     id: int
     title: str
@@ -43,6 +43,8 @@ class Effect:
 
     excluded: tuple[Excluded, ...]
     freed: tuple[Freed, ...]
+    next_best: tuple[Freed, ...]
+    """Other releases of the episodes that would lose theirs."""
     choice: Choice
     """What is downloaded of them."""
     decisions: dict[int, Decision]
@@ -124,16 +126,21 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Scop
         for place, was in enumerate(was_filtered)
         if was and place not in refused
     )
-    under_way = rows.cancellable(conn, [ids[place] for place in excluded])
-    choice = choose_among(
-        conn, [one.id for one in freed if not one.is_held], without={ids[place] for place in excluded}
+    out = {ids[place] for place in excluded}
+    under_way = rows.cancellable(conn, out)
+    next_best = tuple(
+        Freed(link_id, title, is_held=False)
+        for link_id, title in rivals(conn, under_way).items()
+        if link_id not in out and link_id not in under_way
     )
+    choice = choose_among(conn, [one.id for one in (*freed, *next_best) if not one.is_held], without=out)
     return Effect(
         tuple(
             Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
             for place in excluded
         ),
         freed,
+        next_best,
         choice,
         {ids[place]: refused[place] for place in excluded} | {one.id: TAKEN for one in freed},
     )

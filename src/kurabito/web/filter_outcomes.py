@@ -24,7 +24,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class LetThrough:
-    """A release that no rule would keep away any more."""
+    """A release that could be taken then: no rule keeps it away, or what was taken in its place is left out."""
 
     title: str
     is_downloaded: bool
@@ -53,7 +53,7 @@ class Outcome:
         """What matters most comes first: downloads that end, and those that begin."""
         choice, sent = effect.choice, set(effect.choice.dispatch)
         out = sorted(effect.excluded, key=lambda one: one.download_id is None)
-        through = sorted(effect.freed, key=lambda one: one.id not in sent)
+        through = sorted((*effect.freed, *effect.next_best), key=lambda one: one.id not in sent)
         return cls(
             left_out=len(out),
             cancelled=sum(one.download_id is not None for one in out) + len(choice.cancel),

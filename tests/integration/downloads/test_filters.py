@@ -74,6 +74,21 @@ async def test_a_rule_that_is_added_cancels_and_one_that_goes_fetches(core: Core
         await core.downloading.filters.remove(stored.id)
 
 
+async def test_a_rule_that_excludes_what_was_chosen_has_the_next_best_taken(core: Core, a: StandIn) -> None:
+    await core.register(a)
+    big, small = release(1, more="[1080p]"), release(1, more="[720p]", hash_=9)
+    await core.bring(big, small, release(2))
+    await core.work()
+    assert set(a.has) == {f"{1:040x}", f"{2:040x}"}
+    draft = excluding(r"01 \[1080p")
+    effect = await core.downloading.filters.preview(draft)
+    assert ([one.link_id for one in effect.excluded], [one.id for one in effect.next_best]) == ([1], [2])
+    assert (effect.choice.dispatch, effect.freed) == ([2], ())
+    await core.downloading.filters.add(draft)
+    await core.work()
+    assert set(a.has) == {f"{9:040x}", f"{2:040x}"}
+
+
 async def test_a_change_that_changes_no_decision_does_nothing(core: Core, a: StandIn) -> None:
     await core.register(a)
     await core.bring(release(1), release(2, more="[720p]"))

@@ -94,7 +94,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         name: Asked(getattr(poll, name)) for name in ("watched", "lose", "orphan", "standing_still", "left_alone")
     }
     asked |= {"apply": Asked(poll.apply, ROWS)}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "there")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "rivals", "there")}
     asked |= {
         "open_links": Asked(choice.open_links),
         "able": Asked(services._SQL.able, whole="downloader_capabilities"),
