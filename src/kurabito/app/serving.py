@@ -22,8 +22,9 @@ from kurabito.app.drawn import open_drawn
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
+from kurabito.app.parts import open_trash, open_wal
 from kurabito.app.shelves import Shelves, open_shelves
-from kurabito.app.site import build_site, open_access, open_trash, open_wal
+from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
