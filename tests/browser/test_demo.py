@@ -141,7 +141,7 @@ async def _pictures_are_drawn(page: Page, url: str) -> None:
     await page.goto(f"{url}/library/2")
     drawing = page.locator("tr", has_text="storehouse 3.png").locator(".thumb img")
     await drawing.scroll_into_view_if_needed(timeout=PATIENCE)
-    assert await drawing.evaluate("(it) => [it.naturalWidth, it.naturalHeight]") == [320, 180]
+    assert await drawing.evaluate("(it) => [it.naturalWidth, it.naturalHeight]") == [213, 320]
     await expect(page.locator("tr", has_text="films").locator("[data-drawn=failed]").first).to_be_visible(
         timeout=PATIENCE
     )

@@ -74,7 +74,7 @@ async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_draw
     await draw(stage)
     shown = page.locator("#files .thumb img")
     await expect(shown.first).to_be_visible()
-    assert await shown.first.evaluate("(it) => it.naturalWidth") == 640
+    assert await shown.first.evaluate("(it) => it.naturalWidth") == 400
     # The page is brought up to date, and the pictures stay where they are.
     await shown.first.evaluate("(it) => { it.marked = true }")
     async with page.expect_response(lambda answer: answer.url.endswith("/library/1")):

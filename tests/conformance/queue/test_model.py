@@ -364,7 +364,7 @@ def test_a_queue_behaves_like_its_model_whatever_is_done_to_it(ground: Ground) -
     run_state_machine_as_test(
         partial(QueueMachine, ground),  # type: ignore[arg-type]
         settings=settings(
-            max_examples=150 if in_memory else 80,
+            max_examples=150 if in_memory else 50,
             stateful_step_count=40 if in_memory else 30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

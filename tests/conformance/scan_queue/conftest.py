@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.db import Connection, leases, migrate
+from kurabito.db import Connection, Dialect, leases, migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.library.loop import Reconciler
 from kurabito.library.scan_queue import ScanQueueService, ScanTask
@@ -95,6 +95,7 @@ class Ground:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         self.desk = Desk(queue, clock)
+        self.is_quick = queue.database.dialect is Dialect.SQLITE
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)

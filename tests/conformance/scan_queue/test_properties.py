@@ -25,9 +25,14 @@ requests = st.lists(st.tuples(st.integers(1, 6), priorities), min_size=1, max_si
 
 
 def holds(ground: Ground, given_: st.SearchStrategy[Any], scenario: Scenario) -> None:
-    """Play the scenario with a hundred examples, each on cleared ground."""
+    """Play the scenario with a hundred examples, each on cleared ground; fewer where each takes several times as long."""
 
-    @settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=100 if ground.is_quick else 30,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(example=given_)
     def play(example: Any) -> None:
         ground.clear()

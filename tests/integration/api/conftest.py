@@ -132,7 +132,9 @@ async def serving(
         async with (
             site_of(queue, live, meter, settings, outbound, acting=acting) as site,
             listening(site, live) as address,
-            httpx2.AsyncClient(base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits) as http,
+            httpx2.AsyncClient(
+                base_url=address, headers={"X-Api-Key": KEY}, timeout=60, limits=limits, verify=TLS
+            ) as http,
         ):
             yield Site(address, queue, live, meter, http)
 

@@ -124,8 +124,8 @@ async def test_a_series_is_followed_renamed_and_looked_through(site: Site) -> No
         page = (await site.http.get(f"{path}/episodes", params=params)).json()
         pages.append([(one["kind"], one["number"], one["state"], one["link_count"]) for one in page["items"]])
         cursor = page["next_cursor"]
-    regular = [("tv", float(number), "wanted", 1) for number in range(1, 6)]
-    assert [one for page in pages for one in page] == [*regular, ("ova", 1.0, "wanted", 1)]
+    regular = [("tv", float(number), "downloading", 1) for number in range(1, 6)]
+    assert [one for page in pages for one in page] == [*regular, ("ova", 1.0, "downloading", 1)]
 
     taken = await site.http.patch(path, json={"aliases": [{"name": "OTHER!"}]})
     assert (taken.status_code, taken.json()["error"]["code"]) == (409, "series_conflict")

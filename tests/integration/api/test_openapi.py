@@ -52,9 +52,10 @@ ASKING_OTHERS = {"preview_subscription"}
 # It walks through every operation; on a busy machine that takes its time.
 @pytest.mark.timeout(300)
 async def test_no_request_meets_an_answer_that_is_not_documented(
-    url: str, serve: Callable[..., AbstractAsyncContextManager[Site]]
+    fresh_postgres: str, serve: Callable[..., AbstractAsyncContextManager[Site]]
 ) -> None:
-    async with serve(url, acting=True) as site:
+    # Of the two databases the one that refuses more.
+    async with serve(fresh_postgres, acting=True) as site:
         # Streams and waiting claims answer at once then, and are looked at like the others.
         site.live.end()
         task = await site.queue.enqueue("think", {"about": "tea"})

@@ -70,7 +70,7 @@ def _draws_a_picture(http: httpx2.Client, until: Until, shelf: str) -> None:
 
     until(lambda: asked()["status"] == "ready")
     ready = asked()
-    assert (ready["width"], ready["height"]) == (320, 180)
+    assert (ready["width"], ready["height"]) == (213, 320)
     shown = http.get(f"/api/v1/thumbs/{ready['key']}/content")
     assert shown.headers["Content-Type"] == "image/jpeg"
     assert shown.content.startswith(b"\xff\xd8")

@@ -226,4 +226,4 @@ async def test_what_a_filter_rejects_and_what_is_yet_to_air_is_told(site: Site, 
     assert page.text.count('<li data-episode="unaired"') == 2
     told = "A filter rejects it: too <small>"
     assert told in unescape(page.text.replace("<bdi>", "")).replace("</bdi>", "")
-    assert text_of(await site.get("/following/1")).count("A filter rejects it: too") == 1
+    assert text_of(await site.get("/following/1")).count("A filter rejects it: too") == 2
