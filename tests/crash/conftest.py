@@ -132,7 +132,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A queue that several processes can share."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'tasks.db'}"
-    dsn: str = request.getfixturevalue("fresh_postgres")
+    dsn: str = request.getfixturevalue("migrated_postgres")
     return dsn
 
 

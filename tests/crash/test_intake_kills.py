@@ -49,7 +49,7 @@ class Core:
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Database, str]]:
     url = f"sqlite:///{tmp_path / 'catalog.db'}"
     if request.param == "postgres":
-        url = request.getfixturevalue("fresh_postgres")
+        url = request.getfixturevalue("migrated_postgres")
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)

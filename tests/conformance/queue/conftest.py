@@ -160,7 +160,7 @@ def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/queue.db"
     if request.param == "postgres":
-        return str(request.getfixturevalue("fresh_postgres"))
+        return str(request.getfixturevalue("migrated_postgres"))
     return "memory://"
 
 

@@ -27,7 +27,7 @@ TYPES = ("work", "other")
 def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/queue.db"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("migrated_postgres"))
 
 
 async def started(queue: SqlQueue, task_type: str = "work") -> TaskRecord:

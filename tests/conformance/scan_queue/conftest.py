@@ -122,7 +122,7 @@ def clock() -> ManualClock:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/library.db"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("migrated_postgres"))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ RECORDS = 30
 def test_a_killed_sync_goes_on_and_no_poster_is_half(
     request: pytest.FixtureRequest, tmp_path: Path, where: str, kills: int
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'some.db'}" if where == "sqlite" else request.getfixturevalue("fresh_postgres")
+    url = f"sqlite:///{tmp_path / 'some.db'}" if where == "sqlite" else request.getfixturevalue("migrated_postgres")
     count = kills * RECORDS
     database = open_database(url)
     database.open()

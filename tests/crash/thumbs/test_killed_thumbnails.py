@@ -120,7 +120,7 @@ class Gallery:
 def gallery(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Gallery]:
     url = f"sqlite:///{tmp_path / 'files.db'}"
     if request.param == "postgres":
-        url = request.getfixturevalue("fresh_postgres")
+        url = request.getfixturevalue("migrated_postgres")
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)

@@ -20,7 +20,7 @@ def clock() -> ManualClock:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return str(request.getfixturevalue("fresh_postgres"))
+        return str(request.getfixturevalue("migrated_postgres"))
     return f"sqlite:///{tmp_path / 'access.db'}"
 
 

@@ -188,7 +188,7 @@ async def site_of(
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'tasks.db'}"
-    dsn: str = request.getfixturevalue("fresh_postgres")
+    dsn: str = request.getfixturevalue("migrated_postgres")
     return dsn
 
 

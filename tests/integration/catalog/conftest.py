@@ -70,7 +70,7 @@ class Desk:
 def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'catalog.db'}"
-    dsn: str = request.getfixturevalue("fresh_postgres")
+    dsn: str = request.getfixturevalue("migrated_postgres")
     return dsn
 
 

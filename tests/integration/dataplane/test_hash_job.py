@@ -41,7 +41,7 @@ ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUE
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'files.db'}"
-    dsn: str = request.getfixturevalue("fresh_postgres")
+    dsn: str = request.getfixturevalue("migrated_postgres")
     return dsn
 
 

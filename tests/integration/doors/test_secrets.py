@@ -39,7 +39,7 @@ def log() -> Iterator[io.StringIO]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return str(request.getfixturevalue("fresh_postgres"))
+        return str(request.getfixturevalue("migrated_postgres"))
     return f"sqlite:///{tmp_path / 'house.db'}"
 
 

@@ -259,7 +259,7 @@ async def b(open_downloader: OpenDownloader) -> StandIn:
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'downloads.db'}"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("migrated_postgres"))
 
 
 @pytest.fixture

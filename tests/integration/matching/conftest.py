@@ -128,7 +128,7 @@ class Desk:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/matching.db"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("migrated_postgres"))
 
 
 async def _on_loopback(_host: str, /) -> Sequence[Address]:

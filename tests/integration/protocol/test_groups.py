@@ -48,7 +48,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete", "every
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'files.db'}" if sqlite else request.getfixturevalue("fresh_postgres")
+    url = f"sqlite:///{tmp_path / 'files.db'}" if sqlite else request.getfixturevalue("migrated_postgres")
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)

@@ -21,7 +21,7 @@ def clock() -> ManualClock:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Database]:
     sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'planes.db'}" if sqlite else request.getfixturevalue("fresh_postgres")
+    url = f"sqlite:///{tmp_path / 'planes.db'}" if sqlite else request.getfixturevalue("migrated_postgres")
     database = open_database(url, clock=clock)
     database.open()
     migrate(database, PRODUCT)

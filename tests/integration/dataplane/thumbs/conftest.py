@@ -148,7 +148,7 @@ class Gallery:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'files.db'}"
-    dsn: str = request.getfixturevalue("fresh_postgres")
+    dsn: str = request.getfixturevalue("migrated_postgres")
     return dsn
 
 
