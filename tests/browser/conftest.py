@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -37,7 +38,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    # A tab that nobody looks at goes on like one that somebody does.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-dev-shm-usage",
 ]
+LONGEST = 30.0
 # Read now: a test begins without our settings in its environment.
 SHOTS = os.environ.get("KURABITO_SHOTS")
 
@@ -165,12 +172,30 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a browser is reached that the tests share, each with a context of its own: to start one takes seconds."""
     if CHROMIUM is None:
         pytest.skip("there is no chromium here; tools/provision.sh installs it")
+    folder = tmp_path_factory.mktemp("chromium")
+    command = [CHROMIUM, *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={folder}"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            port = folder / "DevToolsActivePort"
+            give_up = time.monotonic() + LONGEST
+            while not (port.exists() and "\n" in (said := port.read_text())):
+                assert process.poll() is None, "chromium did not start"
+                assert time.monotonic() < give_up, "chromium never said where it is"
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{said.splitlines()[0]}"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.connect_over_cdp(chromium)
         yield browser
         await browser.close()
 
@@ -181,7 +206,8 @@ async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserCont
         viewport={"width": screen.width, "height": screen.height},
         locale="en-GB",
         timezone_id="Asia/Tokyo",
-        device_scale_factor=2,
+        # Twice as fine only where somebody is going to look.
+        device_scale_factor=2 if SHOTS else 1,
     )
     context.set_default_timeout(15_000)
     yield context

@@ -17,7 +17,7 @@ ORDER BY link.id, download.id;
 -- The other releases of these links' episodes that could be taken and were not.
 SELECT DISTINCT rival.id, rival.title
 FROM {given} CROSS JOIN anime_links AS link JOIN anime_links AS rival ON rival.episode_id = link.episode_id
-WHERE link.id = CAST(given.value AS bigint) AND rival.is_filtered = 0 AND rival.held_reason IS NULL
+WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is_filtered = 0 AND rival.held_reason IS NULL
   AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
 ORDER BY rival.id;
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.integration.api.conftest import Site
 
 KEY = "a key for the tests"
-EXAMPLES = 3
+EXAMPLES = 2
 # A value may be well written and refused all the same: it depends on folders and rows, is JSON in a cursor, or a pattern.
 BEYOND_SCHEMAS = {
     "change_filter",

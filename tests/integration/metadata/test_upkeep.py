@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT, available
@@ -65,8 +68,10 @@ async def test_posters_that_no_record_shows_are_removed_and_no_other(desk: Desk,
     assert desk.files() == sorted([kept, orphan])
 
 
-async def test_records_of_before_are_found_by_their_names(url: str) -> None:
-    database = open_database(url)
+@pytest.mark.parametrize("where", ["sqlite", "postgres"])
+def test_records_of_before_are_found_by_their_names(where: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    empty = f"sqlite:///{tmp_path}/before.db" if where == "sqlite" else request.getfixturevalue("fresh_postgres")
+    database = open_database(empty)
     database.open()
     steps = available(database.dialect, PRODUCT)
     migrate(database, PRODUCT, [step for step in steps if step.number < 95])
