@@ -146,6 +146,26 @@ async def test_a_sync_works_on_five_records_at_once_however_many_posters_may_be_
     assert world.most_at_once == 6
 
 
+async def test_lookups_wait_for_no_poster_and_have_no_limit_of_their_own(
+    desk: Desk, world: World, eventually: Eventually, made_up: Any
+) -> None:
+    world.hold, world.hold_lists = asyncio.Event(), asyncio.Event()
+    years = range(2000, 2020, 4)
+    world.shows = [made_up.Show(year, f"name {year}", f"{year}-04-01") for year in years]
+    ids = [
+        desk.add(title_japanese=f"name {year}", year=year, poster_url=world.url(f"/pic/{year}", "img.test"))
+        for year in years
+    ]
+    async with acting(desk):
+        await eventually(lambda: world.at_once == POSTER_DOWNLOAD_CONCURRENCY)
+        # Nobody gets a poster or an answer, and all five are looked up at once.
+        await eventually(lambda: all(any(f"year={year}" in path for path in world.asked) for year in years))
+        world.hold_lists.set()
+        world.hold.set()
+        await eventually(lambda: local(desk, ids))
+    assert [desk.get(one).details.tmdb_id for one in ids] == list(years)
+
+
 async def test_a_trigger_during_a_sync_brings_another_one_that_sees_what_came_since(
     desk: Desk, world: World, eventually: Eventually
 ) -> None:

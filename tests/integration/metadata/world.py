@@ -86,6 +86,8 @@ class World:
     is_down: bool = False
     hold: asyncio.Event | None = None
     """Pictures wait for it."""
+    hold_lists: asyncio.Event | None = None
+    """The lists of TMDB wait for it."""
     at_once: int = 0
     most_at_once: int = 0
     """How many pictures were asked for at one moment."""
@@ -121,6 +123,8 @@ class World:
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
             case ["3", "discover", kind]:
+                if self.hold_lists is not None:
+                    await self.hold_lists.wait()
                 return self._tmdb(query, lambda: self._discover(kind, query))
             case ["3", "search", kind]:
                 return self._tmdb(query, lambda: [s for s in self.shows if s.kind == kind and query["query"] in s.name])
