@@ -18,11 +18,10 @@ from kurabito.api import Live, TaskMeter
 from kurabito.app.built_in import open_built_in
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.downloading import Downloading, open_downloading, refuse_shared_root
-from kurabito.app.drawn import open_drawn
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.listening import address_of, listen, refuse_strangers
 from kurabito.app.metadata import open_metadata
-from kurabito.app.parts import open_trash, open_wal
+from kurabito.app.parts import open_parts
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
@@ -111,42 +110,34 @@ async def serve(
             downloading = open_downloading(queue, outbound, settings, downloaders)
             following = open_following(queue, outbound, taking=downloading.taking, url=url)
             await built_in.register(following.services, queue.database, address_of(listener))
+            about = open_metadata(settings, queue, outbound)
+            await asyncio.to_thread(about.posters.prepare)
+            await about.calendar.refresh_if_old()
+            shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=about.matcher))
+            until_the_end.push_async_callback(shelves.scans.shutdown)
+            parts = open_parts(
+                settings, queue, shelves=shelves, following=following, about=about, downloading=downloading
+            )
             registry = product_registry(
                 queue,
                 access.sessions,
                 settings.state / BACKUPS,
-                open_trash(settings, queue.database),
+                parts.trash,
                 following.tasks,
                 downloading,
-                open_drawn(settings, queue.database).sweeper,
+                about,
+                parts.drawn.sweeper,
             )
-            about = open_metadata(settings, queue, outbound)
-            await asyncio.to_thread(about.posters.prepare)
-            about.join(registry)
-            await about.calendar.refresh_if_old()
-            shelves = open_shelves(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=about.matcher))
-            until_the_end.push_async_callback(shelves.scans.shutdown)
             if stage is not None:
                 stage.join(registry)
                 until_the_end.push_async_callback(stage.close)
                 await stage.open(queue, shelves, following, downloading)
             services: list[_Service] = [_worker(settings, queue, registry), shelves.watcher, about.actor]
-            services.append(WalWatch(open_wal(settings, queue.database)))
+            services.append(WalWatch(parts.checkpoints))
             if dataplane:
                 services.append(supervised_plane(settings, queue.database))
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(
-                settings,
-                queue,
-                access,
-                live,
-                meter,
-                started=started,
-                shelves=shelves,
-                following=following,
-                about=about,
-                downloading=downloading,
-            )
+            site = build_site(settings, parts, access, live, meter, started=started)
             server = Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
             await run_together(server, listener, services)

@@ -11,15 +11,10 @@ from starlette.types import ASGIApp
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api, fetcher_results
 from kurabito.api.doors import BodyLimit, Doors
-from kurabito.app.downloading import Downloading
-from kurabito.app.following import Following
 from kurabito.app.interface import interface
-from kurabito.app.metadata import MetadataParts
 from kurabito.app.pages import pages
-from kurabito.app.parts import open_parts
-from kurabito.app.shelves import Shelves
+from kurabito.app.parts import Parts
 from kurabito.db import Database
-from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Origin, Settings, explain
 from kurabito.web import create_web
 
@@ -46,29 +41,15 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 
 def build_site(
-    settings: Settings,
-    queue: SqlQueue,
-    access: Access,
-    live: Live,
-    meter: TaskMeter,
-    *,
-    started: datetime,
-    shelves: Shelves | None = None,
-    following: Following | None = None,
-    about: MetadataParts | None = None,
-    downloading: Downloading | None = None,
+    settings: Settings, parts: Parts, access: Access, live: Live, meter: TaskMeter, *, started: datetime
 ) -> ASGIApp:
-    """The whole site over one open queue: interface and pages, and the doors in front of both.
-
-    What is given is at work already; the other parts are only asked.
-    """
-    parts = open_parts(settings, queue, shelves=shelves, following=following, about=about, downloading=downloading)
+    """The whole site over the parts of the product: interface and pages, and the doors in front of both."""
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
 
     api = create_api(
-        queue=queue,
+        queue=parts.queue,
         planes=parts.planes,
         live=live,
         meter=meter,
@@ -79,7 +60,7 @@ def build_site(
         further=interface(parts, access.keys),
     )
     web = create_web(
-        queue=queue,
+        queue=parts.queue,
         planes=parts.planes,
         sessions=access.sessions,
         passwords=access.passwords,

@@ -26,6 +26,7 @@ from kurabito.api.errors import error_body
 from kurabito.app.downloading import open_downloading
 from kurabito.app.following import open_following
 from kurabito.app.metadata import open_metadata
+from kurabito.app.parts import open_parts
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.errors import Unreachable
@@ -157,14 +158,11 @@ async def site_of(
         actor = asyncio.create_task(about.actor.run()) if acting else None
         yield build_site(
             settings,
-            queue,
+            open_parts(settings, queue, following=following, about=about, downloading=downloading),
             access,
             live,
             meter,
             started=STARTED,
-            following=following,
-            about=about,
-            downloading=downloading,
         )
         if actor is not None:
             await about.actor.handle.shutdown()

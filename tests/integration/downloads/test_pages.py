@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
+from kurabito.app.parts import open_parts
 from kurabito.app.site import build_site, open_access
 from kurabito.feeds.preferences import Policy
 from kurabito.modules.download_types import DownloadType
@@ -60,13 +61,11 @@ async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     async with Live(core.queue, hear=meter.note) as live:
         built = build_site(
             settings,
-            core.queue,
+            open_parts(settings, core.queue, following=core.following, downloading=core.downloading),
             open_access(settings, core.queue.database),
             live,
             meter,
             started=datetime.now(UTC),
-            following=core.following,
-            downloading=core.downloading,
         )
         transport = httpx2.ASGITransport(app=built, client=("127.0.0.1", 4711))
         headers = {"X-Api-Key": KEY, "Accept": "text/html"}

@@ -11,6 +11,7 @@ import pytest
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.following import Following
+from kurabito.app.parts import open_parts
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
@@ -58,7 +59,8 @@ def body_of(site: FeedSite, **given: Any) -> dict[str, Any]:
 async def http(queue: SqlQueue, following: Following, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
     settings = Settings(api_key=KEY, state=tmp_path)
     access = open_access(settings, queue.database)
-    site = build_site(settings, queue, access, Live(queue), TaskMeter(), started=to_datetime(0), following=following)
+    parts = open_parts(settings, queue, following=following)
+    site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
     transport = httpx2.ASGITransport(app=site)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers={"X-Api-Key": KEY}) as http:
         yield http

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from kurabito.api import Live, TaskMeter
 from kurabito.api.doors import Doors
+from kurabito.app.parts import open_parts
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.runtime import open_queue
@@ -31,7 +32,8 @@ async def site(tmp_path: Path) -> AsyncIterator[Doors]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         access = open_access(settings, queue.database)
-        site = build_site(settings, queue, access, Live(queue), TaskMeter(), started=datetime.now(UTC))
+        parts = open_parts(settings, queue)
+        site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=datetime.now(UTC))
         assert isinstance(site, Doors)
         yield site
 

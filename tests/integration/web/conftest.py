@@ -19,6 +19,7 @@ from kurabito.app.demo_feeds import FeedStand
 from kurabito.app.demo_metadata import MetadataStand
 from kurabito.app.following import Following, open_following, open_outbound
 from kurabito.app.metadata import MetadataParts, open_metadata
+from kurabito.app.parts import open_parts
 from kurabito.app.shelves import Shelves, open_shelves
 from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.delete import delete
@@ -80,14 +81,11 @@ async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further
         access = open_access(settings, queue.database)
         site = build_site(
             settings,
-            queue,
+            open_parts(settings, queue, shelves=shelves, following=following, about=about),
             access,
             live,
             meter,
             started=datetime.now(UTC),
-            shelves=shelves,
-            following=following,
-            about=about,
         )
         headers = {"X-Api-Key": KEY, "Accept": "text/html"}
         transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
