@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
+from kurabito.dataplane.scan_columns import Columns
 from kurabito.dataplane.scan_lookups import Lookups
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
@@ -121,7 +122,10 @@ class _Scan:
                 self._job.check()
                 self._count(stretch)
                 if stretch.count:
-                    self._compare(stretch, is_known=is_known)
+                    if self._library.is_new:
+                        self._add(stretch)
+                    else:
+                        self._compare(stretch, is_known=is_known)
                     self._job.report(self._session.paths, self._session.progress)
         self._note_what_is_left()
         self._settle()
@@ -165,30 +169,39 @@ class _Scan:
             self._store(part, known, until, is_end=until == end)
             self._after = until
 
-    def _store(self, seen: list[Entry], known: list[Entry], until: str, *, is_end: bool) -> None:
-        session = self._session
-        if is_end:
-            session.resume_after = until
-        self._unmarked += 1
-        if seen == known and self._unmarked < _MARK_EVERY:
-            return
-
-        # The walk goes on meanwhile, so what is written of the session must not change.
-        marked = replace(session, unreadable=[*session.unreadable]) if is_end else None
-        to_hash = self._sizes.to_hash(seen)
-        # Made before it is this scan's turn to write, and while the stretch before is written.
-        new = scan_files.rows_of(seen, to_hash) if self._library.is_new else []
+    def _add(self, stretch: Stretch) -> None:
+        """Store a stretch of a library of which nothing is known."""
+        new = stretch.columns or Columns.of(stretch.files)
+        to_hash = self._sizes.to_hash(new)
+        self._session.resume_after = self._after = stretch.end
 
         def write(conn: Connection) -> None:
-            if new:
-                scan_files.add(conn, self._library.id, new)
-                scan_session.count(conn, session, added=len(new))
-            elif seen != known:
-                self._write_differences(conn, seen, known, to_hash)
+            scan_files.add(conn, self._library.id, new, to_hash)
+            scan_session.count(conn, self._session, added=stretch.count)
+
+        self._write(write, is_end=True)
+
+    def _store(self, seen: list[Entry], known: list[Entry], until: str, *, is_end: bool) -> None:
+        if is_end:
+            self._session.resume_after = until
+        self._unmarked += 1
+        if seen != known:
+            to_hash = self._sizes.to_hash(Columns.of(seen))
+            self._write(lambda conn: self._write_differences(conn, seen, known, to_hash), is_end=is_end)
+        elif self._unmarked >= _MARK_EVERY:
+            self._write(lambda _: None, is_end=is_end)
+
+    def _write(self, write: Callable[[Connection], None], *, is_end: bool) -> None:
+        """Write while the walk goes on; at the end of a stretch also how far the scan came."""
+        # The walk goes on meanwhile, so what is written of the session must not change.
+        marked = replace(self._session, unreadable=[*self._session.unreadable]) if is_end else None
+
+        def write_and_mark(conn: Connection) -> None:
+            write(conn)
             if marked is not None:
                 scan_session.mark(conn, marked)
 
-        self._pace.write_behind(write)
+        self._pace.write_behind(write_and_mark)
         self._unmarked = 0
 
     def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], to_hash: set[int]) -> None:

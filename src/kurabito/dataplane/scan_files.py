@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import repeat
 from typing import Any, Final, cast
 
+from kurabito.dataplane.scan_columns import Columns
 from kurabito.dataplane.scan_queries import ROWS, given, sql
 from kurabito.dataplane.walk import Entry, path_of
 from kurabito.db import Connection, Dialect
@@ -23,9 +24,6 @@ _COLUMNS: Final = (
     ("device", "bigint"),
     ("needs_hash", "integer"),
 )
-
-Row = tuple[str, int, int, int, int, int]
-"""A file as it is stored: as a walk sees it, and whether it is to be hashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +81,31 @@ def store(conn: Connection, library: int, found: Differences, to_hash: set[int])
     What was not seen stays as it is.
     """
     if found.added:
-        add(conn, library, rows_of(found.added, to_hash))
+        add(conn, library, Columns.of(found.added), to_hash)
     if changed := [*found.changed, *found.replaced]:
-        _change(conn, library, rows_of(changed, to_hash))
+        _change(conn, library, Columns.of(changed), to_hash)
     if found.returned:
         conn.run(sql(conn).bring_back, {"library": library, "given": given(conn, found.returned)})
 
 
-def rows_of(entries: Iterable[Entry], to_hash: set[int]) -> list[Row]:
-    """Files as they are stored, to be hashed where the size is one of these."""
-    return [(*entry, 1 if entry[1] in to_hash else 0) for entry in entries]
-
-
-def add(conn: Connection, library: int, rows: list[Row]) -> None:
-    """Store files of which nothing is known."""
+def add(conn: Connection, library: int, files: Columns, to_hash: set[int]) -> None:
+    """Store files of which nothing is known, to be hashed where the size is one of these."""
+    columns = _stored(files, to_hash)
     if conn.dialect is Dialect.POSTGRES:
-        _run_for_rows(conn, sql(conn).add_files_postgres, rows, {"library": library})
+        _run_for_rows(conn, sql(conn).add_files_postgres, columns, {"library": library})
         return
-    now = conn.now()
-    for begin in range(0, len(rows), _AT_ONCE):
-        part = rows[begin : begin + _AT_ONCE]
-        conn.raw.execute(_inserting(sql(conn).add_files_sqlite, len(part)), (library, now, *chain.from_iterable(part)))
+    now, count = conn.now(), len(files.paths)
+    for begin in range(0, count, _AT_ONCE):
+        rows = min(_AT_ONCE, count - begin)
+        values = [library, now, *repeat(None, rows * len(columns))]
+        for place, column in enumerate(columns, 2):
+            values[place :: len(columns)] = column[begin : begin + rows]
+        conn.raw.execute(_inserting(sql(conn).add_files_sqlite, rows), values)
+
+
+def _stored(files: Columns, to_hash: set[int]) -> tuple[Sequence[Any], ...]:
+    """The values of the columns that are stored."""
+    return (*files, [1 if size in to_hash else 0 for size in files.sizes])
 
 
 def note(conn: Connection, session: int, library: int, finding: str, paths: Iterable[str]) -> None:
@@ -126,17 +128,17 @@ def _inserting(statement: str, rows: int) -> str:
     return statement.replace(ROWS, ", ".join([marks] * rows))
 
 
-def _change(conn: Connection, library: int, rows: list[Row]) -> None:
+def _change(conn: Connection, library: int, files: Columns, to_hash: set[int]) -> None:
+    columns = _stored(files, to_hash)
     if conn.dialect is Dialect.POSTGRES:
-        _run_for_rows(conn, sql(conn).change_files_postgres, rows, {"library": library})
+        _run_for_rows(conn, sql(conn).change_files_postgres, columns, {"library": library})
         return
     now = conn.now()
-    conn.raw.executemany(sql(conn).change_files_sqlite, [(library, now, *row) for row in rows])
+    rows = [(library, now, *row) for row in zip(*columns, strict=True)]
+    conn.raw.executemany(sql(conn).change_files_sqlite, rows)
 
 
-def _run_for_rows(conn: Connection, statement: str, rows: list[Row], values: dict[str, Any]) -> None:
-    columns = zip(*rows, strict=True)
-    source, arrays = row_source(
-        *(Column(name, kind, column) for (name, kind), column in zip(_COLUMNS, columns, strict=True))
-    )
+def _run_for_rows(conn: Connection, statement: str, columns: tuple[Sequence[Any], ...], values: dict[str, Any]) -> None:
+    named = zip(_COLUMNS, columns, strict=True)
+    source, arrays = row_source(*(Column(name, kind, column) for (name, kind), column in named))
     conn.run(statement.replace(ROWS, source), {**values, **arrays})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from kurabito.dataplane.walk import Entry, size_of
+from kurabito.dataplane.scan_columns import Columns
 
 _MOST: Final = 250_000
 
@@ -28,21 +28,21 @@ class Sizes:
         """Whether every size that was met is remembered."""
         return len(self._first) < _MOST
 
-    def to_hash(self, seen: list[Entry]) -> set[int]:
+    def to_hash(self, seen: Columns) -> set[int]:
         """The sizes among these whose files are to be hashed."""
-        sizes = Counter(map(size_of, seen))
+        counts = Counter(seen.sizes)
         # Nothing is a duplicate of nothing.
-        sizes.pop(0, None)
+        counts.pop(0, None)
         if self._every_file:
-            return set(sizes)
-        shared = {size for size, files in sizes.items() if files > 1}
-        for size in self._first.keys() & sizes.keys():
+            return set(counts)
+        shared = {size for size, files in counts.items() if files > 1}
+        for size in self._first.keys() & counts.keys():
             shared.add(size)
             if (path := self._first[size]) is not None:
                 self.late.append(path)
                 self._first[size] = None
         if self.is_complete:
             known = self._first
-            first = {size: path for path, size, _, _, _ in seen if size not in known}
+            first = {size: path for path, size in zip(seen.paths, seen.sizes, strict=True) if size not in known}
             known |= first | dict.fromkeys(first.keys() & shared)
         return shared

@@ -5,19 +5,12 @@ A walk gives short ones, wherever it is done; they are joined to as long ones as
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final, cast
+from typing import Any
 
+from kurabito.dataplane.scan_columns import SEPARATOR, Columns
 from kurabito.dataplane.walk import Entry, Walk, size_of
-
-SEPARATOR: Final = "//"
-"""Between files that are told in one text; no path has two slashes in a row."""
-
-_NUMBERS: Final = 4
-"""How many of them each file has."""
 
 Packed = tuple[Any, ...]
 """A stretch as it goes from one process to another."""
@@ -32,22 +25,22 @@ class Stretch:
     end: str
     """The path of the last file, if there is any."""
     told: str
-    """All files in one text, if that was asked for."""
+    """All files in one text, if that was asked for: whoever asks for it mostly needs no more."""
     folders: int
     """How many folders were entered."""
     problems: list[tuple[str, OSError]]
-    listed: list[Entry] | None
-    """The files themselves, unless they came from elsewhere as a text."""
+    columns: Columns | None
+    """The files otherwise."""
 
     @property
     def files(self) -> list[Entry]:
         """The files, one by one."""
-        return untold(self.told) if self.listed is None else self.listed
+        return untold(self.told) if self.columns is None else self.columns.files()
 
     @classmethod
     def without_files(cls, folders: int = 0, problems: Sequence[tuple[str, OSError]] = ()) -> Stretch:
         """What was met where no file was."""
-        return cls(0, 0, "", "", folders, [*problems], [])
+        return cls(0, 0, "", "", folders, [*problems], None)
 
     @classmethod
     def met_by(cls, walk: Walk) -> Stretch:
@@ -58,18 +51,17 @@ class Stretch:
         return met
 
     def pack(self) -> Packed:
-        """For another process: as the text if there is one, because whoever asks for it mostly needs no more."""
+        """For another process."""
         problems = [(path, problem.errno, problem.strerror) for path, problem in self.problems]
-        columns = None if self.told else _columns(self.files)
+        columns = None if self.columns is None else self.columns.pack()
         return self.count, self.bytes, self.end, self.told, self.folders, problems, columns
 
     @classmethod
     def unpack(cls, packed: Packed) -> Stretch:
         """What another process made."""
         count, size, end, told, folders, problems, columns = packed
-        listed = _rows(*columns) if columns else None if told else []
         known = [(path, OSError(number, message)) for path, number, message in problems]
-        return cls(count, size, end, told, folders, known, listed)
+        return cls(count, size, end, told, folders, known, None if columns is None else Columns.unpack(*columns))
 
 
 def told(seen: list[Entry]) -> str:
@@ -87,7 +79,10 @@ def untold(text: str) -> list[Entry]:
 
 
 def stretches(walk: Walk, length: int, *, tell: bool) -> Generator[Stretch]:
-    """All files of a walk. The last stretch has none: it says what the walk met behind the last file."""
+    """All files of a walk, told in texts or as columns.
+
+    The last stretch has none: it says what the walk met behind the last file.
+    """
     files: list[Entry] = []
     texts: list[str] = []
     met: list[tuple[str, OSError]] = []
@@ -95,8 +90,15 @@ def stretches(walk: Walk, length: int, *, tell: bool) -> Generator[Stretch]:
 
     def cut() -> Stretch:
         nonlocal folders
-        size, end = sum(map(size_of, files)), files[-1][0] if files else ""
-        stretch = Stretch(len(files), size, end, SEPARATOR.join(texts), folders, [*met], [*files])
+        stretch = Stretch(
+            count=len(files),
+            bytes=sum(map(size_of, files)),
+            end=files[-1][0] if files else "",
+            told=SEPARATOR.join(texts),
+            folders=folders,
+            problems=[*met],
+            columns=Columns.of(files) if files and not tell else None,
+        )
         folders = 0
         for taken in (files, texts, met):
             taken.clear()
@@ -153,7 +155,7 @@ def gathered(pieces: Iterable[Stretch], length: Callable[[], int]) -> Iterator[S
 
 
 def _joined(parts: list[Stretch]) -> Stretch:
-    listed = [part.listed for part in parts if part.listed is not None]
+    columns = [part.columns for part in parts if part.columns is not None]
     return Stretch(
         count=sum(part.count for part in parts),
         bytes=sum(part.bytes for part in parts),
@@ -161,20 +163,5 @@ def _joined(parts: list[Stretch]) -> Stretch:
         told=SEPARATOR.join([part.told for part in parts if part.told]),
         folders=sum(part.folders for part in parts),
         problems=[problem for part in parts for problem in part.problems],
-        listed=list(chain.from_iterable(listed)) if len(listed) == len(parts) else None,
+        columns=Columns.joined(columns) if columns else None,
     )
-
-
-def _columns(files: list[Entry]) -> tuple[str, bytes] | None:
-    if not files:
-        return None
-    paths, *numbers = zip(*files, strict=True)
-    return SEPARATOR.join(paths), b"".join([array("q", column).tobytes() for column in numbers])
-
-
-def _rows(paths: str, numbers: bytes) -> list[Entry]:
-    column = array("q")
-    column.frombytes(numbers)
-    count = len(column) // _NUMBERS
-    columns = [column[begin : begin + count] for begin in range(0, len(column), count)]
-    return cast("list[Entry]", list(zip(paths.split(SEPARATOR), *columns, strict=True)))
