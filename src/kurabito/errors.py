@@ -24,6 +24,7 @@
     │   └── ForeignOrigin       a page of another site sent the request
     ├── LibraryError
     │   ├── LibraryNotFound     no library has that id                      (also LookupError)
+    │   ├── FolderNotFound      no file is known in that folder             (also LookupError)
     │   ├── LibraryConflict     its name or folder is taken, or it is at work
     │   ├── JobNotFound         no job has that id                          (also LookupError)
     │   └── JobConflict         the slot is taken, or the move is not possible in this state
@@ -564,6 +565,13 @@ class LibraryNotFound(LibraryError, LookupError):
     """No library has that id."""
 
     code = "library_not_found"
+    status = 404
+
+
+class FolderNotFound(LibraryError, LookupError):
+    """No file is known in that folder of a library."""
+
+    code = "folder_not_found"
     status = 404
 
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 
 from kurabito.app.parts import Parts
 from kurabito.downloads.glances import DownloadGlances
+from kurabito.library.folders import Folders
 from kurabito.library.waste import Waste
 from kurabito.settings import Settings
 from kurabito.web import (
@@ -21,6 +22,7 @@ from kurabito.web import (
     follow,
     following,
     library,
+    library_folders,
     matches,
     record,
     rule_moves,
@@ -50,6 +52,7 @@ def _kept(parts: Parts) -> Iterator[Page]:
         scans=shelves.scans,
         standings=Standings(shelves.libraries, shelves.scans, shelves.jobs, parts.planes),
     )
+    yield partial(library_folders.router, libraries=shelves.libraries, folders=Folders(parts.database))
     yield partial(
         duplicates.router,
         libraries=shelves.libraries,

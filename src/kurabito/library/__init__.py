@@ -1,6 +1,7 @@
 """The policy of the library: which folders are libraries, when they are scanned, and in which order.
 
 libraries.py    the folders that are kept, and their files
+folders.py      the same files by the folders that they lie in
 jobs.py         units of disk work: admitted here, executed by the data plane
 reconcile.py    keeps tasks and jobs telling the same story
 scan_queue.py   scans as people see them

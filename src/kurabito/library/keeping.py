@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from kurabito.db import Connection
 from kurabito.errors import InvalidInput, LibraryConflict
 from kurabito.events import Bell
 from kurabito.library import jobs, libraries, sessions
+from kurabito.library.cursors import cursor_after, path_of
 from kurabito.library.libraries import Care, Library, LibraryFile
 from kurabito.library.sessions import PastScan
 from kurabito.library.tasks import TASK_TYPES, library_of
@@ -123,10 +122,10 @@ class Libraries:
 
         def look(conn: Connection) -> Page[LibraryFile]:
             libraries.find(conn, library_id)
-            after = "" if cursor is None else _path_of(cursor)
+            after = "" if cursor is None else path_of(cursor)
             found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
             shown = tuple(found[:limit])
-            return Page(shown, _cursor_after(shown[-1].relative_path) if len(found) > limit else None)
+            return Page(shown, cursor_after(shown[-1].relative_path) if len(found) > limit else None)
 
         return await self._database.read(look)
 
@@ -195,17 +194,3 @@ def _check(care: Care) -> None:
 def _check_limit(limit: int) -> None:
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
-
-
-def _cursor_after(relative_path: str) -> str:
-    return base64.urlsafe_b64encode(relative_path.encode()).decode()
-
-
-def _path_of(cursor: str) -> str:
-    try:
-        path = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        path = ""
-    if not path or "\x00" in path or _cursor_after(path) != cursor:
-        raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
-    return path

@@ -18,7 +18,16 @@ _LIBRARY: Final = (
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
     "last_scanned_at"
 )
-_SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY)
+FILE: Final = (
+    "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
+    "file.content_hash, file.hash_last_error, coalesce(same.file_count, 0)"
+)
+"""The columns that `file_of` reads; `SAME_CONTENT` joins the last one."""
+SAME_CONTENT: Final = (
+    "LEFT JOIN duplicate_groups AS same ON same.hash_algorithm = file.hash_algorithm "
+    "AND same.content_hash = file.content_hash AND file.is_missing = 0 AND file.needs_hash = 0"
+)
+_SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY, file=FILE, same=SAME_CONTENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +73,10 @@ class LibraryFile:
     """Why it could not be read the last time."""
     same_content: int
     """How many files are known to have its content, itself included."""
+
+    @property
+    def name(self) -> str:
+        return self.relative_path.rpartition("/")[2]
 
 
 def add(conn: Connection, path: Path, care: Care) -> Library:
@@ -148,7 +161,14 @@ def files(
         "missing": None if missing is None else int(missing),
         "contains": None if contains is None else f"%{_literal(contains)}%",
     }
-    return [_file(row) for row in conn.all(_SQL.files, values)]
+    return [file_of(row) for row in conn.all(_SQL.files, values)]
+
+
+def file_of(row: Row) -> LibraryFile:
+    """A file as its row says."""
+    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error, same = row
+    known = None if algorithm is None else HashAlgorithm(algorithm)
+    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error, same)
 
 
 def extent(conn: Connection, library_id: int) -> tuple[int, int]:
@@ -221,12 +241,6 @@ def _library(row: Row) -> Library:
     return Library(
         library_id, Path(path), care, _moment(next_scan), to_datetime(created), to_datetime(updated), _moment(scanned)
     )
-
-
-def _file(row: Row) -> LibraryFile:
-    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error, same = row
-    known = None if algorithm is None else HashAlgorithm(algorithm)
-    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error, same)
 
 
 def _literal(text: str) -> str:

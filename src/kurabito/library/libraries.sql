@@ -54,11 +54,8 @@ DELETE FROM scan_findings WHERE session_id IN (SELECT id FROM scan_sessions WHER
 DELETE FROM scan_sessions WHERE library_id = :id;
 
 -- name: files
-SELECT file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm,
-       file.content_hash, file.hash_last_error, coalesce(same.file_count, 0)
-FROM library_files AS file
-LEFT JOIN duplicate_groups AS same ON same.hash_algorithm = file.hash_algorithm AND same.content_hash = file.content_hash
-     AND file.is_missing = 0 AND file.needs_hash = 0
+SELECT {file} FROM library_files AS file
+{same}
 WHERE file.library_id = :id AND file.relative_path > :after
   AND (CAST(:missing AS integer) IS NULL OR file.is_missing = :missing)
   AND (CAST(:contains AS text) IS NULL OR lower(file.relative_path) LIKE lower(:contains) ESCAPE '\')
