@@ -137,14 +137,17 @@ async def _duplicates_go_and_come_back(page: Page, url: str, own: Path) -> None:
 
 
 async def _pictures_are_drawn(page: Page, url: str) -> None:
-    """The demo's drawings are seen where they lie and where they are duplicates; what is no picture has its place."""
+    """The demo's drawings are seen where they lie and where they are duplicates; what cannot be decoded has its place."""
     await page.goto(f"{url}/library/2")
     drawing = page.locator("tr", has_text="storehouse 3.png").locator(".thumb img")
     await drawing.scroll_into_view_if_needed(timeout=PATIENCE)
     assert await drawing.evaluate("(it) => [it.naturalWidth, it.naturalHeight]") == [213, 320]
-    await expect(page.locator("tr", has_text="films").locator("[data-drawn=failed]").first).to_be_visible(
-        timeout=PATIENCE
-    )
+    await expect(page.locator("tr", has_text=".avi").locator("[data-drawn=failed]")).to_be_visible(timeout=PATIENCE)
+    # A video shows one of its frames, in the folder that it lies in.
+    await page.goto(f"{url}/library/2/folders?folder=films")
+    video = page.locator(".tile .thumb[data-kind=video] img")
+    await expect(video).to_be_visible(timeout=PATIENCE)
+    assert await video.evaluate("(it) => [it.naturalWidth, it.naturalHeight]") == [320, 180]
     await page.get_by_role("link", name="Duplicates", exact=True).click()
     group = page.locator(".entry.group", has_text="poster.png")
     await group.scroll_into_view_if_needed()

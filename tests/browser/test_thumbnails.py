@@ -83,6 +83,7 @@ async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_draw
     assert await shown.first.evaluate("(it) => it.marked") is True
     await fits()
     await picture("library-thumbnails")
+    await _folders_show_them_too(page, stage, picture, fits)
     await page.goto(f"{stage.url}/duplicates")
     await expect(page.locator(".entry.group .thumb").first).to_be_visible()
     await _is_drawn(page, stage, ".entry.group .thumb img")
@@ -95,6 +96,27 @@ async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_draw
     await expect(page.locator("#wal")).to_contain_text("128 MiB")
     await fits()
     await picture("system-thumbnails")
+
+
+async def _folders_show_them_too(page: Page, stage: Stage, picture: Picture, fits: Fit) -> None:
+    """Down into a folder with the keyboard, from the grid to the list, and up again."""
+    await page.get_by_role("link", name="Folders").press("Enter")
+    folder = page.locator(".tile", has_text="drawings")
+    await expect(folder).to_contain_text("20 files")
+    await expect(page.locator(".tile").last).to_contain_text("notes.txt")
+    await fits()
+    await folder.get_by_role("link").press("Enter")
+    await expect(page.locator("h1")).to_have_text("drawings")
+    await _is_drawn(page, stage, ".tile .thumb img")
+    await expect(page.locator(".tile").first).to_contain_text("2 × the same")
+    await fits()
+    await picture("folder-grid")
+    await page.get_by_role("link", name="List", exact=True).press("Enter")
+    await _is_drawn(page, stage, ".files .thumb img")
+    await fits()
+    await picture("folder-list")
+    await page.locator(".trail").get_by_role("link", name="Folders").press("Enter")
+    await expect(page.locator(".files .thumb-folder")).to_have_count(2)
 
 
 async def _is_drawn(page: Page, stage: Stage, selector: str) -> None:

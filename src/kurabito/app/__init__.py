@@ -17,7 +17,7 @@
     serving.py      all of it together, until it is told to stop
     doctor/         what is wrong here, and how to make it right
     demo.py         the same on made-up data
-    demo_files.py   folders of shows that nobody ever made
+    demo_files.py   folders of shows that nobody ever made, with videos of demo_videos.py
     demo_feeds.py   feeds of their releases; demo_downloads.py seeds them
     demo_shows.py   what is known of them; demo_metadata.py tells it, with posters of demo_pictures.py
     demo_stand.py   serves all that on this machine

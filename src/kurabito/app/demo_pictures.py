@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final, NamedTuple
 
-_WIDTH: Final = 400
+WIDTH: Final = 400
 _HEIGHT: Final = 600
 _SHADES: Final = 48
 """Steps from the top of the sky down to the horizon; the other colours follow them in the palette."""
@@ -76,7 +76,7 @@ class _Scene:
         self.half = chance.randint(76, 104)
         self.eaves = self.horizon - chance.randint(70, 110)
         self.base = self.horizon + chance.randint(54, 84)
-        self.flakes = {(chance.randrange(_WIDTH), chance.randrange(_HEIGHT)) for _ in range(chance.choice((0, 40, 90)))}
+        self.flakes = {(chance.randrange(WIDTH), chance.randrange(_HEIGHT)) for _ in range(chance.choice((0, 40, 90)))}
 
     def rows(self) -> Iterator[bytes]:
         flakes: dict[int, list[int]] = {}
@@ -84,7 +84,7 @@ class _Scene:
             for y in range(top, top + 4):
                 flakes.setdefault(y, []).append(x)
         for y in range(_HEIGHT):
-            row = bytearray([min(y * _SHADES // self.horizon, _SHADES - 1)]) * _WIDTH
+            row = bytearray([min(y * _SHADES // self.horizon, _SHADES - 1)]) * WIDTH
             self._landscape(row, y)
             self._storehouse(row, y)
             for x in flakes.get(y, ()):
@@ -101,7 +101,7 @@ class _Scene:
                 if y > top:
                     _span(row, peak - (y - top) * slope, peak + (y - top) * slope, colour)
         if y >= self.horizon:
-            _span(row, 0, _WIDTH, _GROUND)
+            _span(row, 0, WIDTH, _GROUND)
 
     def _storehouse(self, row: bytearray, y: int) -> None:
         ridge = self.eaves - self.half // 2
@@ -118,16 +118,28 @@ class _Scene:
                 _span(row, self.centre - 18, self.centre + 18, _DOOR)
 
 
-def draw_poster(name: str) -> bytes:
-    """The poster of what has this name, as a PNG; the same each time."""
+class Painting(NamedTuple):
+    """A picture as rows of numbers, and the colour that each number stands for."""
+
+    rows: list[bytes]
+    palette: list[Colour]
+
+
+def paint(name: str) -> Painting:
+    """The picture of what has this name; the same each time."""
     scene = _Scene(name)
     hour = scene.hour
     sky = [_between(hour.above, hour.horizon, step / (_SHADES - 1)) for step in range(_SHADES)]
     building: list[Colour] = [(44, 50, 60), (244, 240, 230), (52, 66, 84), (166, 56, 42)]
-    palette = [*sky, hour.sun, hour.far, hour.near, *building, hour.ground, hour.flake]
+    return Painting(list(scene.rows()), [*sky, hour.sun, hour.far, hour.near, *building, hour.ground, hour.flake])
+
+
+def draw_poster(name: str) -> bytes:
+    """The picture of what has this name, as a PNG."""
+    rows, palette = paint(name)
     # Each row begins with the number of its filter: none.
-    pixels = b"".join(b"\0" + row for row in scene.rows())
-    header = struct.pack(">IIBBBBB", _WIDTH, _HEIGHT, 8, 3, 0, 0, 0)
+    pixels = b"".join(b"\0" + row for row in rows)
+    header = struct.pack(">IIBBBBB", WIDTH, _HEIGHT, 8, 3, 0, 0, 0)
     parts = ((b"IHDR", header), (b"PLTE", bytes(sum(palette, ()))), (b"IDAT", zlib.compress(pixels)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
 
