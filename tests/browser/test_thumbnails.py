@@ -108,7 +108,7 @@ async def _folders_show_them_too(page: Page, stage: Stage, picture: Picture, fit
     await folder.get_by_role("link").press("Enter")
     await expect(page.locator("h1")).to_have_text("drawings")
     await _is_drawn(page, stage, ".tile .thumb img")
-    await expect(page.locator(".tile").first).to_contain_text("2 × the same")
+    await expect(page.locator(".tile").first).to_contain_text("2 \N{MULTIPLICATION SIGN} the same")
     await fits()
     await picture("folder-grid")
     await page.get_by_role("link", name="List", exact=True).press("Enter")

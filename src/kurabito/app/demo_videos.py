@@ -13,7 +13,7 @@ from kurabito.app.demo_pictures import WIDTH, paint
 _WIDTH: Final = 320
 _HEIGHT: Final = 180
 _LEFT: Final = (WIDTH - _WIDTH) // 2
-_DOOR: Final = 310
+_ROOF: Final = 270
 """The row of the picture at which the camera begins."""
 _RATE: Final = 6
 _BITS: Final = 800_000
@@ -35,7 +35,7 @@ def film(name: str, seconds: int) -> bytes:
         stream = container.add_stream("mpeg4", rate=_RATE, options={"flags": "+bitexact", "g": str(_RATE)})
         stream.width, stream.height, stream.pix_fmt, stream.bit_rate = _WIDTH, _HEIGHT, "yuv420p", _BITS
         for number in range(count):
-            top = _DOOR - _DOOR * number // count
+            top = _ROOF - _ROOF * number // count
             frame = _frame(rows[top : top + _HEIGHT], palette)
             frame.pts, frame.time_base = number, Fraction(1, _RATE)
             container.mux(stream.encode(frame))
