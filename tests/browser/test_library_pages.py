@@ -76,6 +76,8 @@ async def test_every_page_fits_in_both_lights_and_another_language(
         for name, path in (
             ("libraries", "/library"),
             ("library", "/library/1"),
+            ("folder", "/library/1/folders"),
+            ("folder-deep", f"/library/1/folders?view=list&folder={'a/' * 98}a"),
             ("duplicates", "/duplicates"),
             ("group", group),
             ("plan", "/duplicates/plans/1"),

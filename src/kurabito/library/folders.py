@@ -94,19 +94,20 @@ class Folders:
         """What lies in a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
         if not 1 <= limit <= MAX_PAGE:
             raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
+        if "\x00" in path:
+            raise _unknown(path)
         stretch, after = _Stretch(library_id, path), "" if cursor is None else path_of(cursor)
-        if cursor is not None and not after.startswith(stretch.prefix):
+        if after and not after.startswith(stretch.prefix):
             raise InvalidInput("cursor", f"is not one that a page of {path!r} gave; begin again without it")
 
         def look(conn: Connection) -> FolderPage:
             libraries.find(conn, library_id)
             page = _page(conn, stretch, after, limit)
-            if path and not page.folders and not page.files:
+            # Behind the last entry of a folder that is known there may be nothing any more.
+            if path and not (after or page.folders or page.files):
                 raise _unknown(path)
             return page
 
-        if "\x00" in path:
-            raise _unknown(path)
         return await self._database.read(look)
 
 

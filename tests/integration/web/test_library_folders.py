@@ -29,6 +29,7 @@ async def test_a_keeper_goes_down_into_a_folder_and_up_again(shelf: Shelf, furni
         shelf.put(f"shows/season 1/episode {number}.mkv", b"the same")
     shelf.put("shows/poster.png", b"a picture")
     shelf.put("readme.txt", b"a text")
+    shelf.put("alone/film.mkv", b"film")
     shelf.run(KNOW, path="lost/gone.mkv", mtime=2**62, missing=1, error=None)
     shelf.run(KNOW, path="shows/bad.mkv", mtime=1, missing=0, error="FILE_UNREADABLE: <why>")
 
@@ -36,10 +37,16 @@ async def test_a_keeper_goes_down_into_a_folder_and_up_again(shelf: Shelf, furni
         assert 'href="/library/1/folders"' in (await furnished.get(start)).text
     root = await furnished.get("/library/1/folders")
     # Folders come first, with what lies anywhere below them; one of which nothing is left says so.
-    assert re.findall(r"<bdi>(lost|shows|readme\.txt)</bdi>", root.text) == ["lost", "shows", "readme.txt"]
+    assert re.findall(r"<bdi>(alone|lost|shows|readme\.txt)</bdi>", root.text) == [
+        "alone",
+        "lost",
+        "shows",
+        "readme.txt",
+    ]
     seen = await furnished.read("/library/1/folders")
     assert "shows 4 files · 26 B" in seen
     assert "lost Missing" in seen
+    assert "alone 1 file · 4 B" in seen
     assert "readme.txt 6 B · Hashed" in seen
     # A text has no picture; everything else has a place for one.
     assert root.text.count("data-thumb=") == 0
