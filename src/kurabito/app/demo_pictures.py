@@ -146,7 +146,8 @@ def draw_poster(name: str) -> bytes:
 
 def _lattice(y: int, left: int, right: int) -> bytes:
     """A row of the tiles that a storehouse's walls are covered with, and the plaster of their joints."""
-    return bytes(_WALL if (x + y) % _MESH < _JOINT or (x - y) % _MESH < _JOINT else _TILE for x in range(left, right))
+    mesh = bytes(_WALL if (x + y) % _MESH < _JOINT or (x - y) % _MESH < _JOINT else _TILE for x in range(_MESH))
+    return (mesh * (right // _MESH + 1))[left:right]
 
 
 def _span(row: bytearray, begin: float, end: float, colour: int) -> None:

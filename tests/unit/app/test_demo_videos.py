@@ -13,7 +13,7 @@ def test_a_name_gives_the_same_video_each_time_and_another_name_another_one() ->
     video = film("The Lantern", 2)
     assert video == film("The Lantern", 2)
     assert video != film("The Gatekeepers", 2)
-    with av.open(BytesIO(video)) as container:
+    with av.open(BytesIO(video), mode="r") as container:
         frames = list(container.decode(video=0))
         assert container.duration == 2_000_000
     assert {(frame.width, frame.height) for frame in frames} == {(320, 180)}
