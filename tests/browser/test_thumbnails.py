@@ -40,11 +40,17 @@ async def furnish(stage: Stage, folder: Path) -> None:
 async def draw(stage: Stage) -> None:
     """What a data plane does."""
     rows = await stage.queue.database.read(lambda conn: conn.all("SELECT output_path FROM thumbnails"))
+    drawn = []
     for (path,) in rows:
         file = stage.settings.state / "thumbs" / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(draw_poster(path))
-    await stage.queue.database.write(lambda conn: conn.run("UPDATE thumbnails SET status = 'ready', bytes_size = 1"))
+        drawn.append({"path": path, "size": file.write_bytes(draw_poster(path))})
+
+    def settle(conn: Connection) -> None:
+        for picture in drawn:
+            conn.run("UPDATE thumbnails SET status = 'ready', bytes_size = :size WHERE output_path = :path", picture)
+
+    await stage.queue.database.write(settle)
 
 
 async def test_what_is_in_view_is_asked_for_together_and_appears_when_it_is_drawn(

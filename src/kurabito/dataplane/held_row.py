@@ -7,12 +7,12 @@ computes, is taken for dead.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.heart import Heart
 from kurabito.db import Connection, Database, leases
 from kurabito.db.leases import Columns, Given, LeaseSpec
 from kurabito.errors import KurabitoError, LeaseLost
@@ -38,7 +38,8 @@ class HeldRow:
     with row:
         row.write(lambda conn: store.note(conn, found))      # raises LeaseLost when the row is another's by now
 
-    `interrupt` is called, in some thread, when there is no point in going on.
+    Whoever holds one row after another gives all of them one heart. `interrupt` is called, in some thread, when there is no
+    point in going on.
     """
 
     noun: ClassVar = "row"
@@ -54,7 +55,7 @@ class HeldRow:
         owner: str,
         *,
         lease: float = LEASE,
-        heartbeat: float = HEARTBEAT,
+        heartbeat: float | Heart = HEARTBEAT,
         interrupt: Callable[[], None] = lambda: None,
     ) -> None:
         self.id = key
@@ -62,21 +63,21 @@ class HeldRow:
         self._database = database
         self._spec = spec
         self._lease = round(lease * SECOND)
-        self._heartbeat = heartbeat
         self._interrupt = interrupt
-        self._ending = threading.Event()
         self._interrupted: KurabitoError | None = None
-        self._heart = threading.Thread(target=self._beat, name=f"heart of {key}", daemon=True)
+        self._shares_heart = isinstance(heartbeat, Heart)
+        self._heart = heartbeat if isinstance(heartbeat, Heart) else Heart(heartbeat)
 
     def __enter__(self) -> Self:
-        self._heart.start()
+        self._heart.keep(self._beat)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ending.set()
-        self._heart.join()
+        self._heart.let_go()
+        if not self._shares_heart:
+            self._heart.stop()
 
     def stop(self) -> None:
         """Have the work end at its next step; safe in any thread."""
@@ -121,13 +122,13 @@ class HeldRow:
         self._interrupted = lost
         return lost
 
-    def _beat(self) -> None:
-        while not self._ending.wait(self._heartbeat):
-            try:
-                self._database.write_blocking(self.renew)
-            except LeaseLost:
-                self._interrupt()
-                return
-            except KurabitoError as problem:
-                # The lease lasts a while longer than one heartbeat.
-                _log.warning("heartbeat failed", table=self._spec.table, row=self.id, problem=str(problem))
+    def _beat(self) -> bool:
+        try:
+            self._database.write_blocking(self.renew)
+        except LeaseLost:
+            self._interrupt()
+            return False
+        except KurabitoError as problem:
+            # The lease lasts a while longer than one heartbeat.
+            _log.warning("heartbeat failed", table=self._spec.table, row=self.id, problem=str(problem))
+        return True

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.heart import Heart
 from kurabito.dataplane.held_row import HEARTBEAT, LEASE, HeldRow, Stopped
 from kurabito.dataplane.ratelimit import IoLimit
 from kurabito.dataplane.thumbnail_folder import Part, ThumbFolder
@@ -96,7 +97,7 @@ class ThumbnailLine:
         self._plane = name
         self._limit = limit
         self._lease = lease
-        self._heartbeat = heartbeat
+        self._heart = Heart(heartbeat)
         self._held: HeldThumbnail | None = None
         self._stopping = threading.Event()
         self._idle_since = time.monotonic()
@@ -112,8 +113,11 @@ class ThumbnailLine:
             self._swept = True
         held = self._database.write_blocking(self._claim, durable=False)
         found = held is not None
-        while held is not None:
-            held = self._do(held)
+        try:
+            while held is not None:
+                held = self._do(held)
+        finally:
+            self._heart.stop()
         self._idle_since = time.monotonic()
         return found
 
@@ -146,7 +150,7 @@ class ThumbnailLine:
             key,
             owner,
             lease=self._lease,
-            heartbeat=self._heartbeat,
+            heartbeat=self._heart,
             interrupt=self._drawing.interrupt,
         )
         held.order = _order(conn, *rest)
@@ -170,7 +174,7 @@ class ThumbnailLine:
 
     def _outcome(self, held: HeldThumbnail) -> Picture | ThumbnailFailed:
         try:
-            # The heart stops before the row is settled: it would take that for a loss, and interrupt the next drawing.
+            # The heart lets go before the row is settled: it would take that for a loss, and interrupt the next drawing.
             with held:
                 return self._draw(held)
         except ThumbnailFailed as failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,17 +33,19 @@ class Pictures:
         thumbnail = await self._thumbnails.get(key)
         if thumbnail.status is not ThumbnailStatus.READY:
             raise ThumbnailNotReady(f"the thumbnail {key} is {thumbnail.status}; ask again later")
-        path = await asyncio.to_thread(self._inside, thumbnail.output_path)
+        path = await asyncio.to_thread(self._whole, thumbnail.output_path, thumbnail.bytes_size)
         if path is None:
             await self._thumbnails.draw_again(key)
             raise ThumbnailNotReady(f"the picture of the thumbnail {key} is lost, and is drawn again; ask again later")
         return Picture(path, _MEDIA_TYPES[thumbnail.format])
 
-    def _inside(self, output_path: str) -> Path | None:
-        """The file that a path below the folder leads to, if it lies there."""
+    def _whole(self, output_path: str, size: int | None) -> Path | None:
+        """The file that a path below the folder leads to, if it lies there and a power cut left all of it."""
         try:
             folder = self._folder.resolve(strict=True)
             path = (folder / output_path).resolve(strict=True)
+            found = path.stat()
         except (OSError, RuntimeError, ValueError):
             return None
-        return path if path.is_relative_to(folder) and path.is_file() else None
+        is_ours = path.is_relative_to(folder) and stat.S_ISREG(found.st_mode)
+        return path if is_ours and found.st_size == size else None

@@ -172,7 +172,8 @@ async def test_only_what_lies_in_the_folder_is_shown(
     leave(shelf, folder / asked.output_path)
     with pytest.raises(ThumbnailNotReady, match="pending"):
         await pictures.find(asked.key)
-    shelf.run("UPDATE thumbnails SET status = 'ready'")
+    size = shelf.path("secret.jpg").write_bytes((folder / asked.output_path).read_bytes())
+    shelf.run("UPDATE thumbnails SET status = 'ready', bytes_size = :size", size=size)
     shown = await pictures.find(asked.key)
     assert (shown.path, shown.media_type) == (folder / asked.output_path, "image/jpeg")
     (folder / "aa").mkdir(exist_ok=True)
@@ -182,6 +183,19 @@ async def test_only_what_lies_in_the_folder_is_shown(
         with pytest.raises(ThumbnailNotReady, match="drawn again"):
             await pictures.find(asked.key)
         assert (await thumbnails.get(asked.key)).status is ThumbnailStatus.PENDING
+
+
+async def test_a_picture_that_a_power_cut_left_short_is_drawn_again(
+    shelf: Shelf, thumbnails: Thumbnails, folder: Path
+) -> None:
+    asked = await thumbnails.request(shelf.put("a.jpg"), Drawing())
+    leave(shelf, folder / asked.output_path)
+    size = (folder / asked.output_path).stat().st_size
+    shelf.run("UPDATE thumbnails SET status = 'ready', bytes_size = :size", size=size)
+    os.truncate(folder / asked.output_path, size - 1)
+    with pytest.raises(ThumbnailNotReady, match="drawn again"):
+        await Pictures(thumbnails, folder).find(asked.key)
+    assert (await thumbnails.get(asked.key)).status is ThumbnailStatus.PENDING
 
 
 async def test_what_a_dead_data_plane_had_waits_again_at_once(
