@@ -46,6 +46,8 @@ _PLAIN: Final = {
 _OVER: Final = frozenset({"complete", "error", "removed"})
 _GONE: Final = frozenset({"error", "removed"})
 _MOST: Final = 100_000
+_LOOKS: Final = 50
+_BETWEEN_LOOKS: Final = 0.1
 # Another download of the same torrent was there first.
 _REGISTERED_TWICE: Final = "12"
 
@@ -126,28 +128,37 @@ class Aria2Client:
             raise Refused(f"aria2 does not take it: {problem}")
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
-        if entry["status"] not in _OVER:
-            # It may have ended a moment ago, which is as good.
-            await self._ask("aria2.forceRemove", entry["gid"])
+        entry = await self._end(hash, entry)
         for gid in (entry["gid"], entry.get("following")):
             if gid:
-                await self._forget(gid)
+                # Whoever is not there is forgotten already.
+                await self._ask("aria2.removeDownloadResult", gid)
         await self._ids.drop(hash)
         await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
+
+    async def _end(self, hash: str, entry: Entry) -> Entry:
+        """What is left of a download once it has let go of its files.
+
+        It is looked at again until it is over, even where aria2 says that it has nothing to remove: a magnet link that
+        learns at this moment what is in its torrent has ended, and what follows it has begun.
+        """
+        for _ in range(_LOOKS):
+            if entry["status"] in _OVER:
+                return entry
+            await self._ask("aria2.forceRemove", entry["gid"])
+            now = (await self._find([hash])).get(hash)
+            if now is None:
+                return entry
+            if now["gid"] == entry["gid"] and now["status"] not in _OVER:
+                await asyncio.sleep(_BETWEEN_LOOKS)
+            entry = now
+        raise self._failed("aria2.forceRemove", f"{hash} is still there")
 
     def _make_folder(self, folder: Path) -> None:
         """aria2 knows a torrent after its next start only if it could lay its file there, and makes no folder for that."""
         if self._calls.is_on_this_machine:
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
-
-    async def _forget(self, gid: str) -> None:
-        # Until a removed download has let go of its files its result is not there to be forgotten.
-        for _ in range(50):
-            problem, _answer = await self._ask("aria2.removeDownloadResult", gid)
-            if problem is None or "not found" in problem:
-                return
-            await asyncio.sleep(0.1)
 
     async def _one(self, hash: str) -> Entry:
         entry = (await self._find([hash])).get(hash)
