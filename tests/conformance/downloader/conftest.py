@@ -373,14 +373,11 @@ class Aria2(Program):
     async def downloads(self) -> int:
         """How many it has, without those that only found out what is in a torrent."""
         lists = [("aria2.tellActive", []), ("aria2.tellWaiting", [0, 100]), ("aria2.tellStopped", [0, 100])]
-        entries = [entry for method, span in lists for entry in await self._ask(method, *span)]
+        entries = [entry for method, span in lists for entry in await self.ask(method, *span)]
         return sum("followedBy" not in entry for entry in entries)
 
-    async def follows(self, gid: str) -> bool:
-        """Whether another download goes on where this one ended."""
-        return "followedBy" in await self._ask("aria2.tellStatus", gid)
-
-    async def _ask(self, method: str, *params: Any) -> Any:
+    async def ask(self, method: str, *params: Any) -> Any:
+        """What it answers to somebody else."""
         body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": [f"token:{PASSWORD}", *params]}
         async with httpx2.AsyncClient(base_url=self.url, trust_env=False) as http:
             return (await http.post("/jsonrpc", json=body)).json()["result"]

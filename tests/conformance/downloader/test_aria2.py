@@ -1,8 +1,10 @@
-"""What only aria2 does: a magnet link ends when its torrent is known, and another download goes on."""
+"""What only aria2 does: a magnet link ends when its torrent is known, and another download follows it."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,8 @@ import pytest
 from kurabito.downloads.clients.aria2 import Aria2Client
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.native_ids import NativeIds
-from kurabito.downloads.items import CancelStatus, DownloadItem
+from kurabito.downloads.items import CancelStatus, DownloadItem, TransferStatus
+from kurabito.errors import TransferNotFound
 from kurabito.http import Outbound
 
 if TYPE_CHECKING:
@@ -33,15 +36,36 @@ class LateCalls(Calls):
     async def send(self, method: str, path: str, **rest: Any) -> httpx2.Response:
         if rest["json"]["method"] == "aria2.forceRemove" and not self.was_late:
             self.was_late = True
-            await self._until_known()
+            self._release.seed()
+            await until(self._aria2, self._release, self._release.hash[:16], lambda entry: "followedBy" in entry)
         return await super().send(method, path, **rest)
 
-    async def _until_known(self) -> None:
-        self._release.seed()
-        async with asyncio.timeout(30):
-            while not await self._aria2.follows(self._release.hash[:16]):
-                self._release.dial(self._aria2)
-                await asyncio.sleep(0.02)
+
+async def until(aria2: Aria2, release: Release, gid: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """What aria2 says of a download once it is so."""
+    async with asyncio.timeout(30):
+        while True:
+            entry: dict[str, Any] = await aria2.ask("aria2.tellStatus", gid)
+            if is_so(entry):
+                return entry
+            release.dial(aria2)
+            await asyncio.sleep(0.02)
+
+
+async def until_seeded(aria2: Aria2, release: Release) -> str:
+    """The id of what follows a magnet link, once it is complete."""
+    magnet = await until(aria2, release, release.hash[:16], lambda entry: "followedBy" in entry)
+    (gid,) = magnet["followedBy"]
+    await until(aria2, release, gid, lambda entry: entry["seeder"] == "true")
+    return str(gid)
+
+
+@asynccontextmanager
+async def client_of(calls: Calls, outbound: Outbound, folder: Path) -> AsyncIterator[Aria2Client]:
+    async with calls, NativeIds(folder / "native-ids.db") as ids:
+        client = Aria2Client(calls, outbound, ids)
+        await client.login("", "s3cret-of-the-test")
+        yield client
 
 
 async def test_a_magnet_link_given_up_at_the_moment_its_torrent_is_known_is_gone(
@@ -49,9 +73,8 @@ async def test_a_magnet_link_given_up_at_the_moment_its_torrent_is_known_is_gone
 ) -> None:
     release = swarm.release("Kura - 01.mkv", seeded=False)
     folder = tmp_path / "downloads"
-    async with LateCalls(aria2, release) as calls, NativeIds(tmp_path / "ids.db") as ids:
-        client = Aria2Client(calls, outbound, ids)
-        await client.login("", "s3cret-of-the-test")
+    calls = LateCalls(aria2, release)
+    async with client_of(calls, outbound, tmp_path) as client:
         await client.add_torrents([DownloadItem(release.magnet, str(folder))])
         (status,) = await client.query_status([release.hash])
         assert status.detail == "metadata"
@@ -63,3 +86,44 @@ async def test_a_magnet_link_given_up_at_the_moment_its_torrent_is_known_is_gone
         assert await client.query_status([release.hash]) == []
         assert await aria2.downloads() == 0
         assert not folder.exists()
+
+
+async def test_a_magnet_link_is_taken_again_after_only_what_followed_it_was_removed(
+    aria2: Aria2, swarm: Swarm, outbound: Outbound, tmp_path: Path
+) -> None:
+    release = swarm.release("Kura - 02.mkv")
+    item = DownloadItem(release.magnet, str(tmp_path / "downloads"))
+    async with client_of(Calls("aria2", aria2.url), outbound, tmp_path) as client:
+        await client.add_torrents([item])
+        gid = await until_seeded(aria2, release)
+        await aria2.ask("aria2.forceRemove", gid)
+        await until(aria2, release, gid, lambda entry: entry["status"] == "complete")
+        await aria2.ask("aria2.removeDownloadResult", gid)
+        assert await client.query_status([release.hash]) == []
+
+        await client.add_torrents([item])
+
+        (status,) = await client.query_status([release.hash])
+        assert status.status is TransferStatus.DOWNLOADING
+        await until_seeded(aria2, release)
+        await client.delete_torrent(release.hash, delete_files=True)
+        assert await aria2.downloads() == 0
+
+
+async def test_what_was_deleted_halfway_is_deleted_by_asking_again(
+    aria2: Aria2, swarm: Swarm, outbound: Outbound, tmp_path: Path
+) -> None:
+    release = swarm.release("Kura - 03.mkv", seeded=False)
+    folder, gid = tmp_path / "downloads", release.hash[:16]
+    async with client_of(Calls("aria2", aria2.url), outbound, tmp_path) as client:
+        await client.add_torrents([DownloadItem(swarm.put("3.torrent", release.torrent), str(folder))])
+        await aria2.ask("aria2.forceRemove", gid)
+        await until(aria2, release, gid, lambda entry: entry["status"] == "removed")
+        assert folder.exists()
+
+        await client.delete_torrent(release.hash, delete_files=True)
+
+        assert not folder.exists()
+        assert await aria2.downloads() == 0
+        with pytest.raises(TransferNotFound):
+            await client.delete_torrent(release.hash, delete_files=True)

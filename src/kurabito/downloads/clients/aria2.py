@@ -94,12 +94,12 @@ class Aria2Client:
         return [_status(hash, found[hash]) for hash in hashes if hash in found]
 
     async def pause_torrent(self, hash: str) -> None:
-        entry = await self._one(hash)
+        entry = await self._running(hash)
         if entry["status"] in ("active", "waiting"):
             await self._done("aria2.forcePause", entry["gid"])
 
     async def resume_torrent(self, hash: str) -> None:
-        entry = await self._one(hash)
+        entry = await self._running(hash)
         if entry["status"] == "paused":
             await self._done("aria2.unpause", entry["gid"])
 
@@ -113,6 +113,8 @@ class Aria2Client:
                 return
             await self._remove(offer.hash, there, delete_files=False)
         gid = offer.hash[:16]
+        # A magnet link keeps its id when only what followed it was removed.
+        await self._ask("aria2.removeDownloadResult", gid)
         await self._ids.put(offer.hash, gid)
         options = {"dir": offer.item.save_path, "gid": gid}
         if offer.torrent is not None:
@@ -123,18 +125,18 @@ class Aria2Client:
             problem, _ = await self._ask("aria2.addUri", [offer.item.url], options)
         else:
             problem, _ = await self._ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
-        if problem is not None and "is not unique" not in problem:
+        # Somebody else may have added it in between, such as a service that was killed after it had asked.
+        if problem is not None and offer.hash not in await self._find([offer.hash]):
             await self._ids.drop(offer.hash)
             raise Refused(f"aria2 does not take it: {problem}")
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
         entry = await self._end(hash, entry)
-        for gid in (entry["gid"], entry.get("following")):
-            if gid:
-                # Whoever is not there is forgotten already.
-                await self._ask("aria2.removeDownloadResult", gid)
-        await self._ids.drop(hash)
         await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
+        # Forgotten last and all at once: whoever is killed before that finds it again, and does the rest.
+        gids = [gid for gid in (entry["gid"], entry.get("following")) if gid]
+        await self._batch([("aria2.removeDownloadResult", gid) for gid in gids])
+        await self._ids.drop(hash)
 
     async def _end(self, hash: str, entry: Entry) -> Entry:
         """What is left of a download once it has let go of its files.
@@ -160,10 +162,16 @@ class Aria2Client:
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
 
+    async def _running(self, hash: str) -> Entry:
+        entry = await self._one(hash)
+        if entry["status"] == "removed":
+            raise self._missing(hash)
+        return entry
+
     async def _one(self, hash: str) -> Entry:
         entry = (await self._find([hash])).get(hash)
-        if entry is None or entry["status"] == "removed":
-            raise TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
+        if entry is None:
+            raise self._missing(hash)
         return entry
 
     async def _find(self, hashes: Sequence[str]) -> dict[str, Entry]:
@@ -191,23 +199,28 @@ class Aria2Client:
         return found
 
     async def _tell(self, gids: Sequence[str]) -> list[Entry | None]:
-        calls = [{"methodName": "aria2.tellStatus", "params": [self._token, gid, _KEYS]} for gid in gids]
+        answers = await self._batch([("aria2.tellStatus", gid, _KEYS) for gid in gids])
         # Each answer is a list of one, or an error.
-        return [answer[0] if isinstance(answer, list) else None for answer in await self._batch(calls)]
+        return [answer[0] if isinstance(answer, list) else None for answer in answers]
 
     async def _torrents(self) -> dict[str, Entry]:
         """Every torrent that aria2 has, by its hash."""
-        lists = [("aria2.tellStopped", [0, _MOST]), ("aria2.tellWaiting", [0, _MOST]), ("aria2.tellActive", [])]
-        calls = [{"methodName": name, "params": [self._token, *span, _KEYS]} for name, span in lists]
-        entries = [entry for answer in await self._batch(calls) if isinstance(answer, list) for entry in answer[0]]
+        lists = [
+            ("aria2.tellStopped", 0, _MOST, _KEYS),
+            ("aria2.tellWaiting", 0, _MOST, _KEYS),
+            ("aria2.tellActive", _KEYS),
+        ]
+        entries = [entry for answer in await self._batch(lists) if isinstance(answer, list) for entry in answer[0]]
         return {
             entry["infoHash"]: entry
             for entry in entries
             if entry.get("infoHash") and not entry.get("followedBy") and entry.get("errorCode") != _REGISTERED_TWICE
         }
 
-    async def _batch(self, calls: list[dict[str, Any]]) -> list[Any]:
-        problem, answers = await self._post("system.multicall", [calls])
+    async def _batch(self, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The answers to methods with their parameters; aria2 does nothing else in between."""
+        named = [{"methodName": method, "params": [self._token, *params]} for method, *params in calls]
+        problem, answers = await self._post("system.multicall", [named])
         if problem is not None:
             raise self._failed("system.multicall", problem)
         for answer in answers:
@@ -235,6 +248,9 @@ class Aria2Client:
         if "error" in answer:
             return str(answer["error"].get("message")), None
         return None, answer.get("result")
+
+    def _missing(self, hash: str) -> TransferNotFound:
+        return TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
 
     def _failed(self, method: str, problem: str) -> DownloaderUnavailable:
         return DownloaderUnavailable(f"aria2 at {self._calls.url} could not do {method}: {problem}")
