@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.clients.aria2_rpc import Aria2Rpc
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
@@ -27,7 +28,7 @@ from kurabito.downloads.items import (
     DownloadStatus,
     TransferStatus,
 )
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.errors import TransferNotFound
 from kurabito.http import Outbound
 
 ARIA2_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT, DownloadType.HTTP)
@@ -60,23 +61,19 @@ class Aria2Client:
     """Adds to, and asks, an aria2 that runs somewhere."""
 
     def __init__(self, calls: Calls, outbound: Outbound, ids: NativeIds) -> None:
-        self._calls = calls
+        self._rpc = Aria2Rpc(calls)
+        self._is_on_this_machine = calls.is_on_this_machine
         self._taking = Taking(outbound, ARIA2_TYPES)
         self._ids = ids
-        self._secret = ""
 
     async def login(self, username: str, password: str) -> None:
         """aria2 knows no names; its secret is the password."""
-        self._secret = password
-        await self._done("aria2.getVersion")
-
-    @property
-    def _token(self) -> str:
-        return f"token:{self._secret}"
+        self._rpc.secret = password
+        await self._rpc.do("aria2.getVersion")
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         # Told apart here: each item would else say for itself that nobody is there.
-        await self._done("aria2.getVersion")
+        await self._rpc.do("aria2.getVersion")
         return await self._taking.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
@@ -90,21 +87,22 @@ class Aria2Client:
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         found = await self._find(hashes)
         if not hashes:
-            await self._done("aria2.getVersion")
+            await self._rpc.do("aria2.getVersion")
         return [_status(hash, found[hash]) for hash in hashes if hash in found]
 
     async def pause_torrent(self, hash: str) -> None:
-        entry = await self._running(hash)
+        entry = await self._one(hash)
         if entry["status"] in ("active", "waiting"):
-            await self._done("aria2.forcePause", entry["gid"])
+            await self._rpc.do("aria2.forcePause", entry["gid"])
 
     async def resume_torrent(self, hash: str) -> None:
-        entry = await self._running(hash)
+        entry = await self._one(hash)
         if entry["status"] == "paused":
-            await self._done("aria2.unpause", entry["gid"])
+            await self._rpc.do("aria2.unpause", entry["gid"])
 
     async def delete_torrent(self, hash: str, delete_files: bool) -> None:
-        await self._remove(hash, await self._one(hash), delete_files=delete_files)
+        # A delete that was killed may have got as far as having it removed.
+        await self._remove(hash, await self._one(hash, even_removed=True), delete_files=delete_files)
 
     async def _add(self, offer: Offer) -> None:
         there = (await self._find([offer.hash])).get(offer.hash)
@@ -114,17 +112,17 @@ class Aria2Client:
             await self._remove(offer.hash, there, delete_files=False)
         gid = offer.hash[:16]
         # A magnet link keeps its id when only what followed it was removed.
-        await self._ask("aria2.removeDownloadResult", gid)
+        await self._rpc.ask("aria2.removeDownloadResult", gid)
         await self._ids.put(offer.hash, gid)
         options = {"dir": offer.item.save_path, "gid": gid}
         if offer.torrent is not None:
             await asyncio.to_thread(self._make_folder, Path(offer.item.save_path))
             content = base64.b64encode(offer.torrent.content).decode("ascii")
-            problem, _ = await self._ask("aria2.addTorrent", content, [], options)
+            problem = await self._rpc.ask("aria2.addTorrent", content, [], options)
         elif offer.kind is DownloadType.MAGNET:
-            problem, _ = await self._ask("aria2.addUri", [offer.item.url], options)
+            problem = await self._rpc.ask("aria2.addUri", [offer.item.url], options)
         else:
-            problem, _ = await self._ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
+            problem = await self._rpc.ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
         # Somebody else may have added it in between, such as a service that was killed after it had asked.
         if problem is not None and offer.hash not in await self._find([offer.hash]):
             await self._ids.drop(offer.hash)
@@ -135,7 +133,7 @@ class Aria2Client:
         await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
         # Forgotten last and all at once: whoever is killed before that finds it again, and does the rest.
         gids = [gid for gid in (entry["gid"], entry.get("following")) if gid]
-        await self._batch([("aria2.removeDownloadResult", gid) for gid in gids])
+        await self._rpc.batch([("aria2.removeDownloadResult", gid) for gid in gids])
         await self._ids.drop(hash)
 
     async def _end(self, hash: str, entry: Entry) -> Entry:
@@ -147,31 +145,25 @@ class Aria2Client:
         for _ in range(_LOOKS):
             if entry["status"] in _OVER:
                 return entry
-            await self._ask("aria2.forceRemove", entry["gid"])
+            await self._rpc.ask("aria2.forceRemove", entry["gid"])
             now = (await self._find([hash])).get(hash)
             if now is None:
                 return entry
             if now["gid"] == entry["gid"] and now["status"] not in _OVER:
                 await asyncio.sleep(_BETWEEN_LOOKS)
             entry = now
-        raise self._failed("aria2.forceRemove", f"{hash} is still there")
+        raise self._rpc.failed("aria2.forceRemove", f"{hash} is still there")
 
     def _make_folder(self, folder: Path) -> None:
         """aria2 knows a torrent after its next start only if it could lay its file there, and makes no folder for that."""
-        if self._calls.is_on_this_machine:
+        if self._is_on_this_machine:
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
 
-    async def _running(self, hash: str) -> Entry:
-        entry = await self._one(hash)
-        if entry["status"] == "removed":
-            raise self._missing(hash)
-        return entry
-
-    async def _one(self, hash: str) -> Entry:
+    async def _one(self, hash: str, *, even_removed: bool = False) -> Entry:
         entry = (await self._find([hash])).get(hash)
-        if entry is None:
-            raise self._missing(hash)
+        if entry is None or (entry["status"] == "removed" and not even_removed):
+            raise TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
         return entry
 
     async def _find(self, hashes: Sequence[str]) -> dict[str, Entry]:
@@ -199,9 +191,7 @@ class Aria2Client:
         return found
 
     async def _tell(self, gids: Sequence[str]) -> list[Entry | None]:
-        answers = await self._batch([("aria2.tellStatus", gid, _KEYS) for gid in gids])
-        # Each answer is a list of one, or an error.
-        return [answer[0] if isinstance(answer, list) else None for answer in answers]
+        return await self._rpc.batch([("aria2.tellStatus", gid, _KEYS) for gid in gids])
 
     async def _torrents(self) -> dict[str, Entry]:
         """Every torrent that aria2 has, by its hash."""
@@ -210,56 +200,12 @@ class Aria2Client:
             ("aria2.tellWaiting", 0, _MOST, _KEYS),
             ("aria2.tellActive", _KEYS),
         ]
-        entries = [entry for answer in await self._batch(lists) if isinstance(answer, list) for entry in answer[0]]
+        entries = [entry for answer in await self._rpc.batch(lists) for entry in answer or ()]
         return {
             entry["infoHash"]: entry
             for entry in entries
             if entry.get("infoHash") and not entry.get("followedBy") and entry.get("errorCode") != _REGISTERED_TWICE
         }
-
-    async def _batch(self, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The answers to methods with their parameters; aria2 does nothing else in between."""
-        named = [{"methodName": method, "params": [self._token, *params]} for method, *params in calls]
-        problem, answers = await self._post("system.multicall", [named])
-        if problem is not None:
-            raise self._failed("system.multicall", problem)
-        for answer in answers:
-            if isinstance(answer, dict) and answer.get("message") == "Unauthorized":
-                raise self._refused()
-        return list(answers)
-
-    async def _done(self, method: str, *params: Any) -> None:
-        problem, _ = await self._ask(method, *params)
-        if problem is not None:
-            raise self._failed(method, problem)
-
-    async def _ask(self, method: str, *params: Any) -> tuple[str | None, Any]:
-        """What went wrong, if anything did, and the answer."""
-        problem, answer = await self._post(method, [self._token, *params])
-        if problem == "Unauthorized":
-            raise self._refused()
-        return problem, answer
-
-    async def _post(self, method: str, params: list[Any]) -> tuple[str | None, Any]:
-        response = await self._calls.send(
-            "POST", "/jsonrpc", json={"jsonrpc": "2.0", "id": "kurabito", "method": method, "params": params}
-        )
-        answer = self._calls.json(response)
-        if "error" in answer:
-            return str(answer["error"].get("message")), None
-        return None, answer.get("result")
-
-    def _missing(self, hash: str) -> TransferNotFound:
-        return TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
-
-    def _failed(self, method: str, problem: str) -> DownloaderUnavailable:
-        return DownloaderUnavailable(f"aria2 at {self._calls.url} could not do {method}: {problem}")
-
-    def _refused(self) -> DownloaderLoginRefused:
-        return DownloaderLoginRefused(
-            f"aria2 at {self._calls.url} does not know this secret; give the value of its --rpc-secret in "
-            "KURABITO_CLIENT_PASSWORD"
-        )
 
 
 def _is_metadata(entry: Entry) -> bool:
