@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ import pytest
 from kurabito.downloads.clients.aria2 import Aria2Client
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.native_ids import NativeIds
-from kurabito.downloads.items import CancelStatus, DownloadItem, TransferStatus
+from kurabito.downloads.clients.taking import hash_of_url
+from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferStatus
 from kurabito.errors import TransferNotFound
 from kurabito.http import Outbound
 
@@ -25,19 +26,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 class LateCalls(Calls):
-    """Requests of which the first that removes arrives late: only when aria2 knows what is in the torrent."""
+    """Requests of which the first of one method arrives late: after something else has happened."""
 
-    def __init__(self, aria2: Aria2, release: Release) -> None:
-        super().__init__("aria2", aria2.url)
-        self._aria2 = aria2
-        self._release = release
+    def __init__(self, url: str, late: str, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        super().__init__("aria2", url)
+        self._late = late
+        self._meanwhile = meanwhile
         self.was_late = False
 
     async def send(self, method: str, path: str, **rest: Any) -> httpx2.Response:
-        if rest["json"]["method"] == "aria2.forceRemove" and not self.was_late:
+        if rest["json"]["method"] == self._late and not self.was_late:
             self.was_late = True
-            self._release.seed()
-            await until(self._aria2, self._release, self._release.hash[:16], lambda entry: "followedBy" in entry)
+            await self._meanwhile()
         return await super().send(method, path, **rest)
 
 
@@ -73,7 +73,12 @@ async def test_a_magnet_link_given_up_at_the_moment_its_torrent_is_known_is_gone
 ) -> None:
     release = swarm.release("Kura - 01.mkv", seeded=False)
     folder = tmp_path / "downloads"
-    calls = LateCalls(aria2, release)
+
+    async def know_the_torrent() -> None:
+        release.seed()
+        await until(aria2, release, release.hash[:16], lambda entry: "followedBy" in entry)
+
+    calls = LateCalls(aria2.url, "aria2.forceRemove", know_the_torrent)
     async with client_of(calls, outbound, tmp_path) as client:
         await client.add_torrents([DownloadItem(release.magnet, str(folder))])
         (status,) = await client.query_status([release.hash])
@@ -108,6 +113,21 @@ async def test_a_magnet_link_is_taken_again_after_only_what_followed_it_was_remo
         await until_seeded(aria2, release)
         await client.delete_torrent(release.hash, delete_files=True)
         assert await aria2.downloads() == 0
+
+
+async def test_what_somebody_else_adds_at_the_same_moment_is_accepted_and_not_doubled(
+    aria2: Aria2, swarm: Swarm, outbound: Outbound, tmp_path: Path
+) -> None:
+    url = swarm.put("plain.bin", b"plain")
+    options = {"dir": str(tmp_path / "downloads"), "gid": hash_of_url(url)[:16]}
+    calls = LateCalls(aria2.url, "aria2.addUri", lambda: aria2.ask("aria2.addUri", [url], options))
+    async with client_of(calls, outbound, tmp_path) as client:
+        (result,) = await client.add_torrents([DownloadItem(url, options["dir"])])
+
+        assert calls.was_late
+        assert result.status is ItemStatus.ACCEPTED
+        assert await aria2.downloads() == 1
+        await client.delete_torrent(hash_of_url(url), delete_files=True)
 
 
 async def test_what_was_deleted_halfway_is_deleted_by_asking_again(
