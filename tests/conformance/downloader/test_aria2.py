@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+class Killed(Exception):
+    """What becomes of a client whose process dies."""
+
+
 class LateCalls(Calls):
-    """Requests of which the first of one method arrives late: after something else has happened."""
+    """Requests of which the first with one method arrives late: after something else has happened."""
 
     def __init__(self, url: str, late: str, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__("aria2", url)
@@ -35,28 +40,31 @@ class LateCalls(Calls):
         self.was_late = False
 
     async def send(self, method: str, path: str, **rest: Any) -> httpx2.Response:
-        if rest["json"]["method"] == self._late and not self.was_late:
+        if self._late in json.dumps(rest["json"]) and not self.was_late:
             self.was_late = True
             await self._meanwhile()
         return await super().send(method, path, **rest)
 
 
-async def until(aria2: Aria2, release: Release, gid: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+async def until(
+    aria2: Aria2, gid: str, is_so: Callable[[dict[str, Any]], bool], release: Release | None = None
+) -> dict[str, Any]:
     """What aria2 says of a download once it is so."""
     async with asyncio.timeout(30):
         while True:
             entry: dict[str, Any] = await aria2.ask("aria2.tellStatus", gid)
             if is_so(entry):
                 return entry
-            release.dial(aria2)
+            if release is not None:
+                release.dial(aria2)
             await asyncio.sleep(0.02)
 
 
 async def until_seeded(aria2: Aria2, release: Release) -> str:
     """The id of what follows a magnet link, once it is complete."""
-    magnet = await until(aria2, release, release.hash[:16], lambda entry: "followedBy" in entry)
+    magnet = await until(aria2, release.hash[:16], lambda entry: "followedBy" in entry, release)
     (gid,) = magnet["followedBy"]
-    await until(aria2, release, gid, lambda entry: entry["seeder"] == "true")
+    await until(aria2, gid, lambda entry: entry["seeder"] == "true", release)
     return str(gid)
 
 
@@ -76,7 +84,7 @@ async def test_a_magnet_link_given_up_at_the_moment_its_torrent_is_known_is_gone
 
     async def know_the_torrent() -> None:
         release.seed()
-        await until(aria2, release, release.hash[:16], lambda entry: "followedBy" in entry)
+        await until(aria2, release.hash[:16], lambda entry: "followedBy" in entry, release)
 
     calls = LateCalls(aria2.url, "aria2.forceRemove", know_the_torrent)
     async with client_of(calls, outbound, tmp_path) as client:
@@ -102,7 +110,7 @@ async def test_a_magnet_link_is_taken_again_after_only_what_followed_it_was_remo
         await client.add_torrents([item])
         gid = await until_seeded(aria2, release)
         await aria2.ask("aria2.forceRemove", gid)
-        await until(aria2, release, gid, lambda entry: entry["status"] == "complete")
+        await until(aria2, gid, lambda entry: entry["status"] == "complete", release)
         await aria2.ask("aria2.removeDownloadResult", gid)
         assert await client.query_status([release.hash]) == []
 
@@ -138,7 +146,7 @@ async def test_what_was_deleted_halfway_is_deleted_by_asking_again(
     async with client_of(Calls("aria2", aria2.url), outbound, tmp_path) as client:
         await client.add_torrents([DownloadItem(swarm.put("3.torrent", release.torrent), str(folder))])
         await aria2.ask("aria2.forceRemove", gid)
-        await until(aria2, release, gid, lambda entry: entry["status"] == "removed")
+        await until(aria2, gid, lambda entry: entry["status"] == "removed", release)
         assert folder.exists()
 
         await client.delete_torrent(release.hash, delete_files=True)
@@ -147,3 +155,26 @@ async def test_what_was_deleted_halfway_is_deleted_by_asking_again(
         assert await aria2.downloads() == 0
         with pytest.raises(TransferNotFound):
             await client.delete_torrent(release.hash, delete_files=True)
+
+
+async def test_a_delete_that_is_killed_never_leaves_a_complete_download_without_its_files(
+    aria2: Aria2, swarm: Swarm, outbound: Outbound, tmp_path: Path
+) -> None:
+    url = swarm.put("plain.bin", b"plain")
+    file, gid = tmp_path / "downloads" / "plain.bin", hash_of_url(url)[:16]
+
+    async def die() -> None:
+        raise Killed
+
+    async with client_of(Calls("aria2", aria2.url), outbound, tmp_path) as client:
+        await client.add_torrents([DownloadItem(url, str(file.parent))])
+        await until(aria2, gid, lambda entry: entry["status"] == "complete")
+    async with client_of(LateCalls(aria2.url, "aria2.removeDownloadResult", die), outbound, tmp_path) as client:
+        with pytest.raises(Killed):
+            await client.delete_torrent(hash_of_url(url), delete_files=True)
+
+        (status,) = await client.query_status([hash_of_url(url)])
+        assert status.status is TransferStatus.COMPLETED
+        assert file.read_bytes() == b"plain"
+        await client.delete_torrent(hash_of_url(url), delete_files=True)
+        assert not file.exists()

@@ -130,11 +130,11 @@ class Aria2Client:
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
         entry = await self._end(hash, entry)
-        await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
-        # Forgotten last and all at once: whoever is killed before that finds it again, and does the rest.
         gids = [gid for gid in (entry["gid"], entry.get("following")) if gid]
+        # All at once, and before the files go: nothing is ever said to be complete that has none.
         await self._rpc.batch([("aria2.removeDownloadResult", gid) for gid in gids])
         await self._ids.drop(hash)
+        await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
 
     async def _end(self, hash: str, entry: Entry) -> Entry:
         """What is left of a download once it has let go of its files.
