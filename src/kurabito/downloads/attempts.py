@@ -43,6 +43,19 @@ class Round:
     missed: dict[int, str] = field(default_factory=dict)
     """Downloaders of which nobody knows what they would have said."""
 
+    def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None) -> None:
+        """Take up what came of offering it to one downloader."""
+        said = f"{name}: {reason or outcome}"
+        match outcome:
+            case Outcome.SENT:
+                self.unanswered.add(module_id)
+            case Outcome.REJECTED:
+                self.refused[module_id] = said
+            case Outcome.UNREACHABLE | Outcome.UNCLEAR:
+                self.missed[module_id] = said
+            case Outcome.ACCEPTED:
+                pass
+
 
 class Debt(NamedTuple):
     """Something to clear up at a downloader."""
@@ -94,16 +107,7 @@ def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
     """What was tried for these since they were queued."""
     found: dict[int, Round] = defaultdict(Round)
     for download_id, module_id, outcome, name, reason in conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids)):
-        said = f"{name}: {reason or outcome}"
-        match Outcome(outcome):
-            case Outcome.SENT:
-                found[download_id].unanswered.add(module_id)
-            case Outcome.REJECTED:
-                found[download_id].refused[module_id] = said
-            case Outcome.UNREACHABLE | Outcome.UNCLEAR:
-                found[download_id].missed[module_id] = said
-            case Outcome.ACCEPTED:
-                pass
+        found[download_id].note(module_id, name, Outcome(outcome), reason)
     return found
 
 

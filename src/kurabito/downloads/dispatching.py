@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,17 @@ from typing import Any, Final
 from kurabito import logs
 from kurabito.catalog.download_types import DownloadType
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, places, rows
+from kurabito.downloads import attempts, rows, shipments
 from kurabito.downloads.answers import ItemAnswer
 from kurabito.downloads.attempts import Round
 from kurabito.downloads.orders import DISPATCH, DispatchOrder, Orders
-from kurabito.downloads.room import Room, no_room
-from kurabito.downloads.rows import Parcel
+from kurabito.downloads.room import Room
+from kurabito.downloads.rows import Ending, Parcel
 from kurabito.downloads.states import Outcome, Owed, Status
 from kurabito.downloads.turns import Turns
-from kurabito.downloads.wire import Downloaders, Heard, Item
-from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.downloads.wire import Downloaders, Heard
+from kurabito.errors import OutboundError
 from kurabito.modules import services
-from kurabito.modules.path_maps import PathMap
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry
 
@@ -37,7 +36,6 @@ log = logs.get_logger(__name__)
 NO_TYPE: Final = "no downloader takes a URL of this kind"
 NOBODY: Final = "no downloader for {} is registered and switched on"
 GAVE_UP: Final = "it stood still, and no other downloader takes it"
-NO_HASH: Final = "{} took it and did not say its hash"
 _AT_ONCE: Final = 4
 
 
@@ -48,20 +46,6 @@ class Dispatched:
     downloading: int = 0
     failed: int = 0
     no_downloader: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What is about to be sent to one downloader."""
-
-    by_url: Mapping[str, Sequence[Parcel]]
-    items: Mapping[str, Item]
-    cramped: Mapping[int, str]
-    """Downloads for which there is no room, and why."""
-    doubtful: Collection[int]
-    """Downloads that may be there already."""
-    unwanted: Collection[int]
-    """Downloads that were cancelled meanwhile."""
 
 
 class Dispatcher:
@@ -95,7 +79,7 @@ class Dispatcher:
         for parcel in parcels:
             by_type[parcel.download_type].append(parcel)
         if unknown := by_type.pop(None, []):
-            nobody = [_ended(parcel, Status.NO_DOWNLOADER, NO_TYPE) for parcel in unknown]
+            nobody = [Ending(parcel.id, Status.NO_DOWNLOADER, NO_TYPE) for parcel in unknown]
             await self._database.write(lambda conn: rows.conclude(conn, nobody))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
@@ -132,21 +116,24 @@ class Dispatcher:
         self, service: Service, parcels: Sequence[Parcel], rounds: Mapping[int, Round], *, again: bool = False
     ) -> set[int]:
         """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
+        name = service.registration.service_name
         async with self._turns.at(service.id):
             free = await self._room.free()
-            batch = await self._database.write(partial(self._record, service=service, parcels=parcels, free=free))
-            for download_id, reason in batch.cramped.items():
-                rounds[download_id].missed[service.id] = f"{service.registration.service_name}: {reason}"
+            shipment = await self._database.write(
+                partial(shipments.prepare, service=service, parcels=parcels, root=self._root, free=free)
+            )
+            for download_id, reason in shipment.cramped.items():
+                rounds[download_id].note(service.id, name, Outcome.UNREACHABLE, reason)
             heard = Heard()
             if again:
-                heard.answers = await self._already_there(service, batch.by_url)
-            if offered := [item for url, item in batch.items.items() if url not in heard.answers]:
+                heard.answers = await self._already_there(service, shipment.by_url)
+            if offered := [item for url, item in shipment.items.items() if url not in heard.answers]:
                 answered = await self._downloaders.offer(service, offered)
                 heard = Heard(heard.answers | answered.answers, answered.problem)
-            taken = await self._database.write(
-                partial(self._settle, service=service, batch=batch, heard=heard, rounds=rounds)
+            done = await self._database.write(
+                partial(shipments.settle, orders=self._orders, shipment=shipment, heard=heard, rounds=rounds)
             )
-        return taken.union(batch.unwanted)
+        return done.union(shipment.unwanted)
 
     async def _already_there(self, service: Service, by_url: Mapping[str, Sequence[Parcel]]) -> dict[str, ItemAnswer]:
         """What a downloader has of what may have been sent to it before a crash."""
@@ -156,76 +143,6 @@ class Dispatcher:
         except OutboundError:
             return {}
         return {url: ItemAnswer(True, known) for url, known in hashes.items() if known in found}
-
-    def _record(self, conn: Connection, service: Service, parcels: Sequence[Parcel], free: int | None) -> Batch:
-        """Write that these are about to be sent, but for what was cancelled meanwhile and what has no room."""
-        wanted = rows.parcels(conn, (parcel.id for parcel in parcels))
-        rows.touch(conn, (parcel.id for parcel in wanted))
-        by_url: dict[str, list[Parcel]] = defaultdict(list)
-        for parcel in wanted:
-            by_url[parcel.url].append(parcel)
-        items = {url: Item(url, self._place(service.path_maps, of_url[0])) for url, of_url in by_url.items()}
-        doubtful = attempts.write(
-            conn,
-            service,
-            [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted],
-        )
-        cramped: dict[int, str] = {}
-        if free is not None:
-            # What may be there already needs no room.
-            new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in doubtful}
-            cramped = _without_room(new, free - rows.promised(conn))
-        if cramped:
-            told = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in cramped.items()]
-            attempts.answer(conn, service.id, told)
-        roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in cramped}
-        return Batch(
-            roomy,
-            {url: items[url] for url in roomy},
-            cramped,
-            doubtful,
-            {one.id for one in parcels} - {one.id for one in wanted},
-        )
-
-    def _settle(
-        self, conn: Connection, service: Service, batch: Batch, heard: Heard, rounds: Mapping[int, Round]
-    ) -> set[int]:
-        """Write what a downloader said."""
-        accepted: list[dict[str, Any]] = []
-        unnamed: list[dict[str, Any]] = []
-        answered: list[dict[str, Any]] = []
-        name = service.registration.service_name
-        for url, parcels in batch.by_url.items():
-            outcome, reason, owed = _judge(heard.answers.get(url), heard.problem)
-            if outcome is Outcome.UNREACHABLE and parcels[0].id in batch.doubtful:
-                # That it cannot be asked now does not tell what it got before.
-                outcome, owed = Outcome.UNCLEAR, Owed.LOOK
-            for parcel in parcels:
-                known = _hash_of(parcel, heard.answers.get(url))
-                row = {"id": parcel.id, "outcome": outcome, "reason": reason, "owed": owed, "hash": known}
-                answered.append(row)
-                if outcome is Outcome.ACCEPTED and known is None:
-                    unnamed.append(_ended(parcel, Status.FAILED, NO_HASH.format(name)))
-                elif outcome is Outcome.ACCEPTED:
-                    place = {"module_id": service.id, "save_path": batch.items[url].save_path}
-                    accepted.append({"id": parcel.id, "hash": known, **place})
-                else:
-                    told = rounds[parcel.id].refused if outcome is Outcome.REJECTED else rounds[parcel.id].missed
-                    told[service.id] = f"{name}: {reason or outcome}"
-        taken = rows.accept(conn, accepted) if accepted else set()
-        attempts.doubt(conn, service.id, accepted)
-        if unnamed:
-            rows.conclude(conn, unnamed)
-        unwanted = {row["id"] for row in accepted} - taken
-        attempts.answer(
-            conn, service.id, [{**row, "owed": Owed.CANCEL} if row["id"] in unwanted else row for row in answered]
-        )
-        if unwanted:
-            self._orders.clear(conn, [service.id])
-        return taken | unwanted | {row["id"] for row in unnamed}
-
-    def _place(self, maps: Sequence[PathMap], parcel: Parcel) -> str:
-        return places.save_path(self._root, maps, parcel.series, parcel.series_id, parcel.link_id)
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
@@ -253,19 +170,6 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
     return [parcel for parcel in parcels if parcel.id not in joining]
 
 
-def _without_room(by_url: Mapping[str, Sequence[Parcel]], left: int) -> dict[int, str]:
-    """The downloads that do not fit any more when those before them are there. What has no known size is tried."""
-    cramped: dict[int, str] = {}
-    for parcels in by_url.values():
-        # The links of a batch say each how large all of it is.
-        needed = max(parcel.size_bytes or 0 for parcel in parcels)
-        if needed > left:
-            cramped |= {parcel.id: no_room(needed, left) for parcel in parcels}
-        else:
-            left -= needed
-    return cramped
-
-
 def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service], rounds: Mapping[int, Round]) -> None:
     """Nobody took these. They failed if every downloader said no; else one may still take them later."""
     asked = {service.id for service in able}
@@ -279,11 +183,10 @@ def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service
         capable = asked - {parcel.avoids} if parcel.has_stalled else asked
         said = "; ".join([*tried.refused.values(), *tried.missed.values()])
         if capable <= tried.refused.keys() and (capable or parcel.has_stalled):
-            ended.append(
-                _ended(parcel, Status.FAILED, f"{GAVE_UP}; {said}".rstrip("; ") if parcel.has_stalled else said)
-            )
+            why = f"{GAVE_UP}; {said}".rstrip("; ") if parcel.has_stalled else said
+            ended.append(Ending(parcel.id, Status.FAILED, why))
         else:
-            ended.append(_ended(parcel, Status.NO_DOWNLOADER, said or NOBODY.format(parcel.download_type)))
+            ended.append(Ending(parcel.id, Status.NO_DOWNLOADER, said or NOBODY.format(parcel.download_type)))
     for module_id, of_module in lost.items():
         attempts.answer(conn, module_id, of_module)
     if ended:
@@ -292,32 +195,3 @@ def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service
 
 def _may_have(service: Service, parcel: Parcel, tried: Round) -> bool:
     return service.id != parcel.avoids and service.id not in tried.refused and service.id not in tried.missed
-
-
-def _judge(answer: ItemAnswer | None, problem: OutboundError | None) -> tuple[Outcome, str | None, Owed | None]:
-    """What an answer, or none, comes to: whether it was taken, why not, and whether that has to be looked up."""
-    match answer, problem:
-        case ItemAnswer(is_accepted=True), _:
-            return Outcome.ACCEPTED, None, None
-        case ItemAnswer(reason=reason), _:
-            return Outcome.REJECTED, reason or "no reason given", None
-        case None, BadStatus(answered=status) if status < 500:
-            return Outcome.UNREACHABLE, str(problem), None
-        case None, UrlNotAllowed():
-            return Outcome.UNREACHABLE, str(problem), None
-        case None, Unreachable() if not isinstance(problem, ConnectionBroke):
-            return Outcome.UNREACHABLE, str(problem), None
-        case None, OutboundError():
-            return Outcome.UNCLEAR, str(problem), Owed.LOOK
-        case _:
-            return Outcome.UNCLEAR, "it said nothing about this one", Owed.LOOK
-
-
-def _hash_of(parcel: Parcel, answer: ItemAnswer | None) -> str | None:
-    """What a download is called. A magnet link or a plain URL says it itself; of a torrent its downloader knows best."""
-    told = answer.hash if answer is not None else None
-    return (told or parcel.hash) if parcel.download_type is DownloadType.TORRENT else (parcel.hash or told)
-
-
-def _ended(parcel: Parcel, status: Status, reason: str) -> dict[str, Any]:
-    return {"id": parcel.id, "status": status, "reason": reason[:2_000]}

@@ -19,6 +19,7 @@ from kurabito.downloads.states import Owed, Status, before
 from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
 
+_LONGEST_REASON: Final = 2_000
 _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
@@ -112,6 +113,14 @@ class Parcel(NamedTuple):
     """It stood still there."""
 
 
+class Ending(NamedTuple):
+    """A download that nobody took, and why."""
+
+    id: int
+    status: Status
+    reason: str
+
+
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
     """Make the downloads of some links, and take up those that nobody could take; the ids. One that is under way stays."""
     given = given_ids(link_ids)
@@ -170,10 +179,11 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
     return taken
 
 
-def conclude(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Nobody took these: `id`, `status` and `reason` of each."""
+def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
+    """Nobody took these."""
+    rows = [{"id": one.id, "status": one.status, "reason": one.reason[:_LONGEST_REASON]} for one in endings]
     conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
-    _restated(conn, [row["id"] for row in rows])
+    _restated(conn, [one.id for one in endings])
 
 
 def touch(conn: Connection, download_ids: Iterable[int]) -> None:
