@@ -1,4 +1,4 @@
-"""Subscriptions: feeds that are followed, with a look into them before."""
+"""Subscriptions: feeds that are followed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,16 @@ from pydantic import BaseModel, Field
 from kurabito.api.answers import TaskAnswer
 from kurabito.api.bodies import WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
-from kurabito.catalog.previews import Offer, Previews
-from kurabito.catalog.releases import Release
-from kurabito.feeds.following import LONGEST_INTERVAL, LONGEST_URL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
-from kurabito.feeds.parsing import Feed
+from kurabito.api.previews import ALLOWS_PRIVATE, FeedUrl
+from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, Wishes
-from kurabito.modules.download_types import DownloadType
 from kurabito.runtime.paging import MAX_PAGE
 
 _LARGEST_ID: Final = 2**63 - 1
 _LARGEST_MODULE: Final = 2**31 - 1
 SubscriptionId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the subscription's id")]
-Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, pattern=r"^https?://[^\x00-\x20]+$")]
 Interval = Annotated[
     float,
     Field(
@@ -57,7 +53,6 @@ WaitMinutes = Annotated[
 ]
 Liked = Annotated[list[ShortText], Field(max_length=100)]
 Key = Annotated[str, Field(min_length=1, max_length=8_000)]
-_ALLOWS: Final = "whether the host of the URL may be inside your own network"
 _UPGRADE: Final = "whether a better release replaces one that is there already"
 
 
@@ -81,17 +76,10 @@ class PreferencesBody(Body):
         )
 
 
-class PreviewOrder(Body):
-    """A feed to look into."""
-
-    url: Url
-    allows_private: bool = Field(False, description=_ALLOWS)
-
-
 class SubscriptionOrder(Body):
     """A feed to follow."""
 
-    url: Url
+    url: FeedUrl
     name: ShortText | None = Field(None, description="the name of the site if it is left out")
     series_id: SeriesId | None = None
     new_series: Series = NewSeries.ASK
@@ -104,7 +92,7 @@ class SubscriptionOrder(Body):
     fetch_interval: Interval = DEFAULT_INTERVAL.total_seconds()
     module_id: ModuleId | None = None
     is_enabled: bool = True
-    allows_private: bool = Field(False, description=_ALLOWS)
+    allows_private: bool = Field(False, description=ALLOWS_PRIVATE)
     conflict_policy: Choosing = Policy.BEST
     upgrade: bool = Field(False, description=_UPGRADE)
     wait_minutes: WaitMinutes = 0
@@ -115,14 +103,14 @@ class SubscriptionChange(Body):
     """What is to change; what is not named stays."""
 
     # Made, not given: the documentation must not name values for what is left out.
-    url: Url = Field(default_factory=str)
+    url: FeedUrl = Field(default_factory=str)
     name: ShortText = Field(default_factory=str)
     series_id: SeriesId | None = None
     new_series: Series = Field(default_factory=lambda: NewSeries.ASK)
     fetch_interval: Interval = Field(default_factory=DEFAULT_INTERVAL.total_seconds)
     module_id: ModuleId | None = None
     is_enabled: bool = Field(default_factory=bool, description="false pauses it")
-    allows_private: bool = Field(default_factory=bool, description=_ALLOWS)
+    allows_private: bool = Field(default_factory=bool, description=ALLOWS_PRIVATE)
     conflict_policy: Choosing = Field(default_factory=lambda: Policy.BEST)
     upgrade: bool = Field(default_factory=bool, description=_UPGRADE)
     wait_minutes: WaitMinutes = Field(default_factory=int)
@@ -191,85 +179,6 @@ class SubscriptionPage(BaseModel):
     next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
 
 
-class ReleaseAnswer(BaseModel):
-    """What an item says it is."""
-
-    titles: list[str] = Field(description="the names of its series, the one to show first")
-    season: int | None
-    episodes: list[float]
-    is_batch: bool
-    kind: str
-    group: str | None
-    resolution: int | None
-    version: int | None
-    download_type: DownloadType | None
-
-    @classmethod
-    def of(cls, release: Release) -> Self:
-        return cls(
-            titles=[name.shown for name in release.names],
-            season=release.season,
-            episodes=list(release.episodes),
-            is_batch=release.is_batch,
-            kind=release.kind.value,
-            group=release.group.shown if release.group else None,
-            resolution=release.resolution,
-            version=release.version,
-            download_type=release.download_type,
-        )
-
-
-class OfferAnswer(BaseModel):
-    """An item of a feed."""
-
-    key: str = Field(description="what to choose it by")
-    title: str
-    download_url: str | None
-    pub_date: datetime | None
-    size_bytes: int | None
-    release: ReleaseAnswer | None = Field(description="null when its title cannot be read")
-    series_id: int | None = Field(description="the series that it would go to; null when it would be a new one")
-    reason: str | None = Field(description="why it would not be downloaded by itself: a code to translate")
-
-    @classmethod
-    def of(cls, offer: Offer) -> Self:
-        return cls(
-            key=offer.key,
-            title=offer.item.title,
-            download_url=offer.item.download_url,
-            pub_date=offer.item.pub_date,
-            size_bytes=offer.item.size_bytes,
-            release=None if offer.release is None else ReleaseAnswer.of(offer.release),
-            series_id=None if offer.series is None else offer.series.id,
-            reason=offer.reason,
-        )
-
-
-class RefusedAnswer(BaseModel):
-    """An item that cannot be used."""
-
-    number: int = Field(description="its place in the feed, from 1")
-    reason: str
-
-
-class PreviewAnswer(BaseModel):
-    """What a feed would give."""
-
-    title: str | None
-    is_whole: bool = Field(description="false when the feed breaks off")
-    items: list[OfferAnswer]
-    refused: list[RefusedAnswer]
-
-    @classmethod
-    def of(cls, feed: Feed, offers: list[Offer]) -> Self:
-        return cls(
-            title=feed.title,
-            is_whole=feed.is_whole,
-            items=[OfferAnswer.of(offer) for offer in offers],
-            refused=[RefusedAnswer(number=one.number, reason=one.reason) for one in feed.refused],
-        )
-
-
 class FetchAccepted(BaseModel):
     """A reading that was asked for; one that waits or runs already is the answer to a second request."""
 
@@ -277,7 +186,7 @@ class FetchAccepted(BaseModel):
     task: TaskAnswer
 
 
-def router(subscriptions: Subscriptions, previews: Previews) -> APIRouter:
+def router(subscriptions: Subscriptions) -> APIRouter:
     """The routes of the subscriptions."""
     routes = APIRouter(prefix="/api/v1/subscriptions", tags=["following"])
 
@@ -302,11 +211,6 @@ def router(subscriptions: Subscriptions, previews: Previews) -> APIRouter:
             items=[SubscriptionAnswer.of(one) for one in found[:limit]],
             next_cursor=str(found[limit - 1].id) if more else None,
         )
-
-    @routes.post("/preview", responses=documented(502, 504, *WITH_BODY))
-    async def preview_subscription(order: PreviewOrder) -> PreviewAnswer:
-        """What a feed would give. Nothing is stored. `host_not_allowed` offers to say `allows_private`."""
-        return PreviewAnswer.of(*await previews.look(order.url, allows_private=order.allows_private))
 
     @routes.get("/{subscription_id}", responses=documented(404, 422))
     async def get_subscription(subscription_id: SubscriptionId) -> SubscriptionAnswer:
