@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.catalog import SeriesAnswer
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.entries import Entries
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import Begun
 from kurabito.metadata.records import Kind, Metadata, TmdbKind
-
-_LARGEST_ID: Final = 2**63 - 1
 
 
 class CalendarItem(BaseModel):
@@ -84,13 +82,13 @@ class RefreshAccepted(BaseModel):
 class FollowRecord(Body):
     """Follow what a record is about."""
 
-    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+    metadata_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 
 
 class FollowEntry(Body):
     """Follow an entry of the offline index, which may have no record yet."""
 
-    bgm_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
+    bgm_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
 
 
 def router(calendar: CalendarService, entries: Entries) -> APIRouter:

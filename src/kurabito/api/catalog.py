@@ -8,29 +8,23 @@ from typing import Annotated, Any, Final, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.download_types import DownloadType
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
 from kurabito.feeds.raw_items import RawReason, RawStatus
-from kurabito.runtime.paging import MAX_PAGE
 from kurabito.titles import Kind
 
-_LARGEST_ID: Final = 2**63 - 1
 _LARGEST_COUNT: Final = 100_000
-_NEXT: Final = Field(description="give it as `cursor` for the next page; null at the end")
-SeriesId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the series' id")]
-Id = Annotated[int, Query(ge=1, le=_LARGEST_ID)]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
-Cursor = Annotated[str, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")]
+SeriesId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the series' id")]
+Id = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 EpisodeCursor = Annotated[
     str,
-    Query(
-        pattern=rf"^({'|'.join(Kind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description="`next_cursor` of the page before"
-    ),
+    Query(pattern=rf"^({'|'.join(Kind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description=PAGE_BEFORE),
 ]
 Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT), WHOLE]
 
@@ -58,7 +52,7 @@ class RawItemPage(BaseModel):
     """Some items, the newest first."""
 
     items: list[RawItemAnswer]
-    next_cursor: str | None = _NEXT
+    next_cursor: NextCursor
 
 
 class LinkAnswer(BaseModel):
@@ -119,7 +113,7 @@ class LinkPage(BaseModel):
     """Some links, the newest first."""
 
     items: list[LinkAnswer]
-    next_cursor: str | None = _NEXT
+    next_cursor: NextCursor
 
 
 class AliasBody(Body):
@@ -185,7 +179,7 @@ class SeriesPage(BaseModel):
     """Some series, the newest first."""
 
     items: list[SeriesAnswer]
-    next_cursor: str | None = _NEXT
+    next_cursor: NextCursor
 
 
 class EpisodeAnswer(BaseModel):
@@ -205,7 +199,7 @@ class EpisodePage(BaseModel):
     """Some episodes, the regular ones first, each kind by its numbers."""
 
     items: list[EpisodeAnswer]
-    next_cursor: str | None = _NEXT
+    next_cursor: NextCursor
 
 
 def router(catalog: Catalog) -> APIRouter:
@@ -217,7 +211,7 @@ def router(catalog: Catalog) -> APIRouter:
         status: Annotated[RawStatus | None, Query(description="only those that became this")] = None,
         subscription_id: Annotated[Id | None, Query(description="only those of this subscription")] = None,
         limit: Limit = 50,
-        cursor: Cursor | None = None,
+        cursor: IdCursor = None,
     ) -> RawItemPage:
         """Items of feeds, the newest first."""
         page = await catalog.raw_items(limit=limit, cursor=cursor, status=status, subscription_id=subscription_id)
@@ -229,7 +223,7 @@ def router(catalog: Catalog) -> APIRouter:
         series_id: Annotated[Id | None, Query(description="only those of this series")] = None,
         held: Annotated[bool, Query(description="only those that are held back")] = False,
         limit: Limit = 50,
-        cursor: Cursor | None = None,
+        cursor: IdCursor = None,
     ) -> LinkPage:
         """Links, the newest first."""
         page = await catalog.links(limit=limit, cursor=cursor, series_id=series_id, held=held)
@@ -239,7 +233,7 @@ def router(catalog: Catalog) -> APIRouter:
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only those of which this is wanted")] = None,
         limit: Limit = 50,
-        cursor: Cursor | None = None,
+        cursor: IdCursor = None,
     ) -> SeriesPage:
         """Series, the newest first."""
         page = await catalog.series(limit=limit, cursor=cursor, state=state)

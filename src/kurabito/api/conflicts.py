@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.downloads.conflicts import Conflict, Conflicts
 from kurabito.feeds.raw_items import LARGEST
-from kurabito.runtime.paging import MAX_PAGE
 from kurabito.titles import Kind
 
-_LARGEST_ID: Final = 2**63 - 1
-ConflictId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the conflict's id")]
+ConflictId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the conflict's id")]
 
 
 class ReleaseAnswer(BaseModel):
@@ -54,13 +53,13 @@ class ConflictPage(BaseModel):
     """Some conflicts that are open, the newest first."""
 
     items: list[ConflictAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class Resolution(Body):
     """The release to take."""
 
-    link_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+    link_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 
 
 def router(conflicts: Conflicts) -> APIRouter:
@@ -68,12 +67,7 @@ def router(conflicts: Conflicts) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/conflicts", tags=["following"])
 
     @routes.get("", responses=documented(422))
-    async def list_conflicts(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
-    ) -> ConflictPage:
+    async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> ConflictPage:
         """Episodes of which a release is still to be chosen, the newest first."""
         found = await conflicts.page(before=int(cursor or LARGEST), limit=limit + 1)
         return ConflictPage(

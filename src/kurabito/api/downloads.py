@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from kurabito.api.bodies import LARGEST_ID
 from kurabito.api.errors import documented
+from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.downloads.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import Outcome, Status
 from kurabito.feeds.raw_items import LARGEST
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
-DownloadId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the download's id")]
+DownloadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the download's id")]
 
 
 class DownloadAnswer(BaseModel):
@@ -80,7 +80,7 @@ class DownloadPage(BaseModel):
     """Some downloads, the newest first."""
 
     items: list[DownloadAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 def router(downloads: Downloads) -> APIRouter:
@@ -93,10 +93,8 @@ def router(downloads: Downloads) -> APIRouter:
         module_id: Annotated[
             int | None, Query(ge=1, le=2**31 - 1, description="only those that this downloader has")
         ] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
     ) -> DownloadPage:
         """Downloads, the newest first."""
         found = await downloads.page(before=int(cursor or LARGEST), limit=limit + 1, status=status, module_id=module_id)

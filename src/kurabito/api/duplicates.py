@@ -10,18 +10,18 @@ from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, Limit
 from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep, StepPage
 from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference, ProtectedFolder, Reason
-from kurabito.library.duplicates import MAX_PAGE, DuplicateGroup, Duplicates, GroupFile
+from kurabito.library.duplicates import DuplicateGroup, Duplicates, GroupFile
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.values import HashAlgorithm, JobStatus
 
 _BIGGEST: Final = 2**63 - 1
 _KEY: Final = r"^(blake3|sha256):[0-9a-f]{64}$"
 
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
-Cursor = Annotated[str | None, Query(max_length=1000, description="`next_cursor` of the page before")]
-StepCursor = Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description="`next_cursor` of the page before")]
+Cursor = Annotated[str | None, Query(max_length=1000, description=PAGE_BEFORE)]
+StepCursor = Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description=PAGE_BEFORE)]
 FileCursor = Annotated[str | None, Query(pattern="^[0-9]{1,18}$", description="the id of the last file shown")]
 GroupKeyText = Annotated[str, Field(pattern=_KEY)]
 LibraryId = Annotated[int, Field(ge=1, le=_BIGGEST), WHOLE]

@@ -9,14 +9,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.feeds.results import FetchedItem, FetcherResults, Intake, Receipt
 
 PATHS: Final = ("/fetcher-results", "/raw-fetcher-results")
 LARGEST_BODY: Final = 16 << 20
 _MOST_ITEMS: Final = 10_000
-_LARGEST_ID: Final = 2**63 - 1
 _ITEM: Final = {
     "title": "Item",
     "description": "One item of a feed. Nothing about it is refused: one that cannot be used is kept as failed, with the reason, "
@@ -45,7 +44,7 @@ Text = Annotated[str, Field(max_length=10_000)]
 class ResultsBody(Body):
     """What one reading of a feed gave."""
 
-    subscription_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+    subscription_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
     items: Annotated[list[Annotated[Any, WithJsonSchema(_ITEM)]], Field(max_length=_MOST_ITEMS)]
     fetcher_source: Annotated[str, Field(max_length=200)] | None = Field(None, description="who read the feed")
     success: bool = True

@@ -7,16 +7,15 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.downloads.filtering import Effect, Filters
 from kurabito.downloads.filters import LONGEST_PATTERN, Action, Fields, FilterRule, Scope, Target
 
-_LARGEST_ID: Final = 2**63 - 1
 _MOST_SHOWN: Final = 1_000
-RuleId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the rule's id")]
-Id = Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
-Size = Annotated[int, Field(ge=0, le=_LARGEST_ID), WHOLE]
+RuleId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the rule's id")]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+Size = Annotated[int, Field(ge=0, le=LARGEST_ID), WHOLE]
 Names = Annotated[list[ShortText], Field(max_length=100)]
 Pattern = Annotated[str, Field(min_length=1, max_length=LONGEST_PATTERN, pattern=r"^[^\x00]*$")]
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
 from kurabito.library.jobs import Job, Jobs
 from kurabito.protocol.values import JobKind, JobStatus
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
-
-LibraryNumber = Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+LibraryNumber = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 JobId = Annotated[str, Path(description="the job's id")]
 
 
@@ -62,7 +60,7 @@ class JobPage(BaseModel):
     """Some jobs, newest first."""
 
     items: list[JobAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class Recovered(BaseModel):
@@ -84,9 +82,9 @@ def router(jobs: Jobs) -> APIRouter:
     async def list_jobs(
         status: JobStatus | None = None,
         kind: JobKind | None = None,
-        library_id: Annotated[int | None, Query(ge=1, le=_LARGEST_ID)] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[str | None, Query(max_length=200, description="`next_cursor` of the page before")] = None,
+        library_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+        limit: Limit = 50,
+        cursor: Annotated[str | None, Query(max_length=200, description=PAGE_BEFORE)] = None,
     ) -> JobPage:
         """Jobs, newest first, a page at a time."""
         page = await jobs.list(status=status, kind=kind, library_id=library_id, limit=limit, cursor=cursor)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
 from kurabito.api.scan_tasks import ScanTaskAnswer
 from kurabito.errors import TaskNotFound
 from kurabito.library.keeping import LONGEST_INTERVAL, SHORTEST_INTERVAL, Kept, Libraries
 from kurabito.library.libraries import Care, LibraryFile
 from kurabito.library.scan_queue import ScanQueueService, TaskPriority
 from kurabito.protocol.values import HashAlgorithm, HashPolicy
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
-LibraryId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the library's id")]
+LibraryId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the library's id")]
 Interval = Annotated[
     float,
     Field(
@@ -109,7 +108,7 @@ class LibraryPage(BaseModel):
     """Some libraries, in the order in which they were made."""
 
     items: list[LibraryAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class FileAnswer(BaseModel):
@@ -144,7 +143,7 @@ class FilePage(BaseModel):
     """Some files, in the order of their paths."""
 
     items: list[FileAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class ScanAccepted(BaseModel):
@@ -164,12 +163,7 @@ def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
         return LibraryAnswer.of(await libraries.create(order.path, Care(**_care(order))))
 
     @routes.get("", responses=documented(422))
-    async def list_libraries(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
-    ) -> LibraryPage:
+    async def list_libraries(limit: Limit = 50, cursor: IdCursor = None) -> LibraryPage:
         """Libraries, a page at a time."""
         page = await libraries.list(limit=limit, cursor=cursor)
         return LibraryPage(items=[LibraryAnswer.of(kept) for kept in page], next_cursor=page.next_cursor)
@@ -196,8 +190,8 @@ def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
             bool | None, Query(description="only files that are missing, or only those that are not")
         ] = None,
         contains: Annotated[ShortText | None, Query(description="only paths with this text in them")] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
-        cursor: Annotated[str | None, Query(max_length=20_000, description="`next_cursor` of the page before")] = None,
+        limit: Limit = 100,
+        cursor: Annotated[str | None, Query(max_length=20_000, description=PAGE_BEFORE)] = None,
     ) -> FilePage:
         """The files of a library, in the order of their paths, a page at a time."""
         page = await libraries.files(library_id, missing=missing, contains=contains, limit=limit, cursor=cursor)

@@ -9,16 +9,15 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
 from kurabito.catalog.matching.service import Matches
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.records import Kind, TmdbKind
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
-MatchId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the id of the folder's match")]
+MatchId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the id of the folder's match")]
 
 
 class CandidateChoice(Body):
@@ -32,7 +31,7 @@ class CandidateChoice(Body):
 class RecordChoice(Body):
     """A folder is about a record, whether it is a candidate or not."""
 
-    metadata_id: Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+    metadata_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 
 
 class NoChoice(Body):
@@ -124,7 +123,7 @@ class MatchPage(BaseModel):
     """Some folders, in the order in which they were found."""
 
     items: list[MatchAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class LookAccepted(BaseModel):
@@ -140,11 +139,9 @@ def router(matches: Matches) -> APIRouter:
     @routes.get("", responses=documented(422))
     async def list_matches(
         state: Annotated[MatchState, Query(description="how far the folders are")] = MatchState.OPEN,
-        library_id: Annotated[int | None, Query(ge=1, le=_LARGEST_ID, description="only of this library")] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
+        library_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="only of this library")] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
     ) -> MatchPage:
         """Folders, a page at a time: without `state` those that wait for a person to say what they are."""
         page = await matches.page(state=state, library_id=library_id, limit=limit, cursor=cursor)

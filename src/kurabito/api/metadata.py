@@ -5,23 +5,22 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import date, datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import WHOLE, Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.errors import MetadataStopped
 from kurabito.metadata import MetadataHandle, MetadataService
 from kurabito.metadata.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Kind, Metadata, TmdbKind
 from kurabito.metadata.runner import SYNC
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
-MetadataId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the record's id")]
-ForeignId = Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+MetadataId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the record's id")]
+ForeignId = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 Title = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Year = Annotated[int, Field(ge=1900, le=2100), WHOLE]
 Count = Annotated[int, Field(ge=0, le=100_000), WHOLE]
@@ -126,7 +125,7 @@ class MetadataPage(BaseModel):
     """Some records, in the order in which they were made."""
 
     items: list[MetadataAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class SyncAccepted(BaseModel):
@@ -150,10 +149,8 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
     async def list_metadata(
         contains: Annotated[ShortText | None, Query(description="only with this text in a title")] = None,
         year: Annotated[int | None, Query(ge=1900, le=2100)] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
     ) -> MetadataPage:
         """Records, a page at a time."""
         page = await metadata.search(contains=contains, year=year, limit=limit, cursor=cursor)

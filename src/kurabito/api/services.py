@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, Body
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
 from kurabito.downloads.path_tests import PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
-from kurabito.runtime.paging import MAX_PAGE
 
 _LARGEST_ID: Final = 2**31 - 1
 ServiceId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the service's id")]
@@ -153,7 +153,7 @@ class ServicePage(BaseModel):
     """Some services, in the order in which they first came."""
 
     items: list[ServiceAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 def router(services: Services, paths: PathTests) -> APIRouter:
@@ -168,10 +168,8 @@ def router(services: Services, paths: PathTests) -> APIRouter:
 
     @routes.get("/api/v1/services", responses=documented(422))
     async def list_services(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,8}$", description="`next_cursor` of the page before")
-        ] = None,
+        limit: Limit = 50,
+        cursor: Annotated[str | None, Query(pattern=r"^[1-9][0-9]{0,8}$", description=PAGE_BEFORE)] = None,
     ) -> ServicePage:
         """Services, a page at a time."""
         found = await services.page(after=int(cursor or 0), limit=limit + 1)

@@ -7,22 +7,21 @@ from typing import Annotated, Any, Final, Self
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from kurabito.api.answers import TaskAnswer
-from kurabito.api.bodies import WHOLE, Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.api.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, Wishes
-from kurabito.runtime.paging import MAX_PAGE
 
-_LARGEST_ID: Final = 2**63 - 1
 _LARGEST_MODULE: Final = 2**31 - 1
-SubscriptionId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the subscription's id")]
+SubscriptionId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the subscription's id")]
 Interval = Annotated[
     float,
     Field(
@@ -33,7 +32,7 @@ Interval = Annotated[
     ),
 ]
 ModuleId = Annotated[int, Field(ge=1, le=_LARGEST_MODULE, description="the fetcher; null for the built-in one")]
-SeriesId = Annotated[int, Field(ge=1, le=_LARGEST_ID, description="the one series it is about; null for many")]
+SeriesId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="the one series it is about; null for many")]
 Series = Annotated[NewSeries, Field(strict=False, description="what happens with a series that is new: add it, or ask")]
 Start = Annotated[
     StartWith,
@@ -176,7 +175,7 @@ class SubscriptionPage(BaseModel):
     """Some subscriptions, in the order in which they were made."""
 
     items: list[SubscriptionAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class FetchAccepted(BaseModel):
@@ -198,12 +197,7 @@ def router(subscriptions: Subscriptions) -> APIRouter:
         return SubscriptionAnswer.of(await subscriptions.create(Wishes(**wishes), order.start_with, order.chosen))
 
     @routes.get("", responses=documented(422))
-    async def list_subscriptions(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[
-            str | None, Query(pattern=r"^[1-9][0-9]{0,17}$", description="`next_cursor` of the page before")
-        ] = None,
-    ) -> SubscriptionPage:
+    async def list_subscriptions(limit: Limit = 50, cursor: IdCursor = None) -> SubscriptionPage:
         """Subscriptions, a page at a time."""
         found = await subscriptions.page(after=int(cursor or 0), limit=limit + 1)
         more = len(found) > limit

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from kurabito.api.answers import TaskAnswer
 from kurabito.api.bodies import WHOLE, Body, ShortText, TaskId
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
 from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.runtime.intake import prepare
-from kurabito.runtime.paging import MAX_PAGE
 
 _PRIORITY: Final = 2**31
 _CENTURY: Final = 100 * 365 * 86_400.0
@@ -38,7 +38,7 @@ class TaskPage(BaseModel):
     """Some tasks, newest first."""
 
     items: list[TaskAnswer]
-    next_cursor: str | None = Field(description="give it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
 class TaskCounts(BaseModel):
@@ -74,8 +74,8 @@ def router(queue: Queue) -> APIRouter:
     async def list_tasks(
         state: TaskState | None = None,
         task_type: Annotated[ShortText | None, Query()] = None,
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[str | None, Query(pattern=_CURSOR, description="`next_cursor` of the page before")] = None,
+        limit: Limit = 50,
+        cursor: Annotated[str | None, Query(pattern=_CURSOR, description=PAGE_BEFORE)] = None,
     ) -> TaskPage:
         """Tasks, newest first, a page at a time."""
         page = await queue.list(state=state, task_type=task_type, limit=limit, cursor=cursor)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Path, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field, model_validator
 
-from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
 from kurabito.api.errors import WITH_BODY, ErrorDetail, documented
 from kurabito.protocol.thumbnails import LARGEST, SMALLEST
 from kurabito.protocol.values import CleanupStatus, MediaType, ThumbnailFormat, ThumbnailStatus
@@ -20,11 +20,10 @@ from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.thumbnails.serving import Pictures
 
-_LARGEST_ID: Final = 2**63 - 1
 # A key stands for one picture for ever, so nobody has to ask twice. Not for caches that others share.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 
-FileNumber = Annotated[int, Field(ge=1, le=_LARGEST_ID), WHOLE]
+FileNumber = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
 Key = Annotated[str, Path(pattern="^[0-9a-f]{1,64}$", description="as the request gave it")]
 
 

@@ -8,15 +8,14 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import WHOLE, Body, ShortText
+from kurabito.api.bodies import LARGEST_ID, WHOLE, Body, ShortText
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.catalog.rules import StoredRule, checked
 from kurabito.catalog.title_rules import PREVIEWED, Previewed, TitleRules
 from kurabito.titles import Kind, TitleRule
 
-_LARGEST_ID: Final = 2**63 - 1
 _LARGEST_PRIORITY: Final = 2**31 - 1
-RuleId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the rule's id")]
+RuleId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the rule's id")]
 Pattern = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Value = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 

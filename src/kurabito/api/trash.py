@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.errors import documented
+from kurabito.api.paging import PAGE_BEFORE, Limit
 from kurabito.library.deletion.trash import Trash, TrashEntry
-from kurabito.library.duplicates import MAX_PAGE
 
 _CURSOR: Final = "^[0-9]{1,18}-[0-9a-f]{32}$"
 
@@ -58,8 +58,8 @@ def router(trash: Trash) -> APIRouter:
 
     @routes.get("", responses=documented(422))
     async def list_trash(
-        limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        cursor: Annotated[str | None, Query(pattern=_CURSOR, description="`next_cursor` of the page before")] = None,
+        limit: Limit = 50,
+        cursor: Annotated[str | None, Query(pattern=_CURSOR, description=PAGE_BEFORE)] = None,
     ) -> TrashPageAnswer:
         """What can be put back, what came last first."""
         page = await trash.entries(limit=limit, cursor=cursor)
