@@ -59,7 +59,7 @@ class GroupPageAnswer(BaseModel):
     next_cursor: str | None
 
 
-class FileAnswer(BaseModel):
+class DuplicateAnswer(BaseModel):
     """One file of a group."""
 
     id: int
@@ -82,7 +82,7 @@ class FileAnswer(BaseModel):
 class FilePageAnswer(BaseModel):
     """Some files of a group."""
 
-    items: list[FileAnswer]
+    items: list[DuplicateAnswer]
     next_cursor: str | None
 
 
@@ -213,7 +213,7 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
     ) -> FilePageAnswer:
         """The files of one group, in the order of their ids."""
         page = await duplicates.files(group_key, limit=limit, cursor=cursor)
-        return FilePageAnswer(items=[FileAnswer.of(file) for file in page.items], next_cursor=page.next_cursor)
+        return FilePageAnswer(items=[DuplicateAnswer.of(file) for file in page.items], next_cursor=page.next_cursor)
 
     @routes.post("/plans", status_code=201, responses=documented(*WITH_BODY))
     async def make_plan(order: PlanOrder) -> PlanWithSteps:

@@ -87,7 +87,7 @@ class RuleBody(Body):
         )
 
 
-class RuleAnswer(BaseModel):
+class FilterRuleAnswer(BaseModel):
     """A filter rule."""
 
     id: int
@@ -116,10 +116,10 @@ class RuleAnswer(BaseModel):
         )
 
 
-class RuleList(BaseModel):
+class FilterRuleList(BaseModel):
     """Every rule, in their order."""
 
-    items: list[RuleAnswer]
+    items: list[FilterRuleAnswer]
     next_cursor: str | None = Field(None, description="always null: there are few")
 
 
@@ -149,7 +149,7 @@ class FreedAnswer(BaseModel):
     )
 
 
-class PreviewAnswer(BaseModel):
+class FilterPreviewAnswer(BaseModel):
     """What saving would do, no more and no less. The lists show the first of many."""
 
     excluded_count: int
@@ -183,24 +183,24 @@ def router(filters: Filters) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/filters", tags=["downloads"])
 
     @routes.get("", responses=documented())
-    async def list_filters() -> RuleList:
+    async def list_filters() -> FilterRuleList:
         """Every filter rule."""
-        return RuleList(items=[RuleAnswer.of(rule) for rule in await filters.everything()])
+        return FilterRuleList(items=[FilterRuleAnswer.of(rule) for rule in await filters.everything()])
 
     @routes.post("", status_code=201, responses=documented(*WITH_BODY))
-    async def create_filter(body: RuleBody) -> RuleAnswer:
+    async def create_filter(body: RuleBody) -> FilterRuleAnswer:
         """Store a rule. Links that it excludes are cancelled at once, unless they are complete."""
-        return RuleAnswer.of(await filters.add(body.rule()))
+        return FilterRuleAnswer.of(await filters.add(body.rule()))
 
     @routes.post("/preview", responses=documented(404, *WITH_BODY))
-    async def preview_filter(draft: Draft) -> PreviewAnswer:
+    async def preview_filter(draft: Draft) -> FilterPreviewAnswer:
         """What a change would do. Nothing is changed."""
-        return PreviewAnswer.of(await filters.preview(draft.rule.rule() if draft.rule else None, draft.rule_id))
+        return FilterPreviewAnswer.of(await filters.preview(draft.rule.rule() if draft.rule else None, draft.rule_id))
 
     @routes.put("/{rule_id}", responses=documented(404, *WITH_BODY))
-    async def change_filter(rule_id: RuleId, body: RuleBody) -> RuleAnswer:
+    async def change_filter(rule_id: RuleId, body: RuleBody) -> FilterRuleAnswer:
         """Put a rule in the place of another."""
-        return RuleAnswer.of(await filters.change(rule_id, body.rule()))
+        return FilterRuleAnswer.of(await filters.change(rule_id, body.rule()))
 
     @routes.delete("/{rule_id}", status_code=204, responses=documented(404, 422))
     async def delete_filter(rule_id: RuleId) -> None:

@@ -27,7 +27,7 @@ class PreviewOrder(Body):
     allows_private: bool = Field(False, description=ALLOWS_PRIVATE)
 
 
-class ReleaseAnswer(BaseModel):
+class OfferedReleaseAnswer(BaseModel):
     """What an item says it is."""
 
     titles: list[str] = Field(description="the names of its series, the one to show first")
@@ -63,7 +63,7 @@ class OfferAnswer(BaseModel):
     download_url: str | None
     pub_date: datetime | None
     size_bytes: int | None
-    release: ReleaseAnswer | None = Field(description="null when its title cannot be read")
+    release: OfferedReleaseAnswer | None = Field(description="null when its title cannot be read")
     series_id: int | None = Field(description="the series that it would go to; null when it would be a new one")
     reason: str | None = Field(description="why it would not be downloaded by itself: a code to translate")
 
@@ -75,7 +75,7 @@ class OfferAnswer(BaseModel):
             download_url=offer.item.download_url,
             pub_date=offer.item.pub_date,
             size_bytes=offer.item.size_bytes,
-            release=None if offer.release is None else ReleaseAnswer.of(offer.release),
+            release=None if offer.release is None else OfferedReleaseAnswer.of(offer.release),
             series_id=None if offer.series is None else offer.series.id,
             reason=offer.reason,
         )
@@ -88,7 +88,7 @@ class RefusedAnswer(BaseModel):
     reason: str
 
 
-class PreviewAnswer(BaseModel):
+class FeedPreviewAnswer(BaseModel):
     """What a feed would give."""
 
     title: str | None
@@ -111,8 +111,8 @@ def router(previews: Previews) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/subscriptions", tags=["following"])
 
     @routes.post("/preview", responses=documented(502, 504, *WITH_BODY))
-    async def preview_subscription(order: PreviewOrder) -> PreviewAnswer:
+    async def preview_subscription(order: PreviewOrder) -> FeedPreviewAnswer:
         """What a feed would give. Nothing is stored. `host_not_allowed` offers to say `allows_private`."""
-        return PreviewAnswer.of(*await previews.look(order.url, allows_private=order.allows_private))
+        return FeedPreviewAnswer.of(*await previews.look(order.url, allows_private=order.allows_private))
 
     return routes

@@ -56,7 +56,7 @@ class RulePreview(RuleDraft):
     )
 
 
-class RuleAnswer(BaseModel):
+class TitleRuleAnswer(BaseModel):
     """A rule. Times are UTC."""
 
     id: int
@@ -85,10 +85,10 @@ class RuleAnswer(BaseModel):
         )
 
 
-class RuleList(BaseModel):
+class TitleRuleList(BaseModel):
     """Every rule in the order in which they are tried; the list is short, so it is one page."""
 
-    items: list[RuleAnswer]
+    items: list[TitleRuleAnswer]
     next_cursor: None = None
 
 
@@ -127,7 +127,7 @@ class PreviewedAnswer(BaseModel):
         )
 
 
-class PreviewAnswer(BaseModel):
+class TitleRulePreviewAnswer(BaseModel):
     """What a rule would do."""
 
     items: list[PreviewedAnswer]
@@ -138,19 +138,19 @@ def router(rules: TitleRules) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/title-rules", tags=["following"])
 
     @routes.get("", responses=documented())
-    async def list_title_rules() -> RuleList:
+    async def list_title_rules() -> TitleRuleList:
         """Every rule in the order in which they are tried."""
-        return RuleList(items=[RuleAnswer.of(stored) for stored in await rules.everything()])
+        return TitleRuleList(items=[TitleRuleAnswer.of(stored) for stored in await rules.everything()])
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
-    async def create_title_rule(order: RuleOrder) -> RuleAnswer:
+    async def create_title_rule(order: RuleOrder) -> TitleRuleAnswer:
         """Store a rule. Items that could not be read, and now can, become links at once."""
-        return RuleAnswer.of(await rules.add(order.rule(), is_enabled=order.is_enabled))
+        return TitleRuleAnswer.of(await rules.add(order.rule(), is_enabled=order.is_enabled))
 
     @routes.put("/{rule_id}", responses=documented(404, 409, *WITH_BODY))
-    async def replace_title_rule(rule_id: RuleId, order: RuleOrder) -> RuleAnswer:
+    async def replace_title_rule(rule_id: RuleId, order: RuleOrder) -> TitleRuleAnswer:
         """Put a rule in the place of another. Items that could not be read, and now can, become links at once."""
-        return RuleAnswer.of(await rules.change(rule_id, order.rule(), is_enabled=order.is_enabled))
+        return TitleRuleAnswer.of(await rules.change(rule_id, order.rule(), is_enabled=order.is_enabled))
 
     @routes.delete("/{rule_id}", status_code=204, responses=documented(404, 422))
     async def delete_title_rule(rule_id: RuleId) -> None:
@@ -158,9 +158,9 @@ def router(rules: TitleRules) -> APIRouter:
         await rules.remove(rule_id)
 
     @routes.post("/preview", responses=documented(*WITH_BODY))
-    async def preview_title_rule(preview: RulePreview) -> PreviewAnswer:
+    async def preview_title_rule(preview: RulePreview) -> TitleRulePreviewAnswer:
         """What a rule would make of titles. Nothing is stored."""
         found = await rules.preview(preview.rule(), preview.titles)
-        return PreviewAnswer(items=[PreviewedAnswer.of(one) for one in found])
+        return TitleRulePreviewAnswer(items=[PreviewedAnswer.of(one) for one in found])
 
     return routes
