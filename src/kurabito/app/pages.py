@@ -24,6 +24,7 @@ from kurabito.web import (
     library,
     library_folders,
     matches,
+    plans,
     record,
     rule_moves,
     rules,
@@ -60,6 +61,7 @@ def _kept(parts: Parts) -> Iterator[Page]:
         waste=Waste(parts.database),
         plans=parts.plans,
     )
+    yield partial(plans.router, libraries=shelves.libraries, plans=parts.plans)
     yield partial(trash.router, libraries=shelves.libraries, trash=parts.trash)
 
 

@@ -81,6 +81,11 @@ class Libraries:
 
         return await self._database.read(look)
 
+    async def by_id(self) -> dict[int, Library]:
+        """All of them, in the order in which they were made, for whoever has ids and wants to show names."""
+        found = await self._database.read(libraries.everything)
+        return {library.id: library for library in found}
+
     async def change(self, library_id: int, changes: Mapping[str, Any]) -> Kept:
         """Change how a library is looked after; fields of `Care`, and what is not named stays."""
 

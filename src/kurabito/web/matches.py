@@ -16,7 +16,6 @@ from kurabito.library.keeping import Libraries
 from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.runtime import Queue
-from kurabito.runtime.paging import MAX_PAGE
 from kurabito.web.cards import Names
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
@@ -40,9 +39,9 @@ def router(
     async def overview(request: Request) -> Response:
         asked = request.query_params
         state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), asked.get("cursor")
-        page, kept, series, looks, indexed = await asyncio.gather(
+        page, known, series, looks, indexed = await asyncio.gather(
             matches.page(state=state, limit=_FOLDERS, cursor=str(id_of(cursor)) if cursor else None),
-            libraries.list(limit=MAX_PAGE),
+            libraries.by_id(),
             catalog.series(state=SeriesState.ASKED, limit=1),
             queue.list(task_type=MATCH, limit=1),
             calendar.years(),
@@ -52,7 +51,7 @@ def router(
             "matches.html",
             page=page,
             records=await _records(metadata, page.items),
-            libraries={one.library.id: one.library for one in kept},
+            libraries=known,
             state=state,
             states=tuple(MatchState),
             cursor=cursor,

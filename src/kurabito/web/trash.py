@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.keeping import Libraries
-from kurabito.runtime.paging import MAX_PAGE
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages
 
@@ -23,13 +22,13 @@ def router(pages: Pages, libraries: Libraries, trash: Trash) -> APIRouter:
     @routes.get("/trash")
     async def entries(request: Request) -> Response:
         cursor = request.query_params.get("cursor")
-        page, kept = await asyncio.gather(trash.entries(limit=_ENTRIES, cursor=cursor), libraries.list(limit=MAX_PAGE))
+        page, known = await asyncio.gather(trash.entries(limit=_ENTRIES, cursor=cursor), libraries.by_id())
         return pages.show(
             request,
             "trash.html",
             page=page,
             cursor=cursor,
-            libraries={one.library.id: one.library for one in kept},
+            libraries=known,
             is_purged=trash.may_purge,
             under_way=any(entry.is_leaving for entry in page.items),
         )

@@ -63,6 +63,11 @@ class DeletionPlan:
     outcomes: Mapping[LogState, int]
     """How many steps that job has brought to which end."""
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its job still waits or runs."""
+        return self.job_status is not None and not self.job_status.finished
+
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
