@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -16,7 +16,7 @@ from kurabito.web.download_pages import Shown, by_downloader, page_of
 from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
 from kurabito.web.going import Wish, going_of, left_of, wishes_for
 from kurabito.web.pages import Pages
-from kurabito.web.presence import Downloaders
+from kurabito.web.presence import Downloader, Downloaders
 
 _DOWNLOADS: Final = 50
 _QUESTIONS: Final = 3
@@ -54,7 +54,7 @@ def router(
             cursor=cursor,
             shown=shown,
             shows=tuple(Shown),
-            downloader=next((one for one in everyone if one.service.id == module_id), None),
+            downloader=_with_id(everyone, module_id),
             downloaders=everyone,
             habits=downloaders.habits,
             questions=questions[:_QUESTIONS],
@@ -73,7 +73,7 @@ def router(
             "download.html",
             download=download,
             going=going_of(download, is_stalled),
-            downloader=next((one for one in everyone if one.service.id == download.module_id), None),
+            downloader=_with_id(everyone, download.module_id),
             habits=downloaders.habits,
             attempts=attempts,
             series=series,
@@ -94,3 +94,7 @@ def router(
         return pages.go(pages.addresses.within(asked.get("next") or f"/downloads/{changed.id}"))
 
     return routes
+
+
+def _with_id(everyone: Sequence[Downloader], module_id: int | None) -> Downloader | None:
+    return next((one for one in everyone if one.service.id == module_id), None)
