@@ -1,0 +1,48 @@
+"""What a downloader's answer, or its silence, comes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from kurabito.downloads.answers import ItemAnswer
+from kurabito.downloads.states import Outcome, Owed
+from kurabito.downloads.verdicts import judge
+from kurabito.errors import (
+    BadAnswer,
+    BadStatus,
+    ConnectionBroke,
+    HostNotAllowed,
+    OutboundError,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
+
+
+@pytest.mark.parametrize(
+    ("problem", "outcome"),
+    [
+        (Unreachable("nobody listens"), Outcome.UNREACHABLE),
+        (HostNotAllowed("inside your network", "10.0.0.7"), Outcome.UNREACHABLE),
+        (BadStatus("refused as a whole", 401), Outcome.UNREACHABLE),
+        (BadStatus("broke while it worked", 500), Outcome.UNCLEAR),
+        (ConnectionBroke("gone in the middle"), Outcome.UNCLEAR),
+        (TimedOut("no answer in time"), Outcome.UNCLEAR),
+        (TooLarge("more than anybody reads"), Outcome.UNCLEAR),
+        (BadAnswer("no list of results"), Outcome.UNCLEAR),
+    ],
+)
+def test_what_may_have_arrived_without_an_answer_is_looked_up(problem: OutboundError, outcome: Outcome) -> None:
+    owed = Owed.LOOK if outcome is Outcome.UNCLEAR else None
+    assert judge(None, problem) == (outcome, str(problem), owed)
+
+
+def test_an_answer_counts_whatever_happened_to_the_rest() -> None:
+    broke = ConnectionBroke("gone in the middle")
+    assert judge(ItemAnswer(True, "a" * 40), broke) == (Outcome.ACCEPTED, None, None)
+    assert judge(ItemAnswer(False, reason="disk full"), broke) == (Outcome.REJECTED, "disk full", None)
+    assert judge(ItemAnswer(False), None) == (Outcome.REJECTED, "no reason given", None)
+
+
+def test_one_that_an_answer_leaves_out_is_looked_up() -> None:
+    assert judge(None, None) == (Outcome.UNCLEAR, "it said nothing about this one", Owed.LOOK)
