@@ -1,11 +1,14 @@
-"""A queue in a database: the port, over a store whose functions run on the database's own threads."""
+"""A queue in a database: the port, over a store whose functions run on the database's own threads.
+
+Here is what programs ask for. What only looks is in `reading.py`, what workers need in `working.py`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import builtins
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,26 +17,17 @@ from typing import Any, Final, Self, TypeVar
 from uuid import UUID
 
 from kurabito.clock import SECOND
-from kurabito.db import leases
 from kurabito.db.migrate import RUNTIME, has_set, migrate
 from kurabito.db.port import Connection, Database
 from kurabito.errors import DatabaseUnavailable, InvalidInput
-from kurabito.events import Bell
-from kurabito.runtime.intake import (
-    MAX_PAYLOAD,
-    PreparedTask,
-    TaskLike,
-    prepare,
-    prepare_many,
-    seconds_of,
-)
+from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
 from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.outcomes import Claim, Settlement, Success, microseconds
-from kurabito.runtime.port import Beat, Claimed, Presence
+from kurabito.runtime.outcomes import microseconds
 from kurabito.runtime.sql.conducting import Conductor, Overview
-from kurabito.runtime.sql.reading import ReadSide, known_id
+from kurabito.runtime.sql.reading import known_id
 from kurabito.runtime.sql.records import StoredRecords
 from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
+from kurabito.runtime.sql.working import WorkSide
 from kurabito.runtime.states import RETRYABLE
 from kurabito.runtime.telling import tell
 
@@ -44,7 +38,7 @@ _KEEP_EVENTS: Final = 3600 * SECOND
 _KEEP_WORKERS: Final = 3600 * SECOND
 
 
-class SqlQueue(ReadSide):
+class SqlQueue(WorkSide):
     """Tasks that survive the process."""
 
     def __init__(
@@ -57,13 +51,9 @@ class SqlQueue(ReadSide):
         create: bool = True,
     ) -> None:
         super().__init__(database, store)
-        self.arrivals = Bell()
-        self.interrupts = Bell()
         self.max_payload = max_payload
-        self._store = store
         self._keep = keep
         self._create = create
-        self._reserved: frozenset[str] = frozenset()
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -77,8 +67,6 @@ class SqlQueue(ReadSide):
     ) -> None:
         await self._open.aclose()
         await asyncio.to_thread(self.database.close)
-
-    # What a program asks for.
 
     async def enqueue(
         self,
@@ -160,70 +148,6 @@ class SqlQueue(ReadSide):
         await self.database.write(lambda conn: conn.run(self._store.sql.forget_workers, {"age": _KEEP_WORKERS}))
         return purged
 
-    # What a worker needs.
-
-    async def claim(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
-    ) -> Claimed:
-        def work(conn: Connection, told: Told) -> Claimed:
-            lost = self._store.settle(conn, settling, told) if settling else []
-            return self._claim(conn, worker, capacity, limit, lease, lost, told)
-
-        claimed = await self._change(work)
-        self._ring_for(settling)
-        return claimed
-
-    async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
-        lost = await self._change(lambda conn, told: self._store.settle(conn, settling, told))
-        self._ring_for(settling)
-        return lost
-
-    def heartbeat(
-        self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
-    ) -> builtins.list[Claim]:
-        def work(conn: Connection) -> tuple[leases.Lost, Told]:
-            told: Told = []
-            lost = self._store.heartbeat(conn, beats, lease, told)
-            if presence is not None:
-                self._store.announce(conn, presence, lease)
-            return lost, told
-
-        lost, told = self.database.write_blocking(work)
-        self._make_known(told)
-        return [beat.claim for beat in beats if (beat.claim.key, beat.claim.owner) in lost]
-
-    async def promote(self) -> int:
-        count = await self._change(lambda conn, _: self._store.promote(conn))
-        if count:
-            self.arrivals.ring()
-        return count
-
-    async def recover(self) -> int:
-        count = await self._change(self._store.recover)
-        if count:
-            self.arrivals.ring()
-        return count
-
-    async def expire_worker(self, name: str) -> int:
-        return await self.database.write(lambda conn: self._store.expire(conn, name))
-
-    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
-        fired = await self._change(lambda conn, told: self._store.fire(conn, schedule, tick, task, told))
-        if fired:
-            self.arrivals.ring()
-        return fired
-
-    def depart(self, worker: str) -> None:
-        self.database.write_blocking(lambda conn: conn.run(self._store.sql.depart, {"name": worker}))
-
-    # What somebody needs who watches over work that is leased elsewhere.
-
     def reserve(self, task_types: Iterable[str]) -> None:
         """Let no worker claim tasks of these types here: somebody conducts them."""
         self._reserved |= frozenset(task_types)
@@ -242,8 +166,6 @@ class SqlQueue(ReadSide):
         if moved:
             self.arrivals.ring()
         return answer
-
-    # The rest.
 
     def _connect(self) -> None:
         self.database.open()
@@ -264,22 +186,6 @@ class SqlQueue(ReadSide):
             self.arrivals.ring()
         self._changes.ring()
 
-    def _claim(
-        self,
-        conn: Connection,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        lease: float,
-        lost: builtins.list[Claim],
-        told: Told,
-    ) -> Claimed:
-        if self._reserved:
-            capacity = {name: room for name, room in capacity.items() if name not in self._reserved}
-        claims = self._store.claim(conn, worker, capacity, limit, lease, told)
-        due = None if claims else self._store.due_in(conn)
-        return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
-
     def _retry(self, conn: Connection, task_id: UUID, told: Told) -> TaskRecord:
         if self._reserved:
             before = self._store.record(conn, task_id)
@@ -295,26 +201,6 @@ class SqlQueue(ReadSide):
                 )
                 return self._store.add_one(conn, again, told)
         return self._store.retry(conn, task_id, told)
-
-    async def _change(self, work: Callable[[Connection, Told], T]) -> T:
-        """Run a function in a transaction; once it is committed, log and make known what it told of."""
-        if self._starting:
-            # A stream tells of everything after the call that made it, so its starting point comes first.
-            await asyncio.wait(self._starting)
-
-        def run(conn: Connection) -> tuple[T, Told]:
-            told: Told = []
-            return work(conn, told), told
-
-        answer, told = await self.database.write(run)
-        self._make_known(told)
-        return answer
-
-    def _make_known(self, told: Told) -> None:
-        for name, facts in told:
-            tell(name, facts)
-        if told:
-            self._changes.ring()
 
     async def _prepare(self, tasks: builtins.list[TaskLike]) -> builtins.list[PreparedTask]:
         prepare_all = partial(prepare_many, tasks, max_payload=self.max_payload)
@@ -332,8 +218,3 @@ class SqlQueue(ReadSide):
             stored.note(start, len(some), conn.now(), self._store.add(conn, some, told))
             start += len(some)
         return start
-
-    def _ring_for(self, settling: Sequence[Settlement]) -> None:
-        """Whatever did not simply succeed left something to claim, now or at a time that somebody has to know."""
-        if any(type(outcome) is not Success or outcome.follow_ups for _, outcome in settling):
-            self.arrivals.ring()
