@@ -14,7 +14,7 @@ from kurabito.api.downloader import create_downloader_api
 from kurabito.app.built_in import embedded_options
 from kurabito.app.following import open_outbound
 from kurabito.app.listening import address_of, listen
-from kurabito.app.serving import Server, run_together
+from kurabito.app.running import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.downloads.announcing import Announcement, Announcer, Credentials, core_host
 from kurabito.downloads.clients.opening import ClientName, open_client

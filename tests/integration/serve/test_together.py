@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from kurabito.app.listening import address_of, listen
-from kurabito.app.serving import Server, run_together
+from kurabito.app.running import Server, run_together
 from kurabito.errors import DatabaseUnavailable
 
 
