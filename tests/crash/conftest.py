@@ -128,12 +128,9 @@ async def eventually(condition: Callable[[], bool], seconds: float, wanted: str)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest) -> str:
     """A queue that several processes can share."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'tasks.db'}"
-    dsn: str = request.getfixturevalue("migrated_postgres")
-    return dsn
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

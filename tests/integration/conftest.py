@@ -72,11 +72,8 @@ class Shelf:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def shelf_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'files.db'}"
-    dsn: str = request.getfixturevalue("migrated_postgres")
-    return dsn
+def shelf_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

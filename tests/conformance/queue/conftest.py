@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -156,12 +155,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
-def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/queue.db"
-    if request.param == "postgres":
-        return str(request.getfixturevalue("migrated_postgres"))
-    return "memory://"
+def queue_url(request: pytest.FixtureRequest) -> str:
+    return "memory://" if request.param == "memory" else str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

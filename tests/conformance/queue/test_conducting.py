@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,10 +23,8 @@ TYPES = ("work", "other")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/queue.db"
-    return str(request.getfixturevalue("migrated_postgres"))
+def queue_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 async def started(queue: SqlQueue, task_type: str = "work") -> TaskRecord:

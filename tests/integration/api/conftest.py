@@ -183,11 +183,8 @@ async def site_of(
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'tasks.db'}"
-    dsn: str = request.getfixturevalue("migrated_postgres")
-    return dsn
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

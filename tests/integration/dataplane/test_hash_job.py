@@ -38,11 +38,8 @@ ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUE
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'files.db'}"
-    dsn: str = request.getfixturevalue("migrated_postgres")
-    return dsn
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -123,8 +122,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def database_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'house.db'}"
+def database_url(migrated_sqlite: str) -> str:
+    return migrated_sqlite
 
 
 @pytest.fixture

@@ -37,10 +37,8 @@ def log() -> Iterator[io.StringIO]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgres":
-        return str(request.getfixturevalue("migrated_postgres"))
-    return f"sqlite:///{tmp_path / 'house.db'}"
+def database_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 def everything(conn: Connection) -> str:
@@ -79,7 +77,7 @@ async def test_no_secret_is_kept_or_logged(
     assert '"refused"' in written
     kept = database.read_blocking(everything)
     assert new.key.id in kept
-    for file in tmp_path.glob("house.db*"):
+    for file in tmp_path.glob("migrated.db*"):
         kept += file.read_bytes().decode("latin-1")
     for secret in (new.secret, new.secret.rpartition("_")[2], FIXED, PASSWORD, link, unused, session):
         assert secret not in kept

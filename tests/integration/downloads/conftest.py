@@ -256,10 +256,8 @@ async def b(open_downloader: OpenDownloader) -> StandIn:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'downloads.db'}"
-    return str(request.getfixturevalue("migrated_postgres"))
+def database_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

@@ -22,10 +22,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/library.db"
-    return str(request.getfixturevalue("migrated_postgres"))
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture

@@ -125,10 +125,8 @@ class Desk:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/matching.db"
-    return str(request.getfixturevalue("migrated_postgres"))
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 async def _on_loopback(_host: str, /) -> Sequence[Address]:

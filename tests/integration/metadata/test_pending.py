@@ -91,7 +91,7 @@ async def test_deciding_that_nothing_is_to_be_done_reads_two_indexes(desk: Desk,
     statement = pending._SQL[desk.database.dialect].to_sync
     values = {"after": 0, "limit": 100, "ids": 1, "cool_down": WEEK * 1_000_000, "now": desk.clock.now()}
     if desk.database.dialect is Dialect.SQLITE:
-        raw = sqlite3.connect(tmp_path / "metadata.db")
+        raw = sqlite3.connect(tmp_path / "migrated.db")
         for analyzed in (False, True):
             if analyzed:
                 raw.execute("ANALYZE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,10 +45,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete", "every
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'files.db'}" if sqlite else request.getfixturevalue("migrated_postgres")
-    database = open_database(url)
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    database = open_database(request.getfixturevalue(f"migrated_{request.param}"))
     database.open()
     migrate(database, PRODUCT)
     yield database

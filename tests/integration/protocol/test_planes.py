@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -19,10 +18,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Database]:
-    sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'planes.db'}" if sqlite else request.getfixturevalue("migrated_postgres")
-    database = open_database(url, clock=clock)
+def database(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[Database]:
+    database = open_database(request.getfixturevalue(f"migrated_{request.param}"), clock=clock)
     database.open()
     migrate(database, PRODUCT)
     yield database

@@ -63,9 +63,9 @@ def base_path() -> str:
 
 
 @pytest.fixture
-async def site(tmp_path: Path, base_path: str) -> AsyncIterator[Site]:
+async def site(migrated_sqlite: str, tmp_path: Path, base_path: str) -> AsyncIterator[Site]:
     clock = ManualClock()
-    async with open_queue(f"sqlite:///{tmp_path / 'kurabito.db'}", clock=clock) as queue:
+    async with open_queue(migrated_sqlite, clock=clock) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         sessions, passwords = Sessions(queue.database), Passwords(queue.database)

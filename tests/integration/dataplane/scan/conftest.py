@@ -126,11 +126,8 @@ class Shelf:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'files.db'}"
-    dsn: str = request.getfixturevalue("migrated_postgres")
-    return dsn
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 def make_role(conn: Connection) -> None:
