@@ -29,7 +29,8 @@ test: check provision ## check, then run every test
 	@echo "==> running the tests"
 	@# A file's tests stay in one process: those about a million rows build them once. Many wait for other processes or for
 	@# the disk, so there are twice as many processes as cores; the long ones, in the first folders, do not come last.
-	@$(BIN)/python -m pytest -n $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@# They start hundreds of programs, none of which has to be compiled again, whatever the environment prefers.
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(VENV)/.dev ## lint, format, types, direction of imports
