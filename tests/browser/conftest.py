@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
 
@@ -51,6 +52,13 @@ SHOTS = os.environ.get("KURABITO_SHOTS")
 
 Picture = Callable[[str], Awaitable[None]]
 Fit = Callable[[], Awaitable[None]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests share a loop, and with it the program through which a browser is spoken to: it starts slowly too."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 @dataclass
@@ -140,7 +148,7 @@ def screen(request: pytest.FixtureRequest) -> Screen:
     return screen
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def stage(migrated_sqlite: str, tmp_path: Path, screen: Screen) -> AsyncIterator[Stage]:
     async with open_queue(migrated_sqlite) as queue:
         assert isinstance(queue, SqlQueue)
@@ -193,15 +201,25 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.terminate()
 
 
-@pytest.fixture
-async def browser(chromium: str) -> AsyncIterator[Browser]:
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def shared_browser(chromium: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(chromium)
         yield browser
         await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(shared_browser: Browser) -> AsyncIterator[Browser]:
+    """The browser; what a test leaves open in it is closed after the test."""
+    others = list(shared_browser.contexts)
+    yield shared_browser
+    for context in shared_browser.contexts:
+        if context not in others:
+            await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserContext]:
     context = await browser.new_context(
         viewport={"width": screen.width, "height": screen.height},
@@ -215,7 +233,7 @@ async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserCont
     await context.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(stage: Stage, context: BrowserContext) -> AsyncIterator[Page]:
     """A tab that must end without an error on its console. It is closed before the server is."""
     page = await context.new_page()

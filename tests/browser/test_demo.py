@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 # A data plane has to start, and then does its work when it comes to it.
 PATIENCE = 30_000
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(demo: dict[str, str], browser: Browser) -> AsyncIterator[Page]:
     """A tab of somebody who is logged in. Its console may tell of a form that was refused, and of no other error."""
     page = await browser.new_page()

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from kurabito.app.downloading import open_downloading
@@ -34,7 +27,7 @@ STATUSES = ("downloading", "completed", "failed", "cancelled", "downloader_error
 PATIENCE = 60_000
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def furnished(stage: Stage) -> Stage:
     """Downloads in every state, a downloader that is away, rules and questions, all with names of every kind."""
     async with open_outbound(stage.settings) as outbound:
@@ -109,19 +102,6 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             await expect(page.locator("main h1")).to_be_visible()
             await picture(f"{name}-{theme}")
             await fits()
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What a running demo says about itself."""
-    command = [sys.executable, "-m", "kurabito.cli", "demo", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=20) == 0
 
 
 async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, str], browser: Browser) -> None:

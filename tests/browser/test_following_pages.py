@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import BrowserContext, Page, expect
 
 from kurabito.app.demo_feeds import SEASON, FeedStand
@@ -33,7 +33,7 @@ DAY = 86_400_000_000
 STATES = (("have", -DAY), ("downloading", -DAY), ("wanted", -DAY), ("wanted", DAY))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def following(stage: Stage) -> AsyncIterator[Following]:
     """Feeds over the stage's queue, and a worker that reads them."""
     async with open_outbound(stage.settings) as outbound:
@@ -44,14 +44,14 @@ async def following(stage: Stage) -> AsyncIterator[Following]:
             yield following
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def feeds() -> AsyncIterator[str]:
     stand = FeedStand()
     yield await stand.open()
     await stand.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def furnished(stage: Stage, following: Following) -> Stage:
     """Feeds in every condition, titles of every kind, and a series with episodes in every state."""
     shown = [name.replace("\x07", "") for name in NAMES]

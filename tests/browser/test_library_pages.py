@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import BrowserContext, Page, expect
 
 from kurabito.app.shelves import open_shelves
@@ -37,7 +38,7 @@ VALUES (:id, 1, 1, :path, 't', 123456789, 'blake3', :hash, :now)
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def furnished(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """A library with every kind of name, each of them twice; one that fails, and one that waits."""
     folder = tmp_path_factory.mktemp("libraries")

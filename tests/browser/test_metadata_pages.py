@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, ViewportSize, expect
 
 # Posters are fetched, a library is scanned and its folders are matched, each when it comes to it.
@@ -29,7 +29,7 @@ PAGES = (
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(demo: dict[str, str], browser: Browser) -> AsyncIterator[Page]:
     """A tab of somebody who is logged in, without an error on its console."""
     page = await browser.new_page(viewport=DESK, locale="en-GB")
