@@ -11,6 +11,9 @@ BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.7
 
+# The tests start hundreds of programs, none of which has to be compiled again, whatever the environment prefers.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+
 # Extra arguments, e.g. `make test PYTEST_ARGS="-k lease"`, `make serve SERVE_ARGS="--port 9000"`.
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
@@ -25,12 +28,21 @@ serve: $(VENV)/.base ## start Kurabito on 127.0.0.1:8484
 	@exec $(BIN)/kurabito serve $(SERVE_ARGS)
 
 .PHONY: test
-test: check provision ## check, then run every test
+test: ready provision ## check, then run every test
 	@echo "==> running the tests"
 	@# A file's tests stay in one process: those about a million rows build them once. Many wait for other processes or for
 	@# the disk, so there are twice as many processes as cores; the long ones, in the first folders, do not come last.
-	@# They start hundreds of programs, none of which has to be compiled again, whatever the environment prefers.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(PYTEST) -n $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+# Mypy works on one core. On another the tests are read meanwhile, which every process would do for itself otherwise.
+.PHONY: ready
+ready:
+	@$(MAKE) --no-print-directory --jobs=2 check collected
+
+.PHONY: collected
+collected: $(VENV)/.dev
+	@# What cannot be read is told when the tests run.
+	@$(PYTEST) --collect-only --quiet > /dev/null || true
 
 .PHONY: check
 check: $(VENV)/.dev ## lint, format, types, direction of imports
@@ -50,7 +62,8 @@ provision: $(VENV)/.dev # what the tests need besides Python packages
 .PHONY: soak
 soak: $(VENV)/.dev provision ## run the long tests under load
 	@echo "==> running the soak tests"
-	@$(BIN)/python -m pytest -m soak $(PYTEST_ARGS)
+	@# What they find out holds for disks.
+	@TMPDIR=$${TMPDIR:-/tmp} $(PYTEST) -m soak $(PYTEST_ARGS)
 
 .PHONY: bench
 bench: .venv-bench/.ready ## run the benchmarks in an environment of their own
