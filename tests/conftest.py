@@ -9,8 +9,9 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -44,6 +45,28 @@ def _holds_the_tests(folder: Path) -> bool:
         # Some tests write a program and start it.
         and not os.statvfs(folder).f_flag & os.ST_NOEXEC
     )
+
+
+@dataclass(frozen=True)
+class Server:
+    """A PostgreSQL server."""
+
+    dsn: str
+    connection: psycopg.Connection[Any]
+
+    @contextmanager
+    def database(self, template: str) -> Iterator[str]:
+        """The DSN of a new database, which is dropped in the end."""
+        name = f"kurabito_{uuid.uuid4().hex}"
+        # Older servers know no other way.
+        how = "STRATEGY FILE_COPY" if self.connection.info.server_version >= 150_000 else ""
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
+        self.connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+        try:
+            yield urlunsplit(urlsplit(self.dsn)._replace(path=f"/{name}"))
+        finally:
+            # Connections of a killed process may still be open.
+            self.connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(autouse=True)
@@ -95,17 +118,24 @@ def _start_postgres(folder: Path) -> PostgresServer:
     return get_server(folder / "data", cleanup_mode="stop")
 
 
+@pytest.fixture(scope="session")
+def postgres_server(postgres_dsn: str) -> Iterator[Server]:
+    """The same with somebody connected to it, through whom databases come and go."""
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        yield Server(postgres_dsn, connection)
+
+
 @pytest.fixture
-def fresh_postgres(postgres_dsn: str) -> Iterator[str]:
+def fresh_postgres(postgres_server: Server) -> Iterator[str]:
     """The DSN of an empty database that exists for one test."""
-    with _database(postgres_dsn, "template0") as dsn:
+    with postgres_server.database("template0") as dsn:
         yield dsn
 
 
 @pytest.fixture
-def migrated_postgres(postgres_dsn: str, postgres_template: str) -> Iterator[str]:
+def migrated_postgres(postgres_server: Server, postgres_template: str) -> Iterator[str]:
     """The same with every table of the product in it: to copy them takes a tenth of the time that making them takes."""
-    with _database(postgres_dsn, postgres_template) as dsn:
+    with postgres_server.database(postgres_template) as dsn:
         yield dsn
 
 
@@ -126,9 +156,9 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres_dsn: str) -> Iterator[str]:
+def postgres_template(postgres_server: Server) -> Iterator[str]:
     """The name of the database from which others are copied; nobody may be connected to it."""
-    with _database(postgres_dsn, "template0") as dsn:
+    with postgres_server.database("template0") as dsn:
         _make_tables(dsn)
         yield urlsplit(dsn).path[1:]
 
@@ -138,18 +168,3 @@ def _make_tables(url: str) -> None:
         database.open()
         for tables in (RUNTIME, PRODUCT):
             migrate(database, tables)
-
-
-@contextmanager
-def _database(server: str, template: str) -> Iterator[str]:
-    name = f"kurabito_{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        # Older servers know no other way.
-        how = "STRATEGY FILE_COPY" if connection.info.server_version >= 150_000 else ""
-        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
-        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
-        try:
-            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-        finally:
-            # Connections of a killed process may still be open.
-            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
