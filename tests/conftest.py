@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -36,6 +37,12 @@ def pytest_configure() -> None:
     if "TMPDIR" not in os.environ and _holds_the_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass by what every test stands on: it looked through all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _holds_the_tests(folder: Path) -> bool:
