@@ -100,7 +100,7 @@ def postgres_dsn() -> Iterator[str]:
         try:
             dsn = server.get_uri()
             with psycopg.connect(dsn, autocommit=True) as connection:
-                # The tests kill clients, never the server, so nothing has to survive a power cut.
+                # The tests kill clients, never the server, so nothing has to survive a power cut; and no database grows old.
                 for setting in ("fsync", "full_page_writes", "autovacuum"):
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")
