@@ -8,17 +8,16 @@ import pytest
 
 from kurabito.app.shelves import Shelves
 from kurabito.clock import SECOND, ManualClock
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Dialect
 from kurabito.library.hashes import REST
 from kurabito.library.keeping import _let_go
-from kurabito.library.libraries import _LIBRARY
+from kurabito.library.libraries import _SQL
 from kurabito.library.loop import Reconciler
 from kurabito.library.scan_queue import TaskPriority
 from kurabito.library.tasks import HASH, library_of
 from kurabito.runtime import TaskState
 from kurabito.runtime.sql.queue import SqlQueue
 
-SQL = Queries("kurabito.library", "libraries.sql", library=_LIBRARY)
 ADD_LIBRARY = (
     "INSERT INTO library_roots (id, name, root_path, created_at, updated_at, last_scanned_at) "
     "VALUES (:id, :name, :name, :now, :now, :scanned)"
@@ -131,7 +130,7 @@ async def test_the_question_costs_two_looks_for_each_library(queue: SqlQueue, sh
         if analyzed:
             conn.script("ANALYZE library_files")
         explain = "EXPLAIN QUERY PLAN " if conn.dialect is Dialect.SQLITE else "EXPLAIN "
-        return [str(row[-1]) for row in conn.all(explain + SQL.with_work)]
+        return [str(row[-1]) for row in conn.all(explain + _SQL.with_work)]
 
     found = await queue.database.write(plan)
     for index in ("ix_library_files_unread", "ix_library_files_read_again"):
