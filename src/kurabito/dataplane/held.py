@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from kurabito.dataplane.held_row import HEARTBEAT, LEASE, HeldRow
+from kurabito.dataplane.heart import Heart
+from kurabito.dataplane.held_row import LEASE, HeldRow
 from kurabito.db import Connection, Database, leases
 from kurabito.db.leases import Columns, Given
 from kurabito.protocol.codes import ErrorCode
@@ -31,11 +32,11 @@ class HeldJob(HeldRow):
         owner: str,
         row: tuple[Any, ...],
         *,
+        heart: Heart,
         lease: float = LEASE,
-        heartbeat: float = HEARTBEAT,
     ) -> None:
         key, kind, self.library_id, dry_run, payload = row
-        super().__init__(database, JOBS, key, owner, lease=lease, heartbeat=heartbeat)
+        super().__init__(database, JOBS, key, owner, heart=heart, lease=lease)
         self.kind = JobKind(kind)
         self.dry_run = bool(dry_run)
         self.payload: dict[str, Any] = json.loads(payload)

@@ -38,8 +38,8 @@ class HeldRow:
     with row:
         row.write(lambda conn: store.note(conn, found))      # raises LeaseLost when the row is another's by now
 
-    Whoever holds one row after another gives all of them one heart. `interrupt` is called, in some thread, when there is no
-    point in going on.
+    `heart` is that of whoever holds one row after another. `interrupt` is called, in some thread, when there is no point in
+    going on.
     """
 
     noun: ClassVar = "row"
@@ -54,8 +54,8 @@ class HeldRow:
         key: Any,
         owner: str,
         *,
+        heart: Heart,
         lease: float = LEASE,
-        heartbeat: float | Heart = HEARTBEAT,
         interrupt: Callable[[], None] = lambda: None,
     ) -> None:
         self.id = key
@@ -65,8 +65,7 @@ class HeldRow:
         self._lease = round(lease * SECOND)
         self._interrupt = interrupt
         self._interrupted: KurabitoError | None = None
-        self._shares_heart = isinstance(heartbeat, Heart)
-        self._heart = heartbeat if isinstance(heartbeat, Heart) else Heart(heartbeat)
+        self._heart = heart
 
     def __enter__(self) -> Self:
         self._heart.keep(self._beat)
@@ -76,8 +75,6 @@ class HeldRow:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._heart.let_go()
-        if not self._shares_heart:
-            self._heart.stop()
 
     def stop(self) -> None:
         """Have the work end at its next step; safe in any thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.heart import Heart
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.held_row import HEARTBEAT, LEASE, Stopped
 from kurabito.db import Connection, Database, leases
@@ -47,7 +48,7 @@ class JobLine:
         self._executors = executors
         self._plane = name
         self._lease = lease
-        self._heartbeat = heartbeat
+        self._heart = Heart(heartbeat)
         self._job: HeldJob | None = None
         self._stopping = False
 
@@ -58,7 +59,7 @@ class JobLine:
             return False
         self._job = job
         try:
-            with job:
+            with self._heart, job:
                 self._run(job)
         finally:
             self._job = None
@@ -80,7 +81,7 @@ class JobLine:
             rows = leases.claim(conn, JOBS, owner, lease=round(self._lease * SECOND), limit=1, candidates=first)
             if not rows:
                 return None
-            return HeldJob(self._database, owner, rows[0], lease=self._lease, heartbeat=self._heartbeat)
+            return HeldJob(self._database, owner, rows[0], heart=self._heart, lease=self._lease)
 
         return self._database.write_blocking(claim)
 

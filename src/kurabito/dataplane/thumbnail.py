@@ -113,11 +113,9 @@ class ThumbnailLine:
             self._swept = True
         held = self._database.write_blocking(self._claim, durable=False)
         found = held is not None
-        try:
+        with self._heart:
             while held is not None:
                 held = self._do(held)
-        finally:
-            self._heart.stop()
         self._idle_since = time.monotonic()
         return found
 
@@ -149,8 +147,8 @@ class ThumbnailLine:
             THUMBNAILS,
             key,
             owner,
+            heart=self._heart,
             lease=self._lease,
-            heartbeat=self._heart,
             interrupt=self._drawing.interrupt,
         )
         held.order = _order(conn, *rest)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.heart import Heart
 from kurabito.dataplane.held_row import HEARTBEAT, LEASE, HeldRow, Stopped
 from kurabito.dataplane.thumbnail_folder import ThumbFolder
 from kurabito.db import Connection, Database, Dialect, Queries, leases
@@ -58,7 +59,7 @@ class CleanupLine:
         self._folder = ThumbFolder(state)
         self._plane = name
         self._lease = lease
-        self._heartbeat = heartbeat
+        self._heart = Heart(heartbeat)
         self._held: HeldCleanup | None = None
         self._stopping = threading.Event()
 
@@ -74,7 +75,7 @@ class CleanupLine:
             # Asked to stop between the claim and here, where nobody could know of it.
             held.stop()
         try:
-            with held:
+            with self._heart, held:
                 self._clean(held)
         except Stopped:
             self._give_back(held)
@@ -102,7 +103,7 @@ class CleanupLine:
         if not rows:
             return None
         key, group_key = rows[0]
-        held = HeldCleanup(self._database, CLEANUPS, key, owner, lease=self._lease, heartbeat=self._heartbeat)
+        held = HeldCleanup(self._database, CLEANUPS, key, owner, heart=self._heart, lease=self._lease)
         held.group_key = group_key
         return held
 

@@ -14,6 +14,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.heart import Heart
 from kurabito.dataplane.held_row import HEARTBEAT, LEASE, HeldRow
 from kurabito.db import Connection, Database, leases
 from kurabito.db.leases import Columns
@@ -70,7 +71,7 @@ class WalLine:
         self._connect = connect
         self._plane = name
         self._lease = lease
-        self._heartbeat = heartbeat
+        self._heart = Heart(heartbeat)
         self._patience = patience
         """How many seconds whoever is in the way is waited for."""
         self._stopping = threading.Event()
@@ -81,7 +82,7 @@ class WalLine:
         if order is None:
             return False
         try:
-            with self._held(order):
+            with self._heart, self._held(order):
                 done = self._checkpoint(order.mode)
         except (sqlite3.Error, KurabitoError) as problem:
             _log.warning("checkpoint failed", checkpoint=order.id, problem=str(problem))
@@ -122,7 +123,7 @@ class WalLine:
 
     def _held(self, order: _Order) -> HeldRow:
         """Keeps the lease: moving a large log takes a while."""
-        return HeldRow(self._database, WAL, order.id, order.owner, lease=self._lease, heartbeat=self._heartbeat)
+        return HeldRow(self._database, WAL, order.id, order.owner, heart=self._heart, lease=self._lease)
 
     def _finish(self, order: _Order, path: str, columns: Columns, **values: int | str) -> None:
         row = (order.id, order.owner, *values.values())
