@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.parts import open_parts
@@ -46,19 +46,24 @@ FLAGS = [
     "--disable-renderer-backgrounding",
     "--disable-dev-shm-usage",
 ]
-LONGEST = 30.0
+# How long an event may take before it counts as one that never comes. A test goes on when the event is there, so only what
+# hangs takes this long; a machine that is slow and busy does not.
+PATIENCE = 180.0
+expect.set_options(timeout=PATIENCE * 1000)
 # Read now: a test begins without our settings in its environment.
 SHOTS = os.environ.get("KURABITO_SHOTS")
 
+NewPage = Callable[..., Awaitable[Page]]
 Picture = Callable[[str], Awaitable[None]]
 Fit = Callable[[], Awaitable[None]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests share a loop, and with it the program through which a browser is spoken to: it starts slowly too."""
+    """Let the tests share a loop, and with it the program that drives the browser: it starts slowly too."""
     for item in items:
         if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            item.add_marker(pytest.mark.timeout(4 * PATIENCE))
 
 
 @dataclass
@@ -171,7 +176,7 @@ def demo(tmp_path: Path) -> Iterator[dict[str, str]]:
             yield json.loads(process.stdout.readline())
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=20) == 0
+            assert process.wait(timeout=PATIENCE) == 0
     assert list(tmp_path.iterdir()) == []
 
 
@@ -191,7 +196,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             port = folder / "DevToolsActivePort"
-            give_up = time.monotonic() + LONGEST
+            give_up = time.monotonic() + PATIENCE
             while not (port.exists() and "\n" in (said := port.read_text())):
                 assert process.poll() is None, "chromium did not start"
                 assert time.monotonic() < give_up, "chromium never said where it is"
@@ -204,7 +209,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def shared_browser(chromium: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(chromium)
+        browser = await playwright.chromium.connect_over_cdp(chromium, timeout=PATIENCE * 1000)
         yield browser
         await browser.close()
 
@@ -219,6 +224,18 @@ async def browser(shared_browser: Browser) -> AsyncIterator[Browser]:
             await context.close()
 
 
+@pytest.fixture
+def new_page(browser: Browser) -> NewPage:
+    """Opens a page in a context of its own; the options are those of a context."""
+
+    async def opened(**options: Any) -> Page:
+        context = await browser.new_context(**options)
+        context.set_default_timeout(PATIENCE * 1000)
+        return await context.new_page()
+
+    return opened
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserContext]:
     context = await browser.new_context(
@@ -228,7 +245,7 @@ async def context(browser: Browser, screen: Screen) -> AsyncIterator[BrowserCont
         # Twice as fine only where somebody is going to look.
         device_scale_factor=2 if SHOTS else 1,
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE * 1000)
     yield context
     await context.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest_asyncio
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from kurabito.app.downloading import open_downloading
 from kurabito.app.following import open_following, open_outbound
@@ -19,12 +19,10 @@ from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Fit, Picture, Stage
+    from tests.browser.conftest import Fit, NewPage, Picture, Stage
 
 NAMES = ["w" * 150, "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا", "蔵の番人" * 20, "<b>bold</b>", "A Long Title " * 9]
 STATUSES = ("downloading", "completed", "failed", "cancelled", "downloader_error", "no_downloader", "pending")
-# What it takes for torrents to come over loopback on a machine that has other work.
-PATIENCE = 60_000
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -104,16 +102,15 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             await fits()
 
 
-async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, str], browser: Browser) -> None:
+async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, str], new_page: NewPage) -> None:
     url = demo["url"]
-    desk = await browser.new_context(viewport=ViewportSize(width=1280, height=800))
-    page = await desk.new_page()
+    page = await new_page(viewport=ViewportSize(width=1280, height=800))
     await page.goto(demo["login"])
     await page.get_by_role("link", name="Downloads", exact=True).click()
     slow = page.locator(".entry.download", has_text="Dawn - 08")
-    await expect(slow.locator(".badge")).to_have_text("Downloading", timeout=PATIENCE)
+    await expect(slow.locator(".badge")).to_have_text("Downloading")
     # They come in while one looks; the slow one alone is left.
-    await expect(page.locator(".entry.download")).to_have_count(1, timeout=PATIENCE)
+    await expect(page.locator(".entry.download")).to_have_count(1)
     await slow.get_by_role("button", name="Pause").click()
     await expect(slow.locator(".badge")).to_have_text("Paused")
     await slow.get_by_role("button", name="Resume").click()
@@ -143,10 +140,8 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await expect(page.locator(".entry.download")).to_contain_text("[Kura] The Storehouse at Dawn - 08")
 
     # The rest of the way on a phone.
-    phone = await browser.new_context(
-        viewport=ViewportSize(width=390, height=844), storage_state=await desk.storage_state()
-    )
-    page = await phone.new_page()
+    known = await page.context.storage_state()
+    page = await new_page(viewport=ViewportSize(width=390, height=844), storage_state=known)
     await page.goto(f"{url}/rules")
     await page.locator("#rule-1").get_by_role("link", name="Remove").click()
     await expect(page.locator("#downloaded")).to_have_text("1")
@@ -155,7 +150,7 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await page.get_by_role("link", name="Series", exact=True).click()
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     eighth = page.locator(".grid").first.locator("li").nth(7)
-    await expect(eighth).to_have_attribute("data-episode", "have", timeout=PATIENCE)
+    await expect(eighth).to_have_attribute("data-episode", "have")
     await page.goto(f"{url}/downloads?show=completed")
     await page.locator(".entry.download", has_text="Lantern").get_by_role("link").click()
     await page.locator("#remove summary").click()

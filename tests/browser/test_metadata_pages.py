@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, ViewportSize, expect
+from playwright.async_api import Page, Route, ViewportSize, expect
 
-# Posters are fetched, a library is scanned and its folders are matched, each when it comes to it.
-PATIENCE = 30_000
+if TYPE_CHECKING:
+    from tests.browser.conftest import NewPage
+
 DESK = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
 # Waits for the picture, and fails when it is none.
@@ -30,10 +32,9 @@ PAGES = (
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def tab(demo: dict[str, str], browser: Browser) -> AsyncIterator[Page]:
+async def tab(demo: dict[str, str], new_page: NewPage) -> AsyncIterator[Page]:
     """A tab of somebody who is logged in, without an error on its console."""
-    page = await browser.new_page(viewport=DESK, locale="en-GB")
-    page.set_default_timeout(20_000)
+    page = await new_page(viewport=DESK, locale="en-GB")
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -64,7 +65,7 @@ async def _a_week_has_posters(page: Page) -> None:
     await page.get_by_role("link", name="Calendar", exact=True).click()
     await expect(page.locator(".week section")).to_have_count(7)
     await expect(page.locator(".card")).to_have_count(14)
-    await expect(page.locator(".card img")).to_have_count(14, timeout=PATIENCE)
+    await expect(page.locator(".card img")).to_have_count(14)
     # Their room is kept for them before they are there.
     assert await page.evaluate(SHAPES) == [150]
     let_in.set()
@@ -89,7 +90,7 @@ async def _a_show_is_followed(page: Page) -> None:
 
 async def _an_id_is_chosen(page: Page) -> None:
     await page.get_by_role("link", name="Poster of 猫と帳簿").click()
-    await expect(page.locator("#state")).to_contain_text("TMDB knows several that it may be.", timeout=PATIENCE)
+    await expect(page.locator("#state")).to_contain_text("TMDB knows several that it may be.")
     await page.evaluate("window.marked = true")
     await page.get_by_role("button", name="This one").first.click()
     await expect(page.locator("#state")).to_contain_text("Nothing is missing")
@@ -114,7 +115,7 @@ async def _a_season_is_chosen(page: Page) -> None:
 
 async def _a_series_has_a_poster(page: Page) -> None:
     await page.get_by_role("link", name="Series", exact=True).click()
-    await expect(page.get_by_alt_text("Poster of The Storehouse at Dawn")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_alt_text("Poster of The Storehouse at Dawn")).to_be_visible()
     await page.get_by_role("link", name="The Storehouse at Dawn").click()
     await expect(page.locator(".ids")).to_contain_text("99000101")
     await page.get_by_alt_text("Poster of The Storehouse at Dawn").evaluate(LOADED)
@@ -135,7 +136,7 @@ async def _every_page_fits(page: Page, url: str) -> None:
 
 async def _a_folder_is_said_to_be_something(page: Page) -> None:
     count = page.locator("#needs-you")
-    await expect(count).to_be_visible(timeout=PATIENCE)
+    await expect(count).to_be_visible()
     waiting = int(await count.inner_text())
     await page.get_by_role("link", name="Needs you").click()
     lantern = page.locator(".question", has_text="The Lantern")
@@ -150,7 +151,7 @@ async def _a_folder_is_said_to_be_something(page: Page) -> None:
     assert await page.evaluate("window.marked === true")
     await page.get_by_role("link", name="Said by you").click()
     # What was chosen gets a poster like everything else.
-    await expect(page.get_by_alt_text("Poster of The Lantern")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_alt_text("Poster of The Lantern")).to_be_visible()
     await page.get_by_role("button", name="Ask me again").click()
     await expect(page.locator("#matches")).to_contain_text("You have not said of any folder what it is.")
     await expect(count).to_have_text(str(waiting - 1))

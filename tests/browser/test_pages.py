@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from kurabito.runtime import TaskState
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Picture, Stage
+    from tests.browser.conftest import NewPage, Picture, Stage
 
 LONG = "extraordinarily" * 13
 RIGHT_TO_LEFT = "\N{RIGHT-TO-LEFT OVERRIDE}مهمة طويلة جدا שלום 🏮📦🗄️"
@@ -93,7 +93,7 @@ async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: S
 
 async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) -> None:
     task = await stage.queue.enqueue("poster.fetch", {})
-    await stage.queue.wait(task.id, timeout=20)
+    await stage.queue.wait(task.id)
     await page.goto(await stage.link())
     entry = page.locator(f"#failed [data-task='{task.id}']")
     await expect(entry).to_contain_text("no poster at this address")
@@ -101,7 +101,7 @@ async def test_a_failed_task_tells_why_and_is_retried(page: Page, stage: Stage) 
     await entry.get_by_role("button", name="Retry").focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("#failed .nothing")).to_be_visible()
-    assert (await stage.queue.wait(task.id, timeout=20)).state is TaskState.SUCCEEDED
+    assert (await stage.queue.wait(task.id)).state is TaskState.SUCCEEDED
     await page.goto(f"{stage.url}/tasks/{task.id}")
     await expect(page.locator("h1")).to_have_text("poster.fetch")
     await expect(page.locator("#result pre")).to_have_text('"fetched"')
@@ -191,18 +191,26 @@ async def test_everything_is_reached_with_the_keyboard(page: Page, stage: Stage)
     assert {"Now", "Tasks", "System", "Log out", "nobody.runs.this", "Cancel", "日本語", "Dark"} <= seen
 
 
-async def test_without_javascript_everything_works_too(browser: Browser, stage: Stage) -> None:
-    context = await browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
-    page = await context.new_page()
+async def test_the_font_that_the_page_wants_comes_with_it(page: Page, stage: Stage) -> None:
+    await page.goto(await stage.link())
+    loaded = "[...document.fonts].filter((it) => it.status === 'loaded').map((it) => it.family)"
+    await page.evaluate("document.fonts.ready")
+    assert await page.evaluate(loaded) == ["Inter"]
+    # Romanised Japanese has letters that only the second file has.
+    await page.evaluate("document.querySelector('h1 + *').append('Shōwa Genroku Rakugo Shinjū')")
+    await page.wait_for_function(f"{loaded}.length === 2")
+
+
+async def test_without_javascript_everything_works_too(new_page: NewPage, stage: Stage) -> None:
+    page = await new_page(java_script_enabled=False, viewport={"width": 390, "height": 844})
     task = await stage.queue.enqueue("poster.fetch", {})
-    await stage.queue.wait(task.id, timeout=20)
+    await stage.queue.wait(task.id)
     await page.goto(await stage.link())
     await expect(page.locator("#failed")).to_contain_text("no poster at this address")
     stage.address_exists = True
     await page.get_by_role("button", name="Retry").click()
     await expect(page.locator("h1")).to_have_text("Now")
-    assert (await stage.queue.wait(task.id, timeout=20)).state is TaskState.SUCCEEDED
-    await context.close()
+    assert (await stage.queue.wait(task.id)).state is TaskState.SUCCEEDED
 
 
 async def test_every_page_fits_in_both_lights(page: Page, stage: Stage, picture: Picture) -> None:
@@ -228,7 +236,7 @@ async def _furnish(stage: Stage) -> None:
     stage.go_on(124)
     await stage.queue.enqueue("shelf.count", {"library": "anime", "path": "/srv/anime"})
     poster = await stage.queue.enqueue("poster.fetch", {"series": "蔵の番人", "width": 780})
-    await stage.queue.wait(poster.id, timeout=20)
+    await stage.queue.wait(poster.id)
     await stage.queue.enqueue("feed.poll", {"url": "https://feeds.example/rss"})
     await stage.queue.enqueue("shelf.count", {"library": "films"}, delay=200)
     await stage.queue.enqueue("subtitle.translate", {"episode": 12})

@@ -127,9 +127,7 @@ async def _folders_show_them_too(page: Page, stage: Stage, picture: Picture, fit
 
 async def _is_drawn(page: Page, stage: Stage, selector: str) -> None:
     """Draw what is asked for until it is seen."""
-    for _ in range(50):
+    while not await page.locator(selector).count():
         await draw(stage)
-        if await page.locator(selector).count():
-            break
         await page.wait_for_timeout(100)
     await expect(page.locator(selector).first).to_be_visible()

@@ -1,8 +1,9 @@
-"""The page's own files: a style sheet, a module, an icon. They are few and small, so they are kept in memory."""
+"""The page's own files: a style sheet, a module, an icon, a font. They are few and small, so they are kept in memory."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,10 @@ _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
+_STYLE: Final = "kurabito.css"
+_URL: Final = re.compile(r'url\("([\w.-]+)"\)')
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _A_WHILE: Final = "public, max-age=3600"
 
@@ -33,7 +37,10 @@ class Assets:
     """Every file of `static/` by its name."""
 
     def __init__(self) -> None:
-        self._files = {path.name: _load(path) for path in sorted(_FOLDER.iterdir()) if path.suffix in _TYPES}
+        self._files = {
+            path.name: _load(path.name, path.read_bytes()) for path in _FOLDER.iterdir() if path.suffix in _TYPES
+        }
+        self._files[_STYLE] = _load(_STYLE, self._with_versions(self._files[_STYLE].content))
 
     def path(self, name: str) -> str:
         """Where the file is found; the address changes with its content, so that browsers may keep it for ever."""
@@ -45,6 +52,14 @@ class Assets:
             raise HTTPException(404)
         keep = _FOR_EVER if version == file.version else _A_WHILE
         return Response(file.content, media_type=file.media_type, headers={"Cache-Control": keep})
+
+    def _with_versions(self, style: bytes) -> bytes:
+        """The style sheet with the versions of the files that it names: a font that changed never comes from a cache."""
+
+        def versioned(name: re.Match[str]) -> str:
+            return f'url("{name[1]}?v={self._files[name[1]].version}")'
+
+        return _URL.sub(versioned, style.decode()).encode()
 
 
 def router(assets: Assets) -> APIRouter:
@@ -62,6 +77,5 @@ def router(assets: Assets) -> APIRouter:
     return routes
 
 
-def _load(path: Path) -> Asset:
-    content = path.read_bytes()
-    return Asset(content, _TYPES[path.suffix], hashlib.sha256(content).hexdigest()[:12])
+def _load(name: str, content: bytes) -> Asset:
+    return Asset(content, _TYPES[Path(name).suffix], hashlib.sha256(content).hexdigest()[:12])

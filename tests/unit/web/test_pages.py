@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
@@ -206,3 +207,21 @@ async def test_the_page_s_files_may_be_kept_for_ever_because_their_address_chang
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in (await site.client.get("/static/kurabito.css?v=old")).headers["cache-control"]
     assert (await site.client.get("/favicon.ico")).headers["content-type"] == "image/svg+xml"
+
+
+async def test_the_font_comes_with_the_page_and_so_does_its_licence(site: Site) -> None:
+    text = (await site.get("/")).text
+    (preloaded,) = re.findall(r'rel="preload" as="font" type="font/woff2" href="([^"]+)"', text)
+    (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', text)
+    fonts = re.findall(r'url\("([^"]+)"\)', (await site.client.get(style)).text)
+    assert f"/static/{fonts[0]}" == preloaded, (
+        "a font that is loaded early must be the one that the style sheet asks for"
+    )
+    for font in fonts:
+        answer = await site.client.get(f"/static/{font}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "font/woff2"
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.content.startswith(b"wOF2")
+    licence = files("kurabito.web").joinpath("static", "inter-LICENSE.txt").read_text(encoding="utf-8")
+    assert "SIL Open Font License" in licence

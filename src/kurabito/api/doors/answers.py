@@ -13,7 +13,7 @@ from kurabito.api.doors.bodies import Body
 _ALWAYS: Final = {
     # Nothing is loaded but from ourselves, nothing runs that stands in the page, and nobody frames us.
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
