@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -30,13 +31,25 @@ ROOM: Final = 4 * 2**30
 
 
 def pytest_configure() -> None:
-    """Keep what the tests write in memory, where it has room and nobody chose another place.
+    """Keep what the tests write in memory, where it has room and no other place was chosen; answer to signals as usual.
 
     Nearly all of it is small databases that live for one test, and a disk takes longer to make one than to use it.
     """
     if "TMPDIR" not in os.environ and _holds_the_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
+    _answer_to_signals()
+
+
+def _answer_to_signals() -> None:
+    """Take back that signals are ignored: a program started from here would ignore them too.
+
+    A script starts what runs in the background with Ctrl-C ignored, and so do many CI systems.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:

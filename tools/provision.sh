@@ -5,8 +5,8 @@ set -euo pipefail
 python=$1
 
 # Debian packages that the tests need, by name: the browser of the page's tests, and the programs that the downloader's
-# clients speak to. PostgreSQL comes as a wheel.
-packages=(chromium qbittorrent-nox transmission-daemon aria2)
+# clients speak to; libatomic1 is for the driver of the browser. PostgreSQL comes as a wheel.
+packages=(chromium libatomic1 qbittorrent-nox transmission-daemon aria2)
 
 missing=()
 for package in "${packages[@]}"; do
