@@ -18,6 +18,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
 BENCH_ARGS ?=
+CLEAN_ROOM_ARGS ?=
 
 .PHONY: help
 help: ## list the targets
@@ -64,6 +65,10 @@ soak: $(VENV)/.dev provision ## run the long tests under load
 	@echo "==> running the soak tests"
 	@# What they find out holds for disks.
 	@TMPDIR=$${TMPDIR:-/tmp} $(PYTEST) -m soak $(PYTEST_ARGS)
+
+.PHONY: clean-room
+clean-room: ## try `make serve` and `make test` on a bare Debian
+	@tools/clean_room.sh $(CLEAN_ROOM_ARGS)
 
 .PHONY: bench
 bench: .venv-bench/.ready ## run the benchmarks in an environment of their own
