@@ -31,7 +31,14 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 rooms=$(mktemp -d "${TMPDIR:-/var/tmp}/kurabito-clean-room.XXXXXX")
-trap 'rm -rf "$rooms"' EXIT
+running=
+leave() {
+    # The room's processes and mounts end with the program that holds its namespaces.
+    [ -z "$running" ] || { kill -KILL "$running" && wait "$running"; } 2> /dev/null || true
+    rm -rf "$rooms"
+}
+trap leave EXIT
+trap 'exit 130' INT TERM
 mkdir -p "$logs"
 
 # Environment variables that lead to packages, and the files and folders that they and pip's settings name. The packages of an
@@ -54,7 +61,7 @@ build_room() { # ROOM
     done
     # How packages are fetched on this machine: proxies, certificates, dates.
     apt-config dump Acquire | grep -vE 'IndexTargets|"";$' > "$rooms/apt.conf"
-    mmdebstrap --quiet --mode=root --variant=minbase --include=python3,make,ca-certificates,sudo --aptopt="$rooms/apt.conf" \
+    unshare --mount --pid --fork --mount-proc --kill-child mmdebstrap --quiet --mode=root --variant=minbase --include=python3,make,ca-certificates,sudo --aptopt="$rooms/apt.conf" \
         "$release" "$room" "${sources[@]}"
     cp "$rooms/apt.conf" "$room/etc/apt/apt.conf.d/99machine"
     for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
@@ -80,7 +87,7 @@ in_room() { # ROOM USER SCRIPT
     for name in $leading; do given+=("$name=${!name}"); done
     for name in SSL_CERT_FILE PIP_CERT; do [[ $leading != *$name* ]] || given+=("$name=/etc/ssl/certs/ca-certificates.crt"); done
     # shellcheck disable=SC2016
-    PLACES=$(named_places) ROOM=$room unshare --mount --pid --fork --kill-child /bin/bash -euc '
+    PLACES=$(named_places) ROOM=$room exec unshare --mount --pid --fork --kill-child /bin/bash -euc '
         mount -t proc proc "$ROOM/proc"
         mount --rbind /sys "$ROOM/sys"
         mount --rbind /dev "$ROOM/dev"
@@ -101,7 +108,10 @@ kill -TERM $(cat /proc/$served/task/$served/children) && wait $served'
 
 try() { # USER NAME SCRIPT
     local user=$1 name=$2 script=$3 began=$SECONDS outcome=passed
-    in_room "$rooms/$user" "$user" "$script" > "$logs/$user-$name.log" 2>&1 || outcome=FAILED
+    in_room "$rooms/$user" "$user" "$script" > "$logs/$user-$name.log" 2>&1 &
+    running=$!
+    wait $running || outcome=FAILED
+    running=
     echo "| \`make $name\` | $user | $outcome | $((SECONDS - began)) s |"
     [ $outcome = passed ] && return
     grep -E '^(FAILED|ERROR)' "$logs/$user-$name.log" | head -n 20 || tail -n 20 "$logs/$user-$name.log"
@@ -114,7 +124,10 @@ echo "| command | as | result | took |"
 echo "|---|---|---|---|"
 for user in newcomer root; do
     case $user-$who in newcomer-root | root-user) continue ;; esac
-    build_room "$rooms/$user" > "$logs/$user-room.log" 2>&1 || { tail -n 5 "$logs/$user-room.log" >&2; refuse "no Debian could be laid out"; }
+    build_room "$rooms/$user" > "$logs/$user-room.log" 2>&1 || {
+        tail -n 5 "$logs/$user-room.log" >&2
+        refuse "no Debian could be laid out"
+    }
     [ "$what" = test ] || try $user serve "$SERVE"
     [ "$what" = serve ] || try $user test "cd kurabito && make test"
     rm -rf "${rooms:?}/$user"
