@@ -25,7 +25,7 @@ fi
 if (exec 3<> /dev/tcp/127.0.0.1/8484) 2> /dev/null; then refuse "port 8484 is taken, and \`make serve\` needs it"; fi
 if [ "$(id -u)" -ne 0 ]; then
     unshare --map-root-user --map-auto --mount --pid --fork true 2> /dev/null ||
-        refuse "it takes root, or a range of users in /etc/subuid and the right to make namespaces"
+        refuse "it takes root, or newuidmap (apt-get install uidmap), a range of users in /etc/subuid and the right to make namespaces"
     # With the users of /etc/subuid, its owner is root in there.
     exec unshare --map-root-user --map-auto "$0" "$what" "$who"
 fi
