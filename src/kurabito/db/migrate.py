@@ -2,6 +2,9 @@
 
 They come in two sets. `runtime` is all that `open_queue` creates in a builder's own database; `product` is the rest. A
 `.sql` file is a script; a `.py` file has a function `apply(conn)` and is for what depends on what it finds.
+
+On SQLite the rows of every table are counted before and after, and what would lose some is undone. A migration that is to
+remove rows says from where, in a comment of one line: `removes rows of: sessions, login_links`.
 """
 
 from __future__ import annotations
@@ -15,13 +18,18 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
+from kurabito.db.adoption import TakenTable, refuse_foreign, set_aside
 from kurabito.db.port import Connection, Database, Dialect
+from kurabito.db.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
 
 RUNTIME: Final = "runtime"
 PRODUCT: Final = "product"
 
 _FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
+_CREATES: Final = re.compile(r"\bCREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?!IF\b)(\w+)", re.IGNORECASE)
+_DROPS: Final = re.compile(r"\bDROP\s+(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+EXISTS\s+)?(\w+)", re.IGNORECASE)
+_REMOVES: Final = re.compile(r"^\s*(?:--|#) removes rows of: (.+)$", re.MULTILINE)
 _LOCK: Final = 0x6B757261
 _LEDGER: Final = """
 CREATE TABLE IF NOT EXISTS kurabito_migrations (
@@ -48,6 +56,16 @@ class Migration:
     def checksum(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def creates(self) -> set[str]:
+        """Names that it needs for itself: what it makes, without what it drops first."""
+        return set(_CREATES.findall(self.text)) - set(_DROPS.findall(self.text))
+
+    @property
+    def removes(self) -> set[str]:
+        """Tables of which it says that it removes rows."""
+        return {name.strip() for listed in _REMOVES.findall(self.text) for name in listed.split(",")}
+
     def apply(self, conn: Connection) -> None:
         if self.kind == "sql":
             conn.script(self.text)
@@ -57,12 +75,24 @@ class Migration:
         cast("Callable[[Connection], None]", scope["apply"])(conn)
 
 
-def migrate(database: Database, set_name: str, migrations: list[Migration] | None = None) -> list[str]:
-    """Bring the database up to date; the names of what was applied. Processes that start together take turns."""
+def migrate(
+    database: Database,
+    set_name: str,
+    migrations: list[Migration] | None = None,
+    *,
+    tell: Callable[[list[TakenTable]], None] | None = None,
+) -> list[str]:
+    """Bring the database up to date; the names of what was applied. Processes that start together take turns.
+
+    `tell` hears what became of the tables of the earlier system, if there were any.
+    """
     steps = available(database.dialect, set_name) if migrations is None else migrations
     if _is_current(database, set_name, steps):
         return []
-    return database.write_blocking(lambda conn: _apply_missing(conn, set_name, steps))
+    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, set_name, steps))
+    if taken and tell is not None:
+        tell(taken)
+    return names
 
 
 def has_set(database: Database, set_name: str) -> bool:
@@ -116,21 +146,43 @@ def _is_current(database: Database, set_name: str, steps: list[Migration]) -> bo
     return database.read_blocking(look)
 
 
-def _apply_missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[str]:
+def _bring_on(conn: Connection, set_name: str, steps: list[Migration]) -> tuple[list[str], list[TakenTable]]:
     with _alone(conn):
         if not _has_ledger(conn):
             conn.script(_LEDGER)
         done = applied(conn, set_name)
         _check(done, set_name, steps)
         missing = [step for step in steps if step.number not in done]
+        taken = _apply(conn, set_name, missing)
+        return [f"{step.number:04}_{step.name}" for step in missing], taken
+
+
+def _apply(conn: Connection, set_name: str, missing: list[Migration]) -> list[TakenTable]:
+    """Apply migrations, with the tables of the earlier system out of their way, and count what there is before and after."""
+    needed = set().union(*(step.creates for step in missing))
+    if conn.dialect is Dialect.POSTGRES:
+        refuse_foreign(conn, needed)
         for step in missing:
-            step.apply(conn)
-            conn.run(
-                "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
-                "VALUES (:set_name, :number, :name, :checksum, :now)",
-                {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
-            )
-        return [f"{step.number:04}_{step.name}" for step in missing]
+            _apply_step(conn, set_name, step)
+        return []
+    before = tally(conn)
+    aside = set_aside(conn, {step.number for step in missing} if set_name == PRODUCT else ())
+    refuse_foreign(conn, needed | aside.needs, aside.sources)
+    aside.move()
+    for step in missing:
+        _apply_step(conn, set_name, step)
+    taken = aside.take_over()
+    refuse_losses(before, tally(conn), accounted=aside.names.union(*(step.removes for step in missing)))
+    return taken
+
+
+def _apply_step(conn: Connection, set_name: str, step: Migration) -> None:
+    step.apply(conn)
+    conn.run(
+        "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
+        "VALUES (:set_name, :number, :name, :checksum, :now)",
+        {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
+    )
 
 
 @contextmanager

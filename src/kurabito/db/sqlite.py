@@ -21,7 +21,7 @@ from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
-from kurabito.db.sqlite_writer import Writer
+from kurabito.db.sqlite_writer import Writer, write_once
 from kurabito.db.threads import Threads
 from kurabito.db.watch import watch
 from kurabito.errors import DatabaseError, DatabaseUnavailable, NotADatabase
@@ -87,6 +87,14 @@ class SqliteDatabase:
 
     def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
         return self._writer.submit(fn, durable=durable).result()
+
+    def rebuild_blocking(self, fn: Callable[[Connection], T]) -> T:
+        # On a connection of its own: the setting does nothing inside a transaction, and goes with the connection.
+        with closing(self.connect()) as raw:
+            raw.execute("PRAGMA foreign_keys = OFF")
+            answer = write_once(raw, SqliteConnection(raw, self.clock), fn, self.path, self.patience)
+        self._checkpoints.note_commit()
+        return answer
 
     def adopt(self, raw: sqlite3.Connection) -> SqliteConnection:
         return SqliteConnection(raw, self.clock)

@@ -1,0 +1,102 @@
+"""Which tables of the earlier system a SQLite database has, and which names are taken by other programs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from typing import Any, Final, NamedTuple
+
+from kurabito.db.adoption.tables import EARLIER, EarlierTable, leftovers_of
+from kurabito.db.port import Connection, Dialect
+from kurabito.db.sqlite_connection import quoted
+from kurabito.errors import TableInTheWay
+
+_OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_RELATIONS: Final = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())"
+
+
+class SchemaObject(NamedTuple):
+    """A table, view, index or trigger, as SQLite lists it."""
+
+    kind: str
+    name: str
+    table: str
+    sql: str | None
+
+
+class Source(NamedTuple):
+    """A table of the earlier system that a database has."""
+
+    spec: EarlierTable
+    name: str
+    """What it is called there."""
+    stays: bool
+    """It is read and left as it is: its name is not one that we need."""
+
+
+def objects_of(raw: sqlite3.Connection) -> dict[str, SchemaObject]:
+    """Everything in the database, by its name in lowercase: SQLite does not tell `Jobs` from `jobs`."""
+    cursor = raw.cursor()
+    cursor.row_factory = None
+    return {row[1].lower(): SchemaObject(*row) for row in cursor.execute(_OBJECTS)}
+
+
+def columns_of(raw: sqlite3.Connection, table: str) -> list[str]:
+    """The columns that can be read, as they are spelt."""
+    return [row[1] for row in raw.execute(f"PRAGMA table_xinfo({quoted(table)})") if row[6] != 1]
+
+
+def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[Source]:
+    """The earlier tables in whose place a pending migration makes ours: each before what an interrupted step left of it."""
+    objects = objects_of(raw)
+    return [source for spec in EARLIER if spec.made_by in pending for source in _sources_of(raw, spec, objects)]
+
+
+def holds_earlier_tables(raw: sqlite3.Connection) -> bool:
+    """Whether this is a database of the earlier system that was not taken over yet."""
+    return bool(sources_in(raw, {spec.made_by for spec in EARLIER}))
+
+
+def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[Source] = ()) -> None:
+    """Raise TableInTheWay when another program has one of the names that are needed."""
+    wanted = {name.lower() for name in needed}
+    if conn.dialect is Dialect.POSTGRES:
+        taken = sorted(wanted & {name for (name,) in conn.all(_RELATIONS)})
+        says = "; the tables of an earlier system are taken over from its SQLite file only"
+    else:
+        ours = {source.name.lower() for source in sources if not source.stays}
+        objects = objects_of(conn.raw)
+        taken = [found.name for name, found in objects.items() if name in wanted and found.table.lower() not in ours]
+        says = ""
+    if taken:
+        raise TableInTheWay(
+            f"the database has {', '.join(sorted(taken))} already, which Kurabito did not make and has to{says}. Nothing was "
+            "changed: give Kurabito a database of its own, or rename what is in the way"
+        )
+
+
+def _sources_of(raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, SchemaObject]) -> Iterator[Source]:
+    others = spec.also_called if "library_files" in objects else ()
+    named = [
+        (spec.name, False),
+        *((name, True) for name in others),
+        *((name, False) for name in leftovers_of(spec.name)),
+    ]
+    for name, stays in named:
+        found = objects.get(name)
+        if found is not None and _is_of(raw, spec, found):
+            yield Source(spec, found.name, stays)
+
+
+def _is_of(raw: sqlite3.Connection, spec: EarlierTable, found: SchemaObject) -> bool:
+    if found.kind != "table" or (found.sql or "").upper().startswith("CREATE VIRTUAL"):
+        return False
+    there = {name.lower() for name in columns_of(raw, found.name)}
+    return all(there & {mark, *spec.renamed.get(mark, ())} for mark in spec.marks)
+
+
+def first_free(raw: sqlite3.Connection, name: str) -> str:
+    """The name, or with a number behind it where it is taken."""
+    taken: Any = objects_of(raw).keys()
+    candidates = (name if count == 1 else f"{name}_{count}" for count in range(1, len(taken) + 2))
+    return next(candidate for candidate in candidates if candidate not in taken)
