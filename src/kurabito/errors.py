@@ -7,6 +7,7 @@
     ├── StateInUse              another process has the state folder
     ├── DatabaseError
     │   ├── DatabaseUnavailable cannot be opened or reached
+    │   │   └── EarlierDatabase one of the earlier system, not taken over yet
     │   ├── NotADatabase        the file is something else
     │   ├── DatabaseTooNew      written by a newer version of the program
     │   ├── MigrationChanged    an applied migration no longer matches its file
@@ -159,6 +160,12 @@ class DatabaseUnavailable(DatabaseError):
 
     code = "database_unavailable"
     status = 503
+
+
+class EarlierDatabase(DatabaseUnavailable):
+    """The database is one of the earlier system, and was not taken over yet."""
+
+    code = "earlier_database"
 
 
 class NotADatabase(DatabaseError):

@@ -102,6 +102,7 @@ VARIANTS: dict[str, Callable[[Workshop], Earlier]] = {
     "only one of the hash columns": lambda shop: shop.Earlier(
         columns={"library_files": {**WITHOUT_HASHES, "is_missing": "BOOLEAN NOT NULL DEFAULT 0"}}
     ),
+    "jobs and nothing else": lambda shop: shop.Earlier(tables=("jobs",)),
     "thumbnails and no checkpoints": lambda shop: shop.Earlier(tables=(*FIRST_TABLES, "thumbnails")),
     "columns that we lack": lambda shop: shop.Earlier(columns=OF_ITS_OWN),
     "names of tables in capitals": lambda shop: shop.Earlier(

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
-from kurabito.db.adoption import TakenTable, refuse_foreign, set_aside
+from kurabito.db.adoption import Aside, Source, TakenTable, names_made_by, refuse_foreign, sources_in
 from kurabito.db.port import Connection, Database, Dialect
 from kurabito.db.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
@@ -87,12 +87,14 @@ def migrate(
     `tell` hears what became of the tables of the earlier system, if there were any.
     """
     steps = available(database.dialect, set_name) if migrations is None else migrations
-    if _is_current(database, set_name, steps):
-        return []
-    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, set_name, steps))
-    if taken and tell is not None:
-        tell(taken)
-    return names
+    return _migrate(database, {set_name: steps}, tell)
+
+
+def migrate_together(
+    database: Database, set_names: Iterable[str], *, tell: Callable[[list[TakenTable]], None] | None = None
+) -> list[str]:
+    """As `migrate`, for several sets in one transaction: where one cannot be applied, none is."""
+    return _migrate(database, {name: available(database.dialect, name) for name in set_names}, tell)
 
 
 def has_set(database: Database, set_name: str) -> bool:
@@ -105,9 +107,9 @@ def pending(database: Database, set_name: str) -> list[str]:
     steps = available(database.dialect, set_name)
 
     def look(conn: Connection) -> list[str]:
-        done = applied(conn, set_name) if _has_ledger(conn) else {}
-        _check(done, set_name, steps)
-        return [f"{step.number:04}_{step.name}" for step in steps if step.number not in done]
+        missing = _missing(conn, set_name, steps)
+        _find_earlier(conn, set_name, missing)
+        return [f"{step.number:04}_{step.name}" for step in missing]
 
     return database.read_blocking(look)
 
@@ -125,6 +127,18 @@ def applied(conn: Connection, set_name: str) -> dict[int, tuple[str, str]]:
         {"set_name": set_name},
     )
     return {number: (name, checksum) for number, name, checksum in rows}
+
+
+def _migrate(
+    database: Database, sets: dict[str, list[Migration]], tell: Callable[[list[TakenTable]], None] | None
+) -> list[str]:
+    behind = {name: steps for name, steps in sets.items() if not _is_current(database, name, steps)}
+    if not behind:
+        return []
+    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, behind))
+    if taken and tell is not None:
+        tell(taken)
+    return names
 
 
 def _read(folder: Traversable) -> Iterator[Migration]:
@@ -146,43 +160,61 @@ def _is_current(database: Database, set_name: str, steps: list[Migration]) -> bo
     return database.read_blocking(look)
 
 
-def _bring_on(conn: Connection, set_name: str, steps: list[Migration]) -> tuple[list[str], list[TakenTable]]:
+def _bring_on(conn: Connection, sets: dict[str, list[Migration]]) -> tuple[list[str], list[TakenTable]]:
+    names: list[str] = []
+    taken: list[TakenTable] = []
     with _alone(conn):
         if not _has_ledger(conn):
             conn.script(_LEDGER)
-        done = applied(conn, set_name)
-        _check(done, set_name, steps)
-        missing = [step for step in steps if step.number not in done]
-        taken = _apply(conn, set_name, missing)
-        return [f"{step.number:04}_{step.name}" for step in missing], taken
+        for set_name, steps in sets.items():
+            missing = _missing(conn, set_name, steps)
+            taken += _apply(conn, set_name, missing)
+            names += [f"{step.number:04}_{step.name}" for step in missing]
+    return names, taken
+
+
+def _missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[Migration]:
+    """What is to be applied. Raises when the database is not one that this version can bring on."""
+    done = applied(conn, set_name) if _has_ledger(conn) else {}
+    _check(done, set_name, steps)
+    return [step for step in steps if step.number not in done]
 
 
 def _apply(conn: Connection, set_name: str, missing: list[Migration]) -> list[TakenTable]:
     """Apply migrations, with the tables of the earlier system out of their way, and count what there is before and after."""
-    needed = set().union(*(step.creates for step in missing))
+    sources = _find_earlier(conn, set_name, missing)
     if conn.dialect is Dialect.POSTGRES:
-        refuse_foreign(conn, needed)
-        for step in missing:
-            _apply_step(conn, set_name, step)
+        _apply_steps(conn, set_name, missing)
         return []
     before = tally(conn)
-    aside = set_aside(conn, {step.number for step in missing} if set_name == PRODUCT else ())
-    refuse_foreign(conn, needed | aside.needs, aside.sources)
+    aside = Aside(conn, sources)
     aside.move()
-    for step in missing:
-        _apply_step(conn, set_name, step)
+    _apply_steps(conn, set_name, missing)
     taken = aside.take_over()
     refuse_losses(before, tally(conn), accounted=aside.names.union(*(step.removes for step in missing)))
     return taken
 
 
-def _apply_step(conn: Connection, set_name: str, step: Migration) -> None:
-    step.apply(conn)
-    conn.run(
-        "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
-        "VALUES (:set_name, :number, :name, :checksum, :now)",
-        {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
-    )
+def _find_earlier(conn: Connection, set_name: str, missing: list[Migration]) -> list[Source]:
+    """The earlier tables in whose place ours will be. Raises TableInTheWay where another program has a name that is needed."""
+    needed = set[str]().union(*(step.creates for step in missing))
+    sources: list[Source] = []
+    if set_name == PRODUCT and conn.dialect is Dialect.SQLITE:
+        numbers = {step.number for step in missing}
+        needed |= names_made_by(numbers)
+        sources = sources_in(conn.raw, numbers)
+    refuse_foreign(conn, needed, sources)
+    return sources
+
+
+def _apply_steps(conn: Connection, set_name: str, steps: list[Migration]) -> None:
+    for step in steps:
+        step.apply(conn)
+        conn.run(
+            "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
+            "VALUES (:set_name, :number, :name, :checksum, :now)",
+            {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
+        )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from kurabito.clock import Clock, SystemClock
+from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
@@ -24,7 +25,7 @@ from kurabito.db.sqlite_connection import SqliteConnection, patiently
 from kurabito.db.sqlite_writer import Writer, write_once
 from kurabito.db.threads import Threads
 from kurabito.db.watch import watch
-from kurabito.errors import DatabaseError, DatabaseUnavailable, NotADatabase
+from kurabito.errors import DatabaseError, DatabaseUnavailable, EarlierDatabase, NotADatabase
 
 T = TypeVar("T")
 
@@ -140,8 +141,13 @@ def _refuse_foreign(path: Path) -> None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
             ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchone()
+            is_earlier = ours is None and holds_earlier_tables(reader)
     except sqlite3.Error as problem:
         raise _opening_error(path, problem) from problem
+    if is_earlier:
+        raise EarlierDatabase(
+            f"{path} has the tables of the earlier system; `kurabito db migrate` takes them over, after a backup"
+        )
     if ours is None:
         raise DatabaseUnavailable(f"{path} is a database of another program; is it the right file?")
 

@@ -233,8 +233,9 @@ def test_a_table_of_another_program_is_never_taken_for_ours(database: Database, 
     """`tasks` and `jobs` are names that any program may have; neither of these is one of the earlier system's."""
     database.write_blocking(
         lambda conn: conn.script(
-            "CREATE TABLE tasks (id integer PRIMARY KEY, title text);\nCREATE TABLE jobs (id integer PRIMARY KEY);\n"
-            "CREATE TABLE sessions (id integer);\nINSERT INTO tasks VALUES (7, 'mine');\nINSERT INTO jobs VALUES (8);\n"
+            "CREATE TABLE tasks (id integer PRIMARY KEY, title text);\nCREATE TABLE sessions (id integer);\n"
+            "CREATE TABLE jobs (id integer PRIMARY KEY, kind text, status text);\n"
+            "INSERT INTO tasks VALUES (7, 'mine');\nINSERT INTO jobs VALUES (8, 'send a letter', 'pending');\n"
         )
     )
     with pytest.raises(TableInTheWay, match="tasks already" if set_name == RUNTIME else "jobs, sessions already"):

@@ -1,7 +1,7 @@
 """Taking over the tables of the earlier system, which kept its files, jobs and thumbnails in SQLite under the names that ours have.
 
-It happens around the migrations, in their transaction: `set_aside` moves what would be in their way, they make our tables, and
-`take_over` fills those. A row that cannot be carried over as it is stays as it was in a table `earlier_…`. Tables that are not
+It happens around the migrations, in their transaction: an `Aside` moves what would be in their way, they make our tables, and
+then it fills those. A row that cannot be carried over as it is stays as it was in a table `earlier_…`. Tables that are not
 of the earlier system are left alone, and stop the migration when one has a name that we need.
 
     tables      what the earlier tables looked like, and what of ours they become
@@ -11,7 +11,17 @@ of the earlier system are left alone, and stop the migration when one has a name
     takeover    all of it, and the count at the end
 """
 
-from kurabito.db.adoption.finding import holds_earlier_tables, refuse_foreign
-from kurabito.db.adoption.takeover import Aside, TakenTable, set_aside
+from kurabito.db.adoption.carrying import KEPT
+from kurabito.db.adoption.finding import Source, holds_earlier_tables, names_made_by, refuse_foreign, sources_in
+from kurabito.db.adoption.takeover import Aside, TakenTable
 
-__all__ = ["Aside", "TakenTable", "holds_earlier_tables", "refuse_foreign", "set_aside"]
+__all__ = [
+    "KEPT",
+    "Aside",
+    "Source",
+    "TakenTable",
+    "holds_earlier_tables",
+    "names_made_by",
+    "refuse_foreign",
+    "sources_in",
+]

@@ -7,11 +7,21 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 from kurabito.db.adoption.tables import EARLIER, EarlierTable, leftovers_of
+from kurabito.db.adoption.values import word
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.sqlite_connection import quoted
 from kurabito.errors import TableInTheWay
 
 _OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+# Any program may have jobs and thumbnails. Where none of these stands beside them, their rows have to tell whose they are.
+_TELLTALE: Final = frozenset(
+    (
+        "library_files", "library_roots", "scan_sessions", "thumbnail_cleanup_jobs", "wal_maintenance_jobs",
+        "io_rate_limits",
+    )
+)  # fmt: skip
+_LEDGER: Final = "kurabito_migrations"
+_APPLIED: Final = f"SELECT number FROM {_LEDGER} WHERE set_name = 'product'"
 _RELATIONS: Final = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())"
 
 
@@ -52,9 +62,15 @@ def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[Source
     return [source for spec in EARLIER if spec.made_by in pending for source in _sources_of(raw, spec, objects)]
 
 
+def names_made_by(pending: Collection[int]) -> set[str]:
+    """Names that pending migrations need for tables of ours which the earlier system had too."""
+    return {spec.name for spec in EARLIER if spec.made_by in pending}
+
+
 def holds_earlier_tables(raw: sqlite3.Connection) -> bool:
-    """Whether this is a database of the earlier system that was not taken over yet."""
-    return bool(sources_in(raw, {spec.made_by for spec in EARLIER}))
+    """Whether a database has tables of the earlier system that were not taken over yet."""
+    done = {number for (number,) in raw.execute(_APPLIED)} if _LEDGER in objects_of(raw) else set()
+    return bool(sources_in(raw, {spec.made_by for spec in EARLIER} - done))
 
 
 def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[Source] = ()) -> None:
@@ -77,6 +93,7 @@ def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collectio
 
 def _sources_of(raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, SchemaObject]) -> Iterator[Source]:
     others = spec.also_called if "library_files" in objects else ()
+    is_alone = objects.keys().isdisjoint(_TELLTALE)
     named = [
         (spec.name, False),
         *((name, True) for name in others),
@@ -84,15 +101,27 @@ def _sources_of(raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, 
     ]
     for name, stays in named:
         found = objects.get(name)
-        if found is not None and _is_of(raw, spec, found):
+        if found is not None and _is_of(raw, spec, found, is_alone):
             yield Source(spec, found.name, stays)
 
 
-def _is_of(raw: sqlite3.Connection, spec: EarlierTable, found: SchemaObject) -> bool:
+def _is_of(raw: sqlite3.Connection, spec: EarlierTable, found: SchemaObject, is_alone: bool) -> bool:
     if found.kind != "table" or (found.sql or "").upper().startswith("CREATE VIRTUAL"):
         return False
     there = {name.lower() for name in columns_of(raw, found.name)}
-    return all(there & {mark, *spec.renamed.get(mark, ())} for mark in spec.marks)
+    if not all(there & {mark, *spec.renamed.get(mark, ())} for mark in spec.marks):
+        return False
+    return not is_alone or all(_says_only(raw, found.name, column, spec) for column in spec.words if column in there)
+
+
+def _says_only(raw: sqlite3.Connection, table: str, column: str, spec: EarlierTable) -> bool:
+    """Whether a column holds nothing but the words of the earlier system."""
+    for (value,) in raw.execute(f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} LIMIT 100"):
+        try:
+            word(value, spec.words[column])
+        except ValueError:
+            return False
+    return True
 
 
 def first_free(raw: sqlite3.Connection, name: str) -> str:

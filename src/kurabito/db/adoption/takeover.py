@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from kurabito.db.adoption.carrying import Carrier
-from kurabito.db.adoption.finding import Source, first_free, objects_of, sources_in
-from kurabito.db.adoption.tables import EARLIER, LIBRARIES, EarlierTable
+from kurabito.db.adoption.finding import Source, first_free, objects_of
+from kurabito.db.adoption.tables import LIBRARIES, EarlierTable
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import quoted
 from kurabito.errors import RowsWouldBeLost
@@ -40,12 +40,10 @@ class TakenTable:
 class Aside:
     """The earlier tables of a database while the migrations make ours in their place."""
 
-    def __init__(self, conn: Connection, pending: Collection[int]) -> None:
+    def __init__(self, conn: Connection, sources: list[Source]) -> None:
         self._conn = conn
         self._raw: sqlite3.Connection = conn.raw
-        self.needs = {spec.name for spec in EARLIER if spec.made_by in pending}
-        """The names of ours that theirs may have."""
-        self.sources = sources_in(conn.raw, pending)
+        self._sources = sources
         self._now_called: dict[str, str] = {}
         self._rows: dict[str, int] = {}
         self._sequences: dict[str, int] = {}
@@ -53,20 +51,20 @@ class Aside:
     @property
     def names(self) -> set[str]:
         """The tables that are taken over and then go."""
-        return {source.name for source in self.sources if not source.stays}
+        return {source.name for source in self._sources if not source.stays}
 
     def move(self) -> None:
         """Give our names free, and those of our indexes and triggers."""
-        if not self.sources:
+        if not self._sources:
             return
         self._sequences = _sequences(self._raw)
-        for source in self.sources:
+        for source in self._sources:
             self._rows[source.name] = _count(self._raw, source.name)
             self._now_called[source.name] = source.name
             if not source.stays:
                 _drop_companions(self._raw, source.name)
         with _references_stay(self._raw):
-            for source in self.sources:
+            for source in self._sources:
                 if source.name.lower() == source.spec.name:
                     aside = first_free(self._raw, f"kurabito_aside_{source.spec.name}")
                     self._raw.execute(f"ALTER TABLE {quoted(source.name)} RENAME TO {aside}")
@@ -74,8 +72,8 @@ class Aside:
 
     def take_over(self) -> list[TakenTable]:
         """Fill our tables, and drop theirs. Raises RowsWouldBeLost where a row is neither in ours nor kept."""
-        taken = [table for spec in dict.fromkeys(source.spec for source in self.sources) for table in self._fill(spec)]
-        for source in self.sources:
+        taken = [table for spec in dict.fromkeys(source.spec for source in self._sources) for table in self._fill(spec)]
+        for source in self._sources:
             if not source.stays:
                 self._raw.execute(f"DROP TABLE {quoted(self._now_called[source.name])}")
         if taken:
@@ -83,7 +81,7 @@ class Aside:
         return taken
 
     def _fill(self, spec: EarlierTable) -> Iterator[TakenTable]:
-        sources = [source for source in self.sources if source.spec is spec]
+        sources = [source for source in self._sources if source.spec is spec]
         carried, first = 0, None
         with _many_active(self._raw, spec):
             for source in sources:
@@ -123,11 +121,6 @@ class Aside:
         for (library_id,) in self._conn.all(_ORPHANS):
             named = {"id": library_id, "name": f"earlier library {library_id}"}
             self._conn.run(_NAMELESS, {**named, "root_path": f"/unknown/earlier-library-{library_id}"})
-
-
-def set_aside(conn: Connection, pending: Collection[int]) -> Aside:
-    """Find the tables of the earlier system in whose place pending migrations make ours."""
-    return Aside(conn, pending)
 
 
 def _drop_companions(raw: sqlite3.Connection, table: str) -> None:
