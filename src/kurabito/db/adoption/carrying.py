@@ -54,6 +54,8 @@ class Carrier:
         self._called = source.name
         self._theirs = columns_of(self._raw, table)
         self._ours = [self._described(*row) for row in self._raw.execute(f"PRAGMA table_info({self._spec.name})")]
+        names, marks = self._names([column.name for column in self._ours]), ", ".join("?" * len(self._ours))
+        self._statement = f"INSERT INTO {self._spec.name} ({names}) VALUES ({marks})"
         self._found = self._matched()
         """Which of their columns becomes which of ours."""
         self.unknown = [name for place, name in enumerate(self._theirs) if place not in self._found.values()]
@@ -126,10 +128,8 @@ class Carrier:
         return [f"another one has its {twins}"]
 
     def _insert(self, cells: Cells) -> None:
-        marks = ", ".join("?" * len(self._ours))
-        statement = f"INSERT INTO {self._spec.name} ({self._names([*cells])}) VALUES ({marks})"
         try:
-            self._raw.execute(statement, [*cells.values()])
+            self._raw.execute(self._statement, [cells[column.name] for column in self._ours])
         except (sqlite3.IntegrityError, UnicodeEncodeError, OverflowError) as problem:
             raise _Unfit(str(problem)) from problem
 
