@@ -16,6 +16,7 @@ import pytest
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME, available
 from kurabito.db.port import Dialect
+from kurabito.errors import RowsWouldBeLost
 
 if TYPE_CHECKING:
     from tests.migration.conftest import Earlier, Workshop
@@ -105,6 +106,15 @@ VARIANTS: dict[str, Callable[[Workshop], Earlier]] = {
     "jobs and nothing else": lambda shop: shop.Earlier(tables=("jobs",)),
     "thumbnails and no checkpoints": lambda shop: shop.Earlier(tables=(*FIRST_TABLES, "thumbnails")),
     "columns that we lack": lambda shop: shop.Earlier(columns=OF_ITS_OWN),
+    "columns with names that are hard to say": lambda shop: shop.Earlier(
+        columns={"library_files": {'"we""ird, col"': "TEXT DEFAULT 'x'", "is_carried": "TEXT", "kept_because": "TEXT"}}
+    ),
+    "columns that are computed": lambda shop: shop.Earlier(
+        columns={"library_files": {"loud": "TEXT GENERATED ALWAYS AS (upper(relative_path)) VIRTUAL"}}
+    ),
+    "columns in capitals": lambda shop: shop.Earlier(
+        further="ALTER TABLE jobs RENAME COLUMN status TO STATUS; ALTER TABLE library_files RENAME COLUMN id TO Id;"
+    ),
     "names of tables in capitals": lambda shop: shop.Earlier(
         named={name: name.upper() for name in ("jobs", "library_files", "thumbnails")}
     ),
@@ -299,6 +309,41 @@ def test_files_of_an_unknown_library_get_one_that_can_be_seen(workshop: Workshop
             9: ("earlier library 9", "/unknown/earlier-library-9"),
         }
         assert raw.execute("SELECT count(*) FROM library_files").fetchone()[0] == 60
+
+
+@pytest.mark.parametrize(
+    ("further", "says"),
+    [
+        (
+            """
+            CREATE TABLE pairs (a, b, FOREIGN KEY (a, b) REFERENCES library_files (inode, device));
+            CREATE UNIQUE INDEX theirs ON library_files (inode, device);
+            """,
+            "pairs refers to columns of library_files that are no key",
+        ),
+        (
+            """
+            CREATE TABLE files (id TEXT PRIMARY KEY, library_id INTEGER, relative_path TEXT);
+            INSERT INTO files SELECT 'f' || id, library_id, relative_path FROM library_files;
+            DROP TABLE library_files;
+            ALTER TABLE files RENAME TO library_files;
+            """,
+            "none of the rows of library_files can be taken over",
+        ),
+    ],
+)
+def test_what_cannot_be_taken_over_well_is_refused_and_left_as_it_was(
+    workshop: Workshop, tmp_path: Path, further: str, says: str
+) -> None:
+    path = workshop.Earlier(further=further).write(tmp_path / "old.db")
+    with closing(sqlite3.connect(path)) as raw:
+        was = list(raw.iterdump())
+    database = open_database(f"sqlite:///{path}")
+    database.open()
+    with closing(database), pytest.raises(RowsWouldBeLost, match=says):
+        migrate(database, PRODUCT)
+    with closing(sqlite3.connect(path)) as raw:
+        assert list(raw.iterdump()) == was
 
 
 def test_two_libraries_of_one_name_both_come(workshop: Workshop, tmp_path: Path) -> None:

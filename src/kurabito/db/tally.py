@@ -53,6 +53,11 @@ def refuse_losses(before: Tally, after: Tally, *, accounted: Collection[str] = (
         )
     if broken := after.astray - before.astray:
         table, row, parent, *_ = min(broken, key=str)
+        if row is _MISMATCH:
+            raise RowsWouldBeLost(
+                f"{table} refers to columns of {parent} that are no key after the migration, so nothing was changed. Drop {table} "
+                "if no program needs it, or make it again without the reference, and try again"
+            )
         raise RowsWouldBeLost(
             f"after the migration {broken.total()} rows would refer to rows that are not there: one is row {row} of {table}, "
             f"which refers to {parent}. It was undone and nothing is changed. Remove such rows, or drop {table} if no program "
@@ -60,6 +65,7 @@ def refuse_losses(before: Tally, after: Tally, *, accounted: Collection[str] = (
         )
 
 
+_MISMATCH: Final = "mismatch"
 _REPORT: Final = "Please report this; the copy in the folder `backups` has everything too"
 
 
@@ -67,5 +73,5 @@ def _astray(conn: Connection, table: str) -> list[tuple[Any, ...]]:
     try:
         return conn.all(f"PRAGMA foreign_key_check({quoted(table)})")
     except sqlite3.OperationalError as problem:
-        # The columns that it refers to are not there, or no key: SQLite would refuse every change of the table it refers to.
-        return [(table, "?", str(problem), "mismatch")]
+        # SQLite would refuse every change of the table that it refers to: 'foreign key mismatch - "a" referencing "b"'.
+        return [(table, _MISMATCH, str(problem).rpartition("referencing ")[2].strip('"'))]

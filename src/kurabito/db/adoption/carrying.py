@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito.db.adoption import values
-from kurabito.db.adoption.finding import Source, columns_of, first_free
+from kurabito.db.adoption.finding import Source, columns_of, first_free, stored_columns_of
 from kurabito.db.adoption.tables import Cells
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import quoted
@@ -58,7 +58,12 @@ class Carrier:
         self._statement = f"INSERT INTO {self._spec.name} ({names}) VALUES ({marks})"
         self._found = self._matched()
         """Which of their columns becomes which of ours."""
-        self.unknown = [name for place, name in enumerate(self._theirs) if place not in self._found.values()]
+        stored = stored_columns_of(self._raw, table)
+        self._unknown = {
+            place: name
+            for place, name in enumerate(self._theirs)
+            if place not in self._found.values() and name in stored
+        }
         self.kept_in: str | None = None
         self.reasons: Counter[str] = Counter()
         self.carried = self.kept = self.known_already = 0
@@ -85,7 +90,7 @@ class Carrier:
             self._keep(row, False, [*why, str(unfit)])
             return
         self.carried += 1
-        if lost := [name for name in self.unknown if row[self._theirs.index(name)] is not None]:
+        if lost := [name for place, name in self._unknown.items() if row[place] is not None]:
             why.append(f"Kurabito has no column for {', '.join(lost)}")
         if why:
             self._keep(row, True, why)
@@ -155,7 +160,7 @@ class Carrier:
         if self.kept_in is None:
             self.kept_in = first_free(self._raw, KEPT + self._called.lower())
             # Without types and keys each value stays what it was, and nothing of ours is held back by it.
-            columns = self._names([*self._theirs, "is_carried", "kept_because"])
+            columns = self._names([*self._theirs, self._apart("is_carried"), self._apart("kept_because")])
             self._raw.execute(f"CREATE TABLE {quoted(self.kept_in)} ({columns})")
         self.copies += 1
         self.reasons.update(why)
@@ -186,6 +191,12 @@ class Carrier:
             if place is not None:
                 found[column.name] = place
         return found
+
+    def _apart(self, name: str) -> str:
+        """The name of a column of `kept_in`, unless theirs has one of that name."""
+        while name in {theirs.lower() for theirs in self._theirs}:
+            name += "_"
+        return name
 
     def _names(self, columns: list[str]) -> str:
         return ", ".join(quoted(name) for name in columns)

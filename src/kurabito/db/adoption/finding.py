@@ -56,6 +56,11 @@ def columns_of(raw: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in raw.execute(f"PRAGMA table_xinfo({quoted(table)})") if row[6] != 1]
 
 
+def stored_columns_of(raw: sqlite3.Connection, table: str) -> set[str]:
+    """The columns that hold something of their own: not those that SQLite computes from others."""
+    return {row[1] for row in raw.execute(f"PRAGMA table_info({quoted(table)})")}
+
+
 def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[Source]:
     """The earlier tables in whose place a pending migration makes ours: each before what an interrupted step left of it."""
     objects = objects_of(raw)

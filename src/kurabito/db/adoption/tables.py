@@ -48,6 +48,8 @@ class EarlierTable:
     """A last look at a row; says what was changed that cannot be had back from ours."""
     twins: str = ""
     """A column that may be the same in two of theirs and not in two of ours: the second gets its id behind it."""
+    is_essential: bool = False
+    """Where not one of its rows can be carried over, its keys are not what they are thought to be: nothing is taken over."""
     one_active: str = ""
     """The index that allows one active row. It is made again once all rows are there and `supersede` has run."""
     supersede: str = ""
@@ -136,6 +138,7 @@ LIBRARIES: Final = EarlierTable(
     absent={"name": _library_name},
     settle=_settle_library,
     twins="name",
+    is_essential=True,
 )  # fmt: skip
 
 EARLIER: Final = (
@@ -159,6 +162,7 @@ EARLIER: Final = (
         words={"hash_algorithm": _ALGORITHM},
         absent={"size_bytes": lambda _: 0, "mtime_ns": lambda _: 0},
         settle=_settle_file,
+        is_essential=True,
     ),
     EarlierTable(
         "thumbnails", 80, frozenset(("id", "file_id", "status")),

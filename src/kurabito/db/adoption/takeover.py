@@ -83,6 +83,7 @@ class Aside:
     def _fill(self, spec: EarlierTable) -> Iterator[TakenTable]:
         sources = [source for source in self._sources if source.spec is spec]
         carried, first = 0, None
+        reasons: list[str] = []
         with _many_active(self._raw, spec):
             for source in sources:
                 carrier = Carrier(self._conn, source, self._now_called[source.name])
@@ -90,16 +91,22 @@ class Aside:
                 first = first or self._now_called[source.name]
                 carried += carrier.carried
                 self._check(source, carrier)
+                reasons = [reason for reason, _ in carrier.reasons.most_common(5)]
                 yield TakenTable(
                     source.name,
                     self._rows[source.name],
                     carrier.carried,
                     carrier.copies,
                     carrier.kept_in,
-                    tuple(reason for reason, _ in carrier.reasons.most_common(5)),
+                    tuple(reasons),
                     source.stays,
                 )
         _refuse_difference(spec.name, carried, _count(self._raw, spec.name))
+        if spec.is_essential and not carried and any(self._rows[source.name] for source in sources):
+            raise RowsWouldBeLost(
+                f"none of the rows of {sources[0].name} can be taken over ({'; '.join(reasons)}), so nothing was changed. Please "
+                "report this, with the text of its CREATE TABLE"
+            )
         self._continue_numbers(spec, {source.name for source in sources})
 
     def _check(self, source: Source, carrier: Carrier) -> None:

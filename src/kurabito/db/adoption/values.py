@@ -43,7 +43,10 @@ def number(value: Any) -> int:
 
 def real(value: Any) -> float:
     """A number."""
-    return float(value if isinstance(value, int | float) else text(value).strip())
+    try:
+        return float(value if isinstance(value, int | float) else text(value).strip())
+    except ValueError as problem:
+        raise ValueError(f"{value!r} is no number") from problem
 
 
 def flag(value: Any) -> int:
