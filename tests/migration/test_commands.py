@@ -15,6 +15,7 @@ import pytest
 from kurabito.db import open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME, available, migrate
 from kurabito.db.port import Dialect
+from kurabito.maintenance.backups import forget_old, fresh_name, name_of_earlier
 
 if TYPE_CHECKING:
     from tests.migration.conftest import Workshop
@@ -85,6 +86,15 @@ def test_migrate_takes_it_over_says_what_came_and_leaves_a_way_back(workshop: Wo
         assert not raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchall()
     again = run(state, "db", "migrate")
     assert "60 rows of library_files" in again.stdout, again.stderr
+
+
+def test_the_way_back_stays_when_old_copies_go(state: Path) -> None:
+    way_back = name_of_earlier(state, 1_700_000_000_000_000)
+    copies = [fresh_name(state, 1_700_000_000_000_000 + number) for number in range(8)]
+    for copy in (way_back, *copies):
+        copy.touch()
+    assert forget_old(state, keep=5) == 3
+    assert sorted(state.iterdir()) == sorted([way_back, *copies[3:]])
 
 
 def test_serve_takes_it_over_and_answers(workshop: Workshop, state: Path, tmp_path: Path) -> None:

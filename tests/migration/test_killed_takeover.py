@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -79,6 +80,58 @@ def kill_and_check(program: Program, workshop: Workshop, folder: Path, kills: in
 
 def test_a_killed_takeover_leaves_nothing_half_done(program: Program, workshop: Workshop, tmp_path: Path) -> None:
     kill_and_check(program, workshop, tmp_path, KILLS)
+
+
+MIDDLE = 700
+"""Statements after which the command is killed: the tables are made, and some of their rows are there."""
+COMMAND = f"""
+import os, runpy, signal, sys
+from kurabito.db.sqlite import SqliteDatabase
+
+rebuild, left = SqliteDatabase.rebuild_blocking, [{MIDDLE}]
+
+def count(_):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def counted(database, fn):
+    return rebuild(database, lambda conn: (conn.raw.set_trace_callback(count), fn(conn))[1])
+
+SqliteDatabase.rebuild_blocking = counted
+runpy.run_module("kurabito.cli", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("arguments", [("db", "migrate"), ("serve", "--port", "0", "--no-dataplane")])
+def test_the_command_itself_is_killed_and_run_again(
+    workshop: Workshop, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    earlier = workshop.Earlier()
+    file = earlier.write(state / "kurabito.db")
+    was = dump(file)
+    environment = {**os.environ, "KURABITO_STATE": str(state), "KURABITO_BGM_URL": "http://127.0.0.1:9"}
+    killed = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments], env=environment, capture_output=True, timeout=100, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert dump(file) == was
+    done = subprocess.run(
+        [sys.executable, "-m", "kurabito.cli", "db", "migrate"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "60 rows of library_files" in done.stdout
+    with closing(sqlite3.connect(file)) as raw:
+        raw.row_factory = sqlite3.Row
+        workshop.assert_all_there(raw, earlier.expected())
+    assert len(list((state / "backups").glob("earlier-*.db"))) == 2
 
 
 @pytest.mark.soak
