@@ -18,7 +18,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
-from kurabito.db.adoption import Aside, Source, TakenTable, names_made_by, refuse_foreign, sources_in
+from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
 from kurabito.db.port import Connection, Database, Dialect
 from kurabito.db.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
@@ -28,7 +28,6 @@ PRODUCT: Final = "product"
 
 _FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
 _CREATES: Final = re.compile(r"\bCREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?!IF\b)(\w+)", re.IGNORECASE)
-_DROPS: Final = re.compile(r"\bDROP\s+(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?:IF\s+EXISTS\s+)?(\w+)", re.IGNORECASE)
 _REMOVES: Final = re.compile(r"^\s*(?:--|#) removes rows of: (.+)$", re.MULTILINE)
 _LOCK: Final = 0x6B757261
 _LEDGER: Final = """
@@ -58,8 +57,8 @@ class Migration:
 
     @property
     def creates(self) -> set[str]:
-        """Names that it needs for itself: what it makes, without what it drops first."""
-        return set(_CREATES.findall(self.text)) - set(_DROPS.findall(self.text))
+        """The names of what it makes."""
+        return {name.lower() for name in _CREATES.findall(self.text)}
 
     @property
     def removes(self) -> set[str]:
@@ -108,7 +107,7 @@ def pending(database: Database, set_name: str) -> list[str]:
 
     def look(conn: Connection) -> list[str]:
         missing = _missing(conn, set_name, steps)
-        _find_earlier(conn, set_name, missing)
+        _find_earlier(conn, set_name, steps, missing)
         return [f"{step.number:04}_{step.name}" for step in missing]
 
     return database.read_blocking(look)
@@ -168,7 +167,7 @@ def _bring_on(conn: Connection, sets: dict[str, list[Migration]]) -> tuple[list[
             conn.script(_LEDGER)
         for set_name, steps in sets.items():
             missing = _missing(conn, set_name, steps)
-            taken += _apply(conn, set_name, missing)
+            taken += _apply(conn, set_name, steps, missing)
             names += [f"{step.number:04}_{step.name}" for step in missing]
     return names, taken
 
@@ -180,9 +179,9 @@ def _missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[Mi
     return [step for step in steps if step.number not in done]
 
 
-def _apply(conn: Connection, set_name: str, missing: list[Migration]) -> list[TakenTable]:
+def _apply(conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]) -> list[TakenTable]:
     """Apply migrations, with the tables of the earlier system out of their way, and count what there is before and after."""
-    sources = _find_earlier(conn, set_name, missing)
+    sources = _find_earlier(conn, set_name, steps, missing)
     if conn.dialect is Dialect.POSTGRES:
         _apply_steps(conn, set_name, missing)
         return []
@@ -195,16 +194,23 @@ def _apply(conn: Connection, set_name: str, missing: list[Migration]) -> list[Ta
     return taken
 
 
-def _find_earlier(conn: Connection, set_name: str, missing: list[Migration]) -> list[Source]:
+def _find_earlier(
+    conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]
+) -> list[EarlierSource]:
     """The earlier tables in whose place ours will be. Raises TableInTheWay where another program has a name that is needed."""
-    needed = set[str]().union(*(step.creates for step in missing))
-    sources: list[Source] = []
-    if set_name == PRODUCT and conn.dialect is Dialect.SQLITE:
-        numbers = {step.number for step in missing}
-        needed |= names_made_by(numbers)
-        sources = sources_in(conn.raw, numbers)
+    # What an applied one made is ours: a migration that rebuilds a table makes its indexes again under their names.
+    needed = _names(set_name, missing) - _names(set_name, [step for step in steps if step not in missing])
+    is_product_file = set_name == PRODUCT and conn.dialect is Dialect.SQLITE
+    sources = sources_in(conn.raw, {step.number for step in missing}) if is_product_file else []
     refuse_foreign(conn, needed, sources)
     return sources
+
+
+def _names(set_name: str, steps: list[Migration]) -> set[str]:
+    """The names of all that migrations make."""
+    names = set[str]().union(*(step.creates for step in steps))
+    # One of them puts the names of its tables into its statements while it runs.
+    return names | names_made_by({step.number for step in steps}) if set_name == PRODUCT else names
 
 
 def _apply_steps(conn: Connection, set_name: str, steps: list[Migration]) -> None:

@@ -195,6 +195,22 @@ def test_a_table_that_others_refer_to_can_be_rebuilt(sqlite_database: Database) 
     assert ids(sqlite_database, "books") == [10]
 
 
+def test_a_rebuilt_table_gets_its_indexes_under_their_names_again(database: Database) -> None:
+    first = Migration(1, "first", "sql", FIRST.text + "CREATE INDEX ix_shelves ON shelves (id);\n")
+    migrate(database, "demo", [first])
+    database.write_blocking(lambda conn: conn.run("INSERT INTO shelves VALUES (1)"))
+    rebuilt = Migration(2, "rebuilt", "sql", REBUILT + "CREATE INDEX ix_shelves ON shelves (id);\n")
+    assert migrate(database, "demo", [first, rebuilt]) == ["0002_rebuilt"]
+    assert ids(database, "shelves") == [1]
+
+
+def test_a_table_of_ours_can_be_rebuilt_under_its_name(database: Database) -> None:
+    steps = available(database.dialect, PRODUCT)
+    migrate(database, PRODUCT, steps)
+    text = "ALTER TABLE jobs RENAME TO jobs_old;\nCREATE TABLE jobs AS SELECT * FROM jobs_old;\nDROP TABLE jobs_old;\n"
+    assert migrate(database, PRODUCT, [*steps, Migration(9999, "rebuilt", "sql", text)]) == ["9999_rebuilt"]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -12,13 +12,13 @@ of the earlier system are left alone, and stop the migration when one has a name
 """
 
 from kurabito.db.adoption.carrying import KEPT
-from kurabito.db.adoption.finding import Source, holds_earlier_tables, names_made_by, refuse_foreign, sources_in
+from kurabito.db.adoption.finding import EarlierSource, holds_earlier_tables, names_made_by, refuse_foreign, sources_in
 from kurabito.db.adoption.takeover import Aside, TakenTable
 
 __all__ = [
     "KEPT",
     "Aside",
-    "Source",
+    "EarlierSource",
     "TakenTable",
     "holds_earlier_tables",
     "names_made_by",

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito.db.adoption import values
-from kurabito.db.adoption.finding import Source, columns_of, first_free, stored_columns_of
+from kurabito.db.adoption.finding import EarlierSource, columns_of, first_free, stored_columns_of
 from kurabito.db.adoption.tables import Cells
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import quoted
@@ -45,7 +45,7 @@ class _Unfit(Exception):
 class Carrier:
     """Reads a table of the earlier system row by row, and says where each row went."""
 
-    def __init__(self, conn: Connection, source: Source, table: str) -> None:
+    def __init__(self, conn: Connection, source: EarlierSource, table: str) -> None:
         self._conn = conn
         self._raw: sqlite3.Connection = conn.raw
         self._spec = source.spec

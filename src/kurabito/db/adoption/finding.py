@@ -34,7 +34,7 @@ class SchemaObject(NamedTuple):
     sql: str | None
 
 
-class Source(NamedTuple):
+class EarlierSource(NamedTuple):
     """A table of the earlier system that a database has."""
 
     spec: EarlierTable
@@ -61,7 +61,7 @@ def stored_columns_of(raw: sqlite3.Connection, table: str) -> set[str]:
     return {row[1] for row in raw.execute(f"PRAGMA table_info({quoted(table)})")}
 
 
-def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[Source]:
+def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[EarlierSource]:
     """The earlier tables in whose place a pending migration makes ours: each before what an interrupted step left of it."""
     objects = objects_of(raw)
     return [source for spec in EARLIER if spec.made_by in pending for source in _sources_of(raw, spec, objects)]
@@ -78,9 +78,9 @@ def holds_earlier_tables(raw: sqlite3.Connection) -> bool:
     return bool(sources_in(raw, {spec.made_by for spec in EARLIER} - done))
 
 
-def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[Source] = ()) -> None:
+def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[EarlierSource] = ()) -> None:
     """Raise TableInTheWay when another program has one of the names that are needed."""
-    wanted = {name.lower() for name in needed}
+    wanted = set(needed)
     if conn.dialect is Dialect.POSTGRES:
         taken = sorted(wanted & {name for (name,) in conn.all(_RELATIONS)})
         says = "; the tables of an earlier system are taken over from its SQLite file only"
@@ -96,7 +96,9 @@ def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collectio
         )
 
 
-def _sources_of(raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, SchemaObject]) -> Iterator[Source]:
+def _sources_of(
+    raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, SchemaObject]
+) -> Iterator[EarlierSource]:
     others = spec.also_called if "library_files" in objects else ()
     is_alone = objects.keys().isdisjoint(_TELLTALE)
     named = [
@@ -107,7 +109,7 @@ def _sources_of(raw: sqlite3.Connection, spec: EarlierTable, objects: dict[str, 
     for name, stays in named:
         found = objects.get(name)
         if found is not None and _is_of(raw, spec, found, is_alone):
-            yield Source(spec, found.name, stays)
+            yield EarlierSource(spec, found.name, stays)
 
 
 def _is_of(raw: sqlite3.Connection, spec: EarlierTable, found: SchemaObject, is_alone: bool) -> bool:

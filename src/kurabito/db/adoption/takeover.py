@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.db.adoption.carrying import Carrier
-from kurabito.db.adoption.finding import Source, first_free, objects_of
+from kurabito.db.adoption.finding import EarlierSource, first_free, objects_of
 from kurabito.db.adoption.tables import LIBRARIES, EarlierTable
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import quoted
@@ -40,7 +40,7 @@ class TakenTable:
 class Aside:
     """The earlier tables of a database while the migrations make ours in their place."""
 
-    def __init__(self, conn: Connection, sources: list[Source]) -> None:
+    def __init__(self, conn: Connection, sources: list[EarlierSource]) -> None:
         self._conn = conn
         self._raw: sqlite3.Connection = conn.raw
         self._sources = sources
@@ -109,7 +109,7 @@ class Aside:
             )
         self._continue_numbers(spec, {source.name for source in sources})
 
-    def _check(self, source: Source, carrier: Carrier) -> None:
+    def _check(self, source: EarlierSource, carrier: Carrier) -> None:
         _refuse_difference(source.name, self._rows[source.name], carrier.carried + carrier.kept + carrier.known_already)
         if carrier.kept_in is not None:
             _refuse_difference(carrier.kept_in, carrier.copies, _count(self._raw, carrier.kept_in))
