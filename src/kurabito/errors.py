@@ -7,9 +7,12 @@
     ├── StateInUse              another process has the state folder
     ├── DatabaseError
     │   ├── DatabaseUnavailable cannot be opened or reached
+    │   │   └── EarlierDatabase one of the earlier system, not taken over yet
     │   ├── NotADatabase        the file is something else
     │   ├── DatabaseTooNew      written by a newer version of the program
     │   ├── MigrationChanged    an applied migration no longer matches its file
+    │   ├── TableInTheWay       another program's table has a name that ours needs
+    │   ├── RowsWouldBeLost     a migration was undone because rows would have gone
     │   └── UniqueConflict      another row has that unique value
     ├── TaskError
     │   ├── TaskNotFound        no task has that id                         (also LookupError)
@@ -159,6 +162,12 @@ class DatabaseUnavailable(DatabaseError):
     status = 503
 
 
+class EarlierDatabase(DatabaseUnavailable):
+    """The database is one of the earlier system, and was not taken over yet."""
+
+    code = "earlier_database"
+
+
 class NotADatabase(DatabaseError):
     """The file exists and is not a SQLite database."""
 
@@ -175,6 +184,18 @@ class MigrationChanged(DatabaseError):
     """A migration that was already applied differs from its file."""
 
     code = "migration_changed"
+
+
+class TableInTheWay(DatabaseError):
+    """A table of another program has a name that one of ours needs."""
+
+    code = "table_in_the_way"
+
+
+class RowsWouldBeLost(DatabaseError):
+    """A migration was undone, because rows would have gone that it was not to remove."""
+
+    code = "rows_would_be_lost"
 
 
 class UniqueConflict(DatabaseError):

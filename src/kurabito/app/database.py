@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.db import Database, Dialect, migrate, open_database
-from kurabito.db.migrate import PRODUCT, RUNTIME, pending
+from kurabito.db import Database, Dialect, open_database
+from kurabito.db.adoption import TakenTable
+from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
 from kurabito.db.opening import sqlite_path
 from kurabito.db.roles import ensure_role, role_is_ready, role_script
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
-from kurabito.maintenance.backups import back_up, fresh_name
+from kurabito.maintenance.backups import back_up, fresh_name, holds_earlier, name_of_earlier
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.settings import Settings
 
@@ -47,21 +48,33 @@ def pending_migrations(database: Database) -> list[str]:
     return [name for set_name in SETS for name in pending(database, set_name)]
 
 
-def prepare_database(settings: Settings, clock: Clock | None = None) -> list[str]:
-    """Bring the database up to date, with a backup first; the names of the migrations that were applied."""
+class Prepared(NamedTuple):
+    """What was done to a database before anything uses it."""
+
+    applied: list[str]
+    """The names of the migrations."""
+    taken: list[TakenTable]
+    """The tables of the earlier system, if there were any."""
+
+
+def prepare_database(settings: Settings, clock: Clock | None = None) -> Prepared:
+    """Bring the database up to date, with a backup first."""
+    taken: list[TakenTable] = []
     database = open_database(settings.database)
     database.open()
     try:
         if pending_migrations(database) and _has_tables(database):
             _keep_copy(settings, clock or SystemClock())
-        applied = [name for set_name in SETS for name in migrate(database, set_name)]
+        applied = migrate_together(database, SETS, tell=taken.extend)
         if database.dialect is Dialect.POSTGRES:
             ensure_role(database, settings.dataplane_role, DATA_PLANE, READABLE)
     finally:
         database.close()
     if applied:
         _log.info("database migrated", migrations=applied)
-    return applied
+    for table in taken:
+        _log.info("table of the earlier system taken over", **_facts(table))
+    return Prepared(applied, taken)
 
 
 def missing_role(settings: Settings, database: Database) -> str | None:
@@ -77,9 +90,15 @@ def _keep_copy(settings: Settings, clock: Clock) -> None:
     if file is None:
         _log.info("no backup before the migration: a PostgreSQL server is backed up by whoever runs it")
         return
-    copy = fresh_name(settings.state / BACKUPS, clock.now())
+    folder, now = settings.state / BACKUPS, clock.now()
+    copy = name_of_earlier(folder, now) if holds_earlier(file) else fresh_name(folder, now)
     back_up(file, copy)
     _log.info("database backed up before its migration", backup=str(copy))
+
+
+def _facts(table: TakenTable) -> dict[str, object]:
+    kept = {"kept": table.kept, "kept_in": table.kept_in, "because": list(table.reasons)} if table.kept_in else {}
+    return {"table": table.name, "rows": table.rows, "carried": table.carried, **kept}
 
 
 def _has_tables(database: Database) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from kurabito.db.adoption import TakenTable
     from kurabito.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Migrate, check, back up and restore the database.")
@@ -19,6 +20,8 @@ app = typer.Typer(no_args_is_help=True, help="Migrate, check, back up and restor
 def migrate() -> None:
     """Bring the tables up to date, after a backup. `kurabito serve` does the same when it starts.
 
+    A SQLite database of the earlier system is taken over with everything in it.
+
     Examples:
 
         kurabito db migrate
@@ -27,8 +30,9 @@ def migrate() -> None:
     from kurabito.db import open_database
 
     with _alone() as settings:
-        applied = prepare_database(settings)
+        applied, taken = prepare_database(settings)
     typer.echo(f"Applied {', '.join(applied)}." if applied else "There was nothing to do.")
+    _tell_of_earlier(taken)
     database = open_database(settings.database, create=False)
     database.open()
     try:
@@ -116,6 +120,19 @@ def restore(file: Annotated[Path, typer.Argument(help="A copy made by `kurabito 
         target = _file(settings)
         kept = backups.restore(file, target, SystemClock().now())
     typer.echo(f"{target} is now what {file} was." + (f" The old one is {kept}." if kept else ""))
+
+
+def _tell_of_earlier(taken: list[TakenTable]) -> None:
+    if not taken:
+        return
+    listed = ", ".join(f"{table.carried} rows of {table.name}" for table in taken)
+    typer.echo(f"Taken over from the earlier system: {listed}.")
+    for table in taken:
+        if table.kept_in is not None:
+            why = "; ".join(table.reasons)
+            typer.echo(f"{table.kept_in} keeps {table.kept} rows of {table.name} as they were, because: {why}.")
+        if table.stays:
+            typer.echo(f"The table {table.name} is still there; Kurabito does not use it.")
 
 
 def _settings() -> Settings:

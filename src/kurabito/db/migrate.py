@@ -2,26 +2,33 @@
 
 They come in two sets. `runtime` is all that `open_queue` creates in a builder's own database; `product` is the rest. A
 `.sql` file is a script; a `.py` file has a function `apply(conn)` and is for what depends on what it finds.
+
+On SQLite the rows of every table are counted before and after, and what would lose some is undone. A migration that is to
+remove rows says from where, in a comment of one line: `removes rows of: sessions, login_links`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
+from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
 from kurabito.db.port import Connection, Database, Dialect
+from kurabito.db.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
 
 RUNTIME: Final = "runtime"
 PRODUCT: Final = "product"
 
 _FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
+_CREATES: Final = re.compile(r"\bCREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?!IF\b)(\w+)", re.IGNORECASE)
+_REMOVES: Final = re.compile(r"^\s*(?:--|#) removes rows of: (.+)$", re.MULTILINE)
 _LOCK: Final = 0x6B757261
 _LEDGER: Final = """
 CREATE TABLE IF NOT EXISTS kurabito_migrations (
@@ -48,6 +55,16 @@ class Migration:
     def checksum(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def creates(self) -> set[str]:
+        """The names of what it makes."""
+        return {name.lower() for name in _CREATES.findall(self.text)}
+
+    @property
+    def removes(self) -> set[str]:
+        """Tables of which it says that it removes rows."""
+        return {name.strip() for listed in _REMOVES.findall(self.text) for name in listed.split(",")}
+
     def apply(self, conn: Connection) -> None:
         if self.kind == "sql":
             conn.script(self.text)
@@ -57,12 +74,26 @@ class Migration:
         cast("Callable[[Connection], None]", scope["apply"])(conn)
 
 
-def migrate(database: Database, set_name: str, migrations: list[Migration] | None = None) -> list[str]:
-    """Bring the database up to date; the names of what was applied. Processes that start together take turns."""
+def migrate(
+    database: Database,
+    set_name: str,
+    migrations: list[Migration] | None = None,
+    *,
+    tell: Callable[[list[TakenTable]], None] | None = None,
+) -> list[str]:
+    """Bring the database up to date; the names of what was applied. Processes that start together take turns.
+
+    `tell` hears what became of the tables of the earlier system, if there were any.
+    """
     steps = available(database.dialect, set_name) if migrations is None else migrations
-    if _is_current(database, set_name, steps):
-        return []
-    return database.write_blocking(lambda conn: _apply_missing(conn, set_name, steps))
+    return _migrate(database, {set_name: steps}, tell)
+
+
+def migrate_together(
+    database: Database, set_names: Iterable[str], *, tell: Callable[[list[TakenTable]], None] | None = None
+) -> list[str]:
+    """As `migrate`, for several sets in one transaction: where one cannot be applied, none is."""
+    return _migrate(database, {name: available(database.dialect, name) for name in set_names}, tell)
 
 
 def has_set(database: Database, set_name: str) -> bool:
@@ -75,9 +106,9 @@ def pending(database: Database, set_name: str) -> list[str]:
     steps = available(database.dialect, set_name)
 
     def look(conn: Connection) -> list[str]:
-        done = applied(conn, set_name) if _has_ledger(conn) else {}
-        _check(done, set_name, steps)
-        return [f"{step.number:04}_{step.name}" for step in steps if step.number not in done]
+        missing = _missing(conn, set_name, steps)
+        _find_earlier(conn, set_name, steps, missing)
+        return [f"{step.number:04}_{step.name}" for step in missing]
 
     return database.read_blocking(look)
 
@@ -95,6 +126,18 @@ def applied(conn: Connection, set_name: str) -> dict[int, tuple[str, str]]:
         {"set_name": set_name},
     )
     return {number: (name, checksum) for number, name, checksum in rows}
+
+
+def _migrate(
+    database: Database, sets: dict[str, list[Migration]], tell: Callable[[list[TakenTable]], None] | None
+) -> list[str]:
+    behind = {name: steps for name, steps in sets.items() if not _is_current(database, name, steps)}
+    if not behind:
+        return []
+    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, behind))
+    if taken and tell is not None:
+        tell(taken)
+    return names
 
 
 def _read(folder: Traversable) -> Iterator[Migration]:
@@ -116,21 +159,68 @@ def _is_current(database: Database, set_name: str, steps: list[Migration]) -> bo
     return database.read_blocking(look)
 
 
-def _apply_missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[str]:
+def _bring_on(conn: Connection, sets: dict[str, list[Migration]]) -> tuple[list[str], list[TakenTable]]:
+    names: list[str] = []
+    taken: list[TakenTable] = []
     with _alone(conn):
         if not _has_ledger(conn):
             conn.script(_LEDGER)
-        done = applied(conn, set_name)
-        _check(done, set_name, steps)
-        missing = [step for step in steps if step.number not in done]
-        for step in missing:
-            step.apply(conn)
-            conn.run(
-                "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
-                "VALUES (:set_name, :number, :name, :checksum, :now)",
-                {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
-            )
-        return [f"{step.number:04}_{step.name}" for step in missing]
+        for set_name, steps in sets.items():
+            missing = _missing(conn, set_name, steps)
+            taken += _apply(conn, set_name, steps, missing)
+            names += [f"{step.number:04}_{step.name}" for step in missing]
+    return names, taken
+
+
+def _missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[Migration]:
+    """What is to be applied. Raises when the database is not one that this version can bring on."""
+    done = applied(conn, set_name) if _has_ledger(conn) else {}
+    _check(done, set_name, steps)
+    return [step for step in steps if step.number not in done]
+
+
+def _apply(conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]) -> list[TakenTable]:
+    """Apply migrations, with the tables of the earlier system out of their way, and count what there is before and after."""
+    sources = _find_earlier(conn, set_name, steps, missing)
+    if conn.dialect is Dialect.POSTGRES:
+        _apply_steps(conn, set_name, missing)
+        return []
+    before = tally(conn)
+    aside = Aside(conn, sources)
+    aside.move()
+    _apply_steps(conn, set_name, missing)
+    taken = aside.take_over()
+    refuse_losses(before, tally(conn), accounted=aside.names.union(*(step.removes for step in missing)))
+    return taken
+
+
+def _find_earlier(
+    conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]
+) -> list[EarlierSource]:
+    """The earlier tables in whose place ours will be. Raises TableInTheWay where another program has a name that is needed."""
+    # What an applied one made is ours: a migration that rebuilds a table makes its indexes again under their names.
+    needed = _names(set_name, missing) - _names(set_name, [step for step in steps if step not in missing])
+    is_product_file = set_name == PRODUCT and conn.dialect is Dialect.SQLITE
+    sources = sources_in(conn.raw, {step.number for step in missing}) if is_product_file else []
+    refuse_foreign(conn, needed, sources)
+    return sources
+
+
+def _names(set_name: str, steps: list[Migration]) -> set[str]:
+    """The names of all that migrations make."""
+    names = set[str]().union(*(step.creates for step in steps))
+    # One of them puts the names of its tables into its statements while it runs.
+    return names | names_made_by({step.number for step in steps}) if set_name == PRODUCT else names
+
+
+def _apply_steps(conn: Connection, set_name: str, steps: list[Migration]) -> None:
+    for step in steps:
+        step.apply(conn)
+        conn.run(
+            "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
+            "VALUES (:set_name, :number, :name, :checksum, :now)",
+            {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
+        )
 
 
 @contextmanager

@@ -103,6 +103,14 @@ class Database(Protocol):
         """
         ...
 
+    def rebuild_blocking(self, fn: Callable[[Connection], T]) -> T:
+        """As `write_blocking`, for a function that makes, renames or drops tables.
+
+        SQLite keeps no foreign keys meanwhile: with them, dropping a table deletes the rows that refer to its rows. The function
+        sees to it that they hold at its end.
+        """
+        ...
+
     def watching(self, hear: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
         """Call `hear` when another process may have committed something of interest, while the block runs.
 

@@ -164,6 +164,10 @@ class PostgresDatabase:
     def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
         return self._transact(fn, durable=durable)
 
+    def rebuild_blocking(self, fn: Callable[[Connection], T]) -> T:
+        # Dropping a table that others refer to is refused here, unless it is told to take their references along.
+        return self.write_blocking(fn)
+
     def adopt(self, raw: psycopg.Connection[Any]) -> PostgresConnection:
         return PostgresConnection(raw, self.clock)
 

@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from kurabito.clock import Clock, SystemClock
+from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
-from kurabito.db.sqlite_writer import Writer
+from kurabito.db.sqlite_writer import Writer, write_once
 from kurabito.db.threads import Threads
 from kurabito.db.watch import watch
-from kurabito.errors import DatabaseError, DatabaseUnavailable, NotADatabase
+from kurabito.errors import DatabaseError, DatabaseUnavailable, EarlierDatabase, NotADatabase
 
 T = TypeVar("T")
 
@@ -88,6 +89,14 @@ class SqliteDatabase:
     def write_blocking(self, fn: Callable[[Connection], T], *, durable: bool = True) -> T:
         return self._writer.submit(fn, durable=durable).result()
 
+    def rebuild_blocking(self, fn: Callable[[Connection], T]) -> T:
+        # On a connection of its own: the setting does nothing inside a transaction, and goes with the connection.
+        with closing(self.connect()) as raw:
+            raw.execute("PRAGMA foreign_keys = OFF")
+            answer = write_once(raw, SqliteConnection(raw, self.clock), fn, self.path, self.patience)
+        self._checkpoints.note_commit()
+        return answer
+
     def adopt(self, raw: sqlite3.Connection) -> SqliteConnection:
         return SqliteConnection(raw, self.clock)
 
@@ -132,8 +141,13 @@ def _refuse_foreign(path: Path) -> None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
             ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchone()
+            is_earlier = ours is None and holds_earlier_tables(reader)
     except sqlite3.Error as problem:
         raise _opening_error(path, problem) from problem
+    if is_earlier:
+        raise EarlierDatabase(
+            f"{path} has the tables of the earlier system; `kurabito db migrate` takes them over, after a backup"
+        )
     if ours is None:
         raise DatabaseUnavailable(f"{path} is a database of another program; is it the right file?")
 

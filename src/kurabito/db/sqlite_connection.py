@@ -95,6 +95,11 @@ def patiently(attempt: Callable[[], T], patience: float) -> T:
         time.sleep(_RETRY)
 
 
+def quoted(name: str) -> str:
+    """The name of a table or column as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def split_statements(sql: str) -> list[str]:
     """A script's statements; a trigger's body stays whole."""
     statements, current = [], ""

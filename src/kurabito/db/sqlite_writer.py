@@ -166,6 +166,24 @@ class Writer:
         return result, None
 
 
+def write_once(
+    raw: sqlite3.Connection, conn: Connection, fn: Callable[[Connection], T], path: Path, patience: float
+) -> T:
+    """Run a function in a transaction that it shares with no other."""
+    try:
+        patiently(lambda: raw.execute("BEGIN IMMEDIATE"), patience)
+        answer = fn(conn)
+        patiently(lambda: raw.execute("COMMIT"), patience)
+    except sqlite3.OperationalError as problem:
+        if problem.sqlite_errorcode & 0xFF in _OF_THE_DISK:
+            raise _writing_error(path, problem) from problem
+        raise
+    finally:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
+    return answer
+
+
 def _writing_error(path: Path, problem: sqlite3.Error) -> DatabaseError:
     if getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
         return DatabaseUnavailable(f"cannot write to {path}: the disk is full; make room and try again")

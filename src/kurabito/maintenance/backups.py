@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.clock import to_datetime
+from kurabito.db.adoption import holds_earlier_tables
 from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
 
 KEPT: Final = 5
 """How many copies stay when old ones are removed."""
 
 _STEM: Final = "kurabito-"
+_EARLIER: Final = "earlier-"
 _LEDGER: Final = "SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'"
 # What SQLite may have left beside the file of a process that died.
 _COMPANIONS: Final = ("-wal", "-shm")
@@ -27,8 +29,18 @@ _COMPANIONS: Final = ("-wal", "-shm")
 
 def fresh_name(folder: Path, now: int) -> Path:
     """A name for a copy that is taken now; names sort by age."""
-    stamp = f"{to_datetime(now):%Y%m%dT%H%M%S.%fZ}"
-    return folder / f"{_STEM}{stamp}.db"
+    return folder / f"{_STEM}{_stamp(now)}.db"
+
+
+def name_of_earlier(folder: Path, now: int) -> Path:
+    """A name for a copy of a database of the earlier system. It is the way back, so it is not removed with old copies."""
+    return folder / f"{_EARLIER}{_stamp(now)}.db"
+
+
+def holds_earlier(file: Path) -> bool:
+    """Whether a database has tables of the earlier system that were not taken over yet."""
+    with closing(_connect(file, "ro")) as reader:
+        return holds_earlier_tables(reader)
 
 
 def copies_in(folder: Path) -> list[Path]:
@@ -93,18 +105,22 @@ def _copy_whole(source: Path, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
+def _stamp(now: int) -> str:
+    return f"{to_datetime(now):%Y%m%dT%H%M%S.%fZ}"
+
+
 def _check_copy(copy: Path) -> None:
     if not copy.is_file():
         raise InvalidInput("file", f"there is no file {copy}")
     try:
         with closing(_connect(copy, "ro")) as reader:
             found = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
-            ours = reader.execute(_LEDGER).fetchone()
+            is_usable = reader.execute(_LEDGER).fetchone() is not None or holds_earlier_tables(reader)
     except sqlite3.Error as problem:
         raise NotADatabase(f"{copy} is no SQLite database that can be read: {problem}") from problem
     if found != "ok":
         raise NotADatabase(f"{copy} is damaged ({found}); take another copy")
-    if ours is None:
+    if not is_usable:
         raise NotADatabase(f"{copy} is a database of another program")
 
 
@@ -129,7 +145,7 @@ def _check_unused(database: Path) -> None:
 def _keep_beside(database: Path, now: int) -> Path | None:
     if not database.exists():
         return None
-    kept = database.with_name(f"{database.name}.before-{to_datetime(now):%Y%m%dT%H%M%S.%fZ}")
+    kept = database.with_name(f"{database.name}.before-{_stamp(now)}")
     # A log that was left by a crash would be taken for the new file's own.
     for companion in _COMPANIONS:
         left = database.with_name(database.name + companion)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,23 @@ def url(request: pytest.FixtureRequest) -> str:
     return chosen
 
 
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
+@contextmanager
+def opened(url: str) -> Iterator[Database]:
     database = open_database(url)
     database.open()
-    yield database
-    database.close()
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    with opened(url) as database:
+        yield database
+
+
+@pytest.fixture
+def sqlite_database(sqlite_url: str) -> Iterator[Database]:
+    with opened(sqlite_url) as database:
+        yield database

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
-from kurabito.db.migrate import RUNTIME, Migration, applied, available
-from kurabito.errors import DatabaseTooNew, MigrationChanged
+from kurabito.db.migrate import PRODUCT, RUNTIME, Migration, applied, available
+from kurabito.errors import DatabaseTooNew, MigrationChanged, RowsWouldBeLost, TableInTheWay
 
 FIRST = Migration(1, "shelves", "sql", "CREATE TABLE shelves (id integer PRIMARY KEY);\n")
 SECOND = Migration(2, "books", "sql", "CREATE TABLE books (id integer PRIMARY KEY);\nINSERT INTO books VALUES (1);\n")
@@ -165,3 +165,96 @@ def test_processes_that_start_together_migrate_once(url: str, database: Database
         return len(applied(conn, RUNTIME)), conn.one("SELECT count(*) FROM tasks")
 
     assert database.read_blocking(look) == (len(available(database.dialect, RUNTIME)), (4,))
+
+
+def shelves_with_books(database: Database) -> None:
+    database.write_blocking(
+        lambda conn: conn.script(
+            "CREATE TABLE shelves (id integer PRIMARY KEY);\n"
+            "CREATE TABLE books (id integer PRIMARY KEY, shelf integer REFERENCES shelves (id) ON DELETE CASCADE);\n"
+            "INSERT INTO shelves VALUES (1), (2);\n"
+            "INSERT INTO books VALUES (10, 1), (11, 2), (12, 2);\n"
+        )
+    )
+
+
+REBUILT = (
+    "CREATE TABLE rebuilt (id integer PRIMARY KEY);\nINSERT INTO rebuilt SELECT id FROM shelves;\n"
+    "DROP TABLE shelves;\nALTER TABLE rebuilt RENAME TO shelves;\n"
+)
+
+
+def test_a_table_that_others_refer_to_can_be_rebuilt(sqlite_database: Database) -> None:
+    shelves_with_books(sqlite_database)
+    migrate(sqlite_database, "demo", [Migration(1, "rebuild", "sql", REBUILT)])
+    assert ids(sqlite_database, "books") == [10, 11, 12]
+    # The references hold again for everything that is written afterwards.
+    with pytest.raises(sqlite3.IntegrityError):
+        sqlite_database.write_blocking(lambda conn: conn.run("INSERT INTO books VALUES (13, 99)"))
+    sqlite_database.write_blocking(lambda conn: conn.run("DELETE FROM shelves WHERE id = 2"))
+    assert ids(sqlite_database, "books") == [10]
+
+
+def test_a_rebuilt_table_gets_its_indexes_under_their_names_again(database: Database) -> None:
+    first = Migration(1, "first", "sql", FIRST.text + "CREATE INDEX ix_shelves ON shelves (id);\n")
+    migrate(database, "demo", [first])
+    database.write_blocking(lambda conn: conn.run("INSERT INTO shelves VALUES (1)"))
+    rebuilt = Migration(2, "rebuilt", "sql", REBUILT + "CREATE INDEX ix_shelves ON shelves (id);\n")
+    assert migrate(database, "demo", [first, rebuilt]) == ["0002_rebuilt"]
+    assert ids(database, "shelves") == [1]
+
+
+def test_a_table_of_ours_can_be_rebuilt_under_its_name(database: Database) -> None:
+    steps = available(database.dialect, PRODUCT)
+    migrate(database, PRODUCT, steps)
+    text = "ALTER TABLE jobs RENAME TO jobs_old;\nCREATE TABLE jobs AS SELECT * FROM jobs_old;\nDROP TABLE jobs_old;\n"
+    assert migrate(database, PRODUCT, [*steps, Migration(9999, "rebuilt", "sql", text)]) == ["9999_rebuilt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("DELETE FROM books WHERE id > 10;\n", "books from 3 rows to 1"),
+        ("DROP TABLE books;\n", "books from 3 rows to 0"),
+        ("DELETE FROM shelves WHERE id = 2;\n-- removes rows of: shelves\n", "2 rows would refer to rows that are not"),
+        ("CREATE TABLE half (id integer);\nINSERT INTO half VALUES (1);\nDELETE FROM books;\n", "from 3 rows to 0"),
+    ],
+)
+def test_a_migration_that_would_lose_rows_is_undone(sqlite_database: Database, text: str, says: str) -> None:
+    shelves_with_books(sqlite_database)
+    with pytest.raises(RowsWouldBeLost, match=says):
+        migrate(sqlite_database, "demo", [Migration(1, "lossy", "sql", text)])
+    assert ids(sqlite_database, "shelves") == [1, 2]
+    assert ids(sqlite_database, "books") == [10, 11, 12]
+    assert tables(sqlite_database) == {"shelves", "books"}
+
+
+def test_a_migration_may_remove_rows_when_it_says_so(sqlite_database: Database) -> None:
+    shelves_with_books(sqlite_database)
+    text = "-- Nobody reads them.\n-- removes rows of: books, shelves\nDELETE FROM books;\nDELETE FROM shelves;\n"
+    migrate(sqlite_database, "demo", [Migration(1, "cleared", "sql", text)])
+    assert ids(sqlite_database, "books") == []
+
+
+def test_references_that_led_nowhere_before_are_no_reason_to_refuse(sqlite_database: Database) -> None:
+    shelves_with_books(sqlite_database)
+    sqlite_database.rebuild_blocking(lambda conn: conn.run("DELETE FROM shelves WHERE id = 2"))
+    assert ids(sqlite_database, "books") == [10, 11, 12]
+    migrate(sqlite_database, "demo", [Migration(1, "rebuild", "sql", REBUILT)])
+    assert ids(sqlite_database, "books") == [10, 11, 12]
+
+
+@pytest.mark.parametrize("set_name", [RUNTIME, PRODUCT])
+def test_a_table_of_another_program_is_never_taken_for_ours(database: Database, set_name: str) -> None:
+    """`tasks` and `jobs` are names that any program may have; neither of these is one of the earlier system's."""
+    database.write_blocking(
+        lambda conn: conn.script(
+            "CREATE TABLE tasks (id integer PRIMARY KEY, title text);\nCREATE TABLE sessions (id integer);\n"
+            "CREATE TABLE jobs (id integer PRIMARY KEY, kind text, status text);\n"
+            "INSERT INTO tasks VALUES (7, 'mine');\nINSERT INTO jobs VALUES (8, 'send a letter', 'pending');\n"
+        )
+    )
+    with pytest.raises(TableInTheWay, match="tasks already" if set_name == RUNTIME else "jobs, sessions already"):
+        migrate(database, set_name)
+    assert tables(database) == {"tasks", "jobs", "sessions"}
+    assert (ids(database, "tasks"), ids(database, "jobs")) == ([7], [8])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from kurabito.app.doctor import machine, outside, stores
+from kurabito.app.doctor import earlier, machine, outside, stores
 from kurabito.app.doctor.findings import Check, Finding, Verdict, broken
 from kurabito.errors import KurabitoError
 from kurabito.settings import Settings
@@ -25,6 +25,7 @@ CHECKS: Final[dict[str, Check]] = {
     "database": stores.opens,
     "integrity": stores.integrity,
     "migrations": stores.migrations,
+    "earlier system": earlier.taken_over,
     "data plane role": stores.data_plane_role,
     "server version": stores.server_version,
     "server clock": stores.server_clock,

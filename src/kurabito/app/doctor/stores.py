@@ -16,7 +16,7 @@ from kurabito.app.listening import is_loopback, refuse_strangers
 from kurabito.clock import SECOND, SystemClock
 from kurabito.db import Connection, Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, has_set
-from kurabito.errors import ConfigError, DatabaseError
+from kurabito.errors import ConfigError, DatabaseError, EarlierDatabase
 from kurabito.maintenance.integrity import damages
 from kurabito.settings import Settings
 
@@ -56,7 +56,13 @@ def kind_of_file_system(path: Path, mounts: str) -> str:
 
 def opens(settings: Settings) -> Finding:
     """It is there and answers."""
-    database = _open(settings)
+    try:
+        database = _open(settings)
+    except EarlierDatabase:
+        return warning(
+            f"{sqlite_file(settings)} has the tables of the earlier system",
+            "`kurabito serve` or `kurabito db migrate` takes them over, after a backup",
+        )
     if database is None:
         return ok(f"{sqlite_file(settings)} is not there yet; `kurabito serve` makes it")
     database.close()
