@@ -20,13 +20,14 @@ from kurabito import logs
 from kurabito.access import SESSION_COOKIE, Keys, Principal, Sessions
 from kurabito.api.doors.answers import Answer
 from kurabito.api.doors.bodies import Body, BodyLimit
-from kurabito.api.doors.client import Client, client_of, networks
+from kurabito.api.doors.client import Client, client_of
 from kurabito.api.doors.hosts import Hosts
 from kurabito.api.doors.origins import refuse_foreign
 from kurabito.api.doors.rights import greets, is_page, is_static, needed
 from kurabito.api.errors import answer_to
 from kurabito.clock import Clock, SystemClock
 from kurabito.errors import NotAuthenticated, ScopeMissing
+from kurabito.site.addresses import networks
 
 __all__ = ["BodyLimit", "Doors"]
 
