@@ -7,6 +7,9 @@ import ipaddress
 import socket
 
 from kurabito.errors import ConfigError
+from kurabito.settings import Settings
+from kurabito.site.addresses import networks
+from kurabito.site.limits import ConnectionLimits, connection_limits
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -56,3 +59,14 @@ def refuse_strangers(host: str, *, has_password: bool) -> None:
             f"host cannot be {host}: other machines may connect only with a password; set one with "
             "`kurabito user password`, or name a file that holds it in KURABITO_PASSWORD_FILE; or use 127.0.0.1"
         )
+
+
+def limits_of(settings: Settings) -> ConnectionLimits:
+    """What connections may take, as the settings want it and the machine allows."""
+    return connection_limits(
+        most=settings.max_connections,
+        per_address=settings.max_connections_per_address,
+        header_seconds=settings.header_seconds,
+        keep_alive_seconds=settings.keep_alive_seconds,
+        trusted=networks(settings.trusted_proxies),
+    )

@@ -37,6 +37,8 @@ class Commands:
 
     def __init__(self, state: Path, logs: Path) -> None:
         self.state = state
+        self.descriptors: int | None = None
+        """How many file descriptors a command that is started may have; None: as many as we."""
         self._logs = logs
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -56,7 +58,7 @@ class Commands:
         log = self._logs / f"{len(list(self._logs.iterdir()))}.log"
         with log.open("wb") as stream:
             process = subprocess.Popen(
-                [*KURABITO, *arguments],
+                [*self._few_descriptors(), *KURABITO, *arguments],
                 env=self._environment(environment),
                 stdout=subprocess.PIPE,
                 stderr=stream,
@@ -77,6 +79,9 @@ class Commands:
             if listens[:3] != ["Kurabito", "listens", "on"]:
                 pytest.fail(f"serve said {listens} and then: {log.read_text()}")
             yield Served(process, listens[3], process.stdout.readline().removeprefix("Log in with ").strip(), log)
+
+    def _few_descriptors(self) -> list[str]:
+        return [] if self.descriptors is None else ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(self.descriptors)]
 
     def _environment(self, further: dict[str, str]) -> dict[str, str]:
         # No test asks the world outside: nobody listens there.
