@@ -94,6 +94,7 @@
     │       ├── PosterBadStatus    the answer is not one of success
     │       └── PosterRefused      not taken: where it is, how large it is, or no picture
     ├── BodyTooSlow             the rest of a request did not come in time
+    ├── BodyCutShort            the client left before all of a request had come
     └── PermanentError          raised by a handler: do not retry
 
 Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates;
@@ -553,6 +554,13 @@ class BodyTooSlow(KurabitoError):
 
     code = "body_too_slow"
     status = 408
+
+
+class BodyCutShort(KurabitoError):
+    """The client left before the whole body of its request had arrived."""
+
+    code = "body_cut_short"
+    status = 400
 
 
 class LibraryError(KurabitoError):

@@ -35,6 +35,8 @@ log = logs.get_logger(__name__)
 
 _USUAL_BODY: Final = BodyLimit()
 _POLICY_VIOLATION: Final = 1008
+_LONGEST_METHOD: Final = 20
+_LONGEST_PATH: Final = 200
 
 
 class Doors:
@@ -66,6 +68,7 @@ class Doors:
         self._base_path = base_path
         self._bodies = dict(bodies or {})
         self._clock = clock or SystemClock()
+        self._flood = logs.Flood()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -96,9 +99,22 @@ class Doors:
                 raise
             why = body.refusal or error
             refusal = self._refusal(why, scope, path)
-            told = {"method": scope["method"], "path": quote(path), "client": client.address}
-            log.info("refused", why=type(why).__name__, status=refusal.status_code, **told)
+            self._tell(why, refusal, scope, path, client)
             await answer.refuse(refusal)
+
+    def _tell(self, why: Exception, refusal: Response, scope: Scope, path: str, client: Client) -> None:
+        # A stranger can be refused as often as they like.
+        if (left_out := self._flood.admits(type(why).__name__)) is None:
+            return
+        told = {"method": scope["method"][:_LONGEST_METHOD], "path": quote(path)[:_LONGEST_PATH]}
+        log.info(
+            "refused",
+            why=type(why).__name__,
+            status=refusal.status_code,
+            client=client.address,
+            left_out=left_out,
+            **told,
+        )
 
     async def _admit(self, scope: Scope, path: str) -> Principal | None:
         right = needed(scope["method"], path)
