@@ -19,6 +19,7 @@
     ├── AccessError
     │   ├── KeyNotFound         no API key has that id                      (also LookupError)
     │   ├── NotAuthenticated    neither a session nor a key that is good
+    │   ├── GuessedTooOften     too many wrong keys came from there
     │   ├── ScopeMissing        known, and not allowed to do this
     │   ├── UnknownHost         the request is for a name that is not ours
     │   └── ForeignOrigin       a page of another site sent the request
@@ -103,6 +104,7 @@ Each message says what happened, to what, and what to do. `code` is stable and i
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 
@@ -236,6 +238,19 @@ class NotAuthenticated(AccessError):
 
     code = "not_authenticated"
     status = 401
+
+
+class GuessedTooOften(AccessError):
+    """Too many wrong keys came from one address."""
+
+    code = "guessed_too_often"
+    status = 429
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = math.ceil(seconds)
+        super().__init__(
+            f"too many wrong keys came from this address: try again in {self.seconds} s, with one that is good"
+        )
 
 
 class ScopeMissing(AccessError):

@@ -95,6 +95,14 @@ def commands(tmp_path: Path) -> Commands:
     return Commands(tmp_path / "state", tmp_path / "logs")
 
 
+@pytest.fixture(scope="module")
+def shared_commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    """Commands for a process that several tests share."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "logs").mkdir()
+    return Commands(folder / "state", folder / "logs")
+
+
 @pytest.fixture
 def until() -> Callable[[Callable[[], object]], None]:
     """Waits until something is so; a real process takes the time it takes."""

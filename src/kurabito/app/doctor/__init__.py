@@ -21,6 +21,7 @@ CHECKS: Final[dict[str, Check]] = {
     "disk space": machine.disk_space,
     "clock": machine.clock,
     "port": machine.port,
+    "API key": machine.api_key,
     "file system": stores.file_system,
     "database": stores.opens,
     "integrity": stores.integrity,

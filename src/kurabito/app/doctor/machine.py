@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.app.doctor.findings import Finding, broken, ok, warning
-from kurabito.app.listening import listen
+from kurabito.app.listening import is_loopback, listen, weakness_of_key
 from kurabito.app.state import holder_of
 from kurabito.clock import SECOND, SystemClock, to_datetime
 from kurabito.errors import ConfigError
@@ -86,6 +86,14 @@ def port(settings: Settings) -> Finding:
         release = _who_answers(settings.host, settings.port)
         return ok(f"Kurabito {release} answers on {place}") if release else broken(str(problem))
     return ok(f"{place} is free")
+
+
+def api_key(settings: Settings) -> Finding | None:
+    """The key of the settings cannot be guessed."""
+    if (problem := weakness_of_key(settings)) is None:
+        return None
+    remedy = "use `kurabito key create` instead, or a key of 32 random characters"
+    return warning(problem, remedy) if is_loopback(settings.host) else broken(problem, remedy)
 
 
 def _who_answers(host: str, number: int) -> str | None:
