@@ -29,7 +29,12 @@ _SECRET_NAME: Final = re.compile(r"key|token|password|passwd|secret|authorizatio
 # Names of ours that look like a secret and are what a reader of the log searches for.
 _PUBLIC_NAMES: Final = frozenset({"unique_key", "group_key", "thumb_key", "key_id"})
 _URL_PASSWORD: Final = re.compile(r"(\w://[^\s/:@]*):[^\s@/]*@")
-_QUERY_SECRET: Final = re.compile(r"([?&](?:api_?key|key|password|passwd|token|secret)=)[^&\s\"']+", re.IGNORECASE)
+# A name of its own (token), or the last part of one (access_token, rsskey, torrent_pass, X-Amz-Signature).
+_QUERY_SECRET: Final = re.compile(
+    r"([?&](?:[\w.-]*(?:[_.-]|api|rss|pass|auth|user|access))?(?:key|pass|passwd|password|pwd|token|secret|auth|sig|signature|sid)"
+    r"=)[^&\s\"']+",
+    re.IGNORECASE,
+)
 _OURS: Final = "kurabito"
 # What others write in our process, and a client can make them write as often as it likes.
 _FOREIGN: Final = ("uvicorn", "asyncio")

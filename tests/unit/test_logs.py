@@ -135,3 +135,20 @@ def test_what_others_write_in_our_process_is_bounded(name: str) -> None:
     for number in range(1000):
         logging.getLogger(name).error("socket.accept() out of system resource %d", number)
     assert len(stream.getvalue().splitlines()) == 30
+
+
+@pytest.mark.parametrize(
+    "name",
+    "key apikey api_key jackett_apikey passkey rsskey torrent_pass authkey auth token access_token pass pwd password "
+    "client_secret X-Amz-Signature sig sid".split(),
+)
+def test_secrets_in_queries_are_hidden_whatever_sites_call_them(name: str) -> None:
+    assert (
+        logs.mask_text(f"https://a.example/rss?page=2&{name}=hunter2&q=x")
+        == f"https://a.example/rss?page=2&{name}=***&q=x"
+    )
+
+
+@pytest.mark.parametrize("name", ["keyword", "passed", "author", "q", "monkeys", "design"])
+def test_other_parts_of_a_query_stay(name: str) -> None:
+    assert logs.mask_text(f"https://a.example/?{name}=kept") == f"https://a.example/?{name}=kept"
