@@ -9,6 +9,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME, pending
 from kurabito.db.opening import sqlite_path
+from kurabito.db.privacy import make_private
 from kurabito.db.roles import ensure_role, role_is_ready, role_script
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
@@ -49,6 +50,8 @@ def pending_migrations(database: Database) -> list[str]:
 
 def prepare_database(settings: Settings, clock: Clock | None = None) -> list[str]:
     """Bring the database up to date, with a backup first; the names of the migrations that were applied."""
+    if (file := sqlite_file(settings)) is not None:
+        make_private(file)
     database = open_database(settings.database)
     database.open()
     try:

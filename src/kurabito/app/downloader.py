@@ -44,7 +44,9 @@ async def run_downloader(
         raise ConfigError("name must be of letters, digits, dots and dashes, like nas-qbittorrent")
     host_of_core = core_host(core)
     folder = settings.state / "downloaders" / name
-    prepare_state(folder, umask=settings.umask)
+    # One after the other: a folder that is only made on the way to another is open to all.
+    for made in (settings.state, folder.parent, folder):
+        prepare_state(made, umask=settings.umask)
     with StateLock(folder), listen(settings.host, settings.port) as listener:
         credentials = Credentials.kept_in(folder / "credentials.json")
         async with (

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.clock import to_datetime
+from kurabito.db.privacy import close_to_others
 from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
 
 KEPT: Final = 5
@@ -140,6 +141,7 @@ def _keep_beside(database: Path, now: int) -> Path | None:
     except OSError:
         # A file system without hard links.
         shutil.copy2(database, kept)
+    close_to_others(kept)
     return kept
 
 

@@ -22,6 +22,7 @@ CHECKS: Final[dict[str, Check]] = {
     "clock": machine.clock,
     "port": machine.port,
     "API key": machine.api_key,
+    "secrets": machine.secret_files,
     "file system": stores.file_system,
     "database": stores.opens,
     "integrity": stores.integrity,
