@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -33,6 +34,7 @@ def is_among(address: Address | None, trusted: Sequence[Network]) -> bool:
     return address is not None and any(address in network for network in trusted)
 
 
+@lru_cache(maxsize=1024)
 def one_client(text: str) -> str:
     """What stands for everybody whom one person can be: an IPv4 address, or an IPv6 network of 64 bits."""
     address = parse_address(text)

@@ -169,7 +169,11 @@ class GuardedProtocol(H11Protocol):
         self.transport.write(plain_answer(status, code, message))
         # The client may still be sending. Hung up on, it would never see its answer; `check_time` ends it.
         self.flow.resume_reading()
-        self.transport.write_eof()
+        try:
+            self.transport.write_eof()
+        except OSError:
+            # It left before its answer.
+            self.drop()
 
     def _check_reading(self, transport: asyncio.Transport, now: float) -> None:
         """Throw away an answer of which nothing was read for too long."""

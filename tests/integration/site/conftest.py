@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -173,12 +174,12 @@ def serve() -> Serve:
     """Starts a server with these limits."""
 
     @asynccontextmanager
-    async def start(**given: Any) -> AsyncIterator[Serving]:
+    async def start(kind: type[socket.socket] = socket.socket, **given: Any) -> AsyncIterator[Serving]:
         limits = ConnectionLimits(**{"most": 16, "per_address": 8, **given})
         started, site = asyncio.Event(), Site()
         with listen("127.0.0.1", 0) as listener:
             server = Server(site, limits, on_started=started.set, on_stopping=site.release.set)
-            running = asyncio.create_task(server.serve(sockets=[_own(listener)]))
+            running = asyncio.create_task(server.serve(sockets=[_own(listener, kind)]))
             await started.wait()
             serving = Serving(server, site, listener.getsockname()[1])
             try:
@@ -191,8 +192,8 @@ def serve() -> Serve:
     return start
 
 
-def _own(listener: socket.socket) -> socket.socket:
+def _own(listener: socket.socket, kind: type[socket.socket]) -> socket.socket:
     """The socket for the server, which closes it."""
-    copy = listener.dup()
+    copy = kind(fileno=os.dup(listener.fileno()))
     copy.setblocking(False)
     return copy

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import errno
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from kurabito.site.addresses import networks
 
@@ -99,3 +103,31 @@ async def test_a_body_that_does_not_come_makes_room_like_a_head(serve: Serve) ->
             await line.say(b"POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx")
         await serving.site.have_seen(4)
         assert b"answered" in await (await serving.line("127.0.0.4")).ask()
+
+
+class Exhausted(socket.socket):
+    """A listening socket of a process that has no descriptor left, the first few times."""
+
+    failures = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        if Exhausted.failures < 3:
+            Exhausted.failures += 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+async def test_without_a_descriptor_left_another_connection_goes_and_the_newcomer_waits(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    Exhausted.failures = 3
+    async with serve(kind=Exhausted) as serving:
+        (half_sent,) = await serving.half_sent(1)
+        await serving.settle(1)
+        Exhausted.failures = 0
+        line = await serving.line("127.0.0.4")
+        assert await half_sent.ends() == b""
+        assert b"answered" in await line.ask()
+    assert Exhausted.failures == 3
+    assert "Too many open files" in caplog.text
+    assert "Traceback" not in caplog.text
