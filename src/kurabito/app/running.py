@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -76,8 +75,6 @@ class Server(uvicorn.Server):
                 ws="none",
                 # Which proxies to believe is for the doors to say.
                 proxy_headers=False,
-                # Uvicorn counts whole seconds.
-                timeout_keep_alive=math.ceil(limits.keep_alive_seconds),
                 timeout_graceful_shutdown=_REQUESTS_END,
             )
         )

@@ -54,6 +54,8 @@ class GuardedProtocol(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, app_state, loop)
         self.conn = StrictConnection()
+        # Not by uvicorn's settings, which know whole seconds only.
+        self.timeout_keep_alive: float = connections.limits.keep_alive_seconds  # type: ignore[assignment]
         self.client_key = one_client(address)
         self.is_trusted = connections.is_trusted(address)
         self.since = loop.time()
