@@ -22,6 +22,7 @@
     ├── AccessError
     │   ├── KeyNotFound         no API key has that id                      (also LookupError)
     │   ├── NotAuthenticated    neither a session nor a key that is good
+    │   ├── GuessedTooOften     too many wrong keys came from there
     │   ├── ScopeMissing        known, and not allowed to do this
     │   ├── UnknownHost         the request is for a name that is not ours
     │   └── ForeignOrigin       a page of another site sent the request
@@ -97,6 +98,7 @@
     │       ├── PosterBadStatus    the answer is not one of success
     │       └── PosterRefused      not taken: where it is, how large it is, or no picture
     ├── BodyTooSlow             the rest of a request did not come in time
+    ├── BodyCutShort            the client left before all of a request had come
     └── PermanentError          raised by a handler: do not retry
 
 Each message says what happened, to what, and what to do. `code` is stable and is what an interface translates;
@@ -105,6 +107,7 @@ Each message says what happened, to what, and what to do. `code` is stable and i
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 
@@ -256,6 +259,19 @@ class NotAuthenticated(AccessError):
 
     code = "not_authenticated"
     status = 401
+
+
+class GuessedTooOften(AccessError):
+    """Too many wrong keys came from one address."""
+
+    code = "guessed_too_often"
+    status = 429
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = math.ceil(seconds)
+        super().__init__(
+            f"too many wrong keys came from this address: try again in {self.seconds} s, with one that is good"
+        )
 
 
 class ScopeMissing(AccessError):
@@ -574,6 +590,13 @@ class BodyTooSlow(KurabitoError):
 
     code = "body_too_slow"
     status = 408
+
+
+class BodyCutShort(KurabitoError):
+    """The client left before the whole body of its request had arrived."""
+
+    code = "body_cut_short"
+    status = 400
 
 
 class LibraryError(KurabitoError):

@@ -15,7 +15,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+import time
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final, Literal, TextIO, cast
 
 import structlog
@@ -28,8 +29,16 @@ _SECRET_NAME: Final = re.compile(r"key|token|password|passwd|secret|authorizatio
 # Names of ours that look like a secret and are what a reader of the log searches for.
 _PUBLIC_NAMES: Final = frozenset({"unique_key", "group_key", "thumb_key", "key_id"})
 _URL_PASSWORD: Final = re.compile(r"(\w://[^\s/:@]*):[^\s@/]*@")
-_QUERY_SECRET: Final = re.compile(r"([?&](?:api_?key|key|password|passwd|token|secret)=)[^&\s\"']+", re.IGNORECASE)
-_CONFIGURED: Final = ("kurabito", "uvicorn")
+# A name of its own (token), or the last part of one (access_token, rsskey, torrent_pass, X-Amz-Signature).
+_QUERY_SECRET: Final = re.compile(
+    r"([?&](?:[\w.-]*(?:[_.-]|api|rss|pass|auth|user|access))?(?:key|pass|passwd|password|pwd|token|secret|auth|sig|signature|sid)"
+    r"=)[^&\s\"']+",
+    re.IGNORECASE,
+)
+_OURS: Final = "kurabito"
+# What others write in our process, and a client can make them write as often as it likes.
+_FOREIGN: Final = ("uvicorn", "asyncio")
+_HANDLER: Final = "kurabito"
 
 
 class _Logger(structlog.stdlib.BoundLogger):
@@ -50,6 +59,46 @@ class _Event(dict[str, Any]):
         return f"{shown.get('event')}{values}"
 
 
+class Flood:
+    """At most so many lines of a kind in a while, so that no client can fill the disk.
+
+    if (left_out := flood.admits("refused")) is not None:
+        log.info("refused", left_out=left_out)
+    """
+
+    def __init__(self, most: int = 30, seconds: float = 60.0, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._kinds: dict[str, tuple[float, int, int]] = {}
+
+    def admits(self, kind: str) -> int | None:
+        """None when a line of this kind would be one too many; else how many were left out before it."""
+        now = self._clock()
+        begun, written, left_out = self._kinds.get(kind, (now, 0, 0))
+        if now - begun > self._seconds:
+            begun, written = now, 0
+        if written >= self._most:
+            self._kinds[kind] = begun, written, left_out + 1
+            return None
+        self._kinds[kind] = begun, written + 1, 0
+        return left_out
+
+
+class _AgainstFlood(logging.Filter):
+    """Passes on some lines of each level in a while; the first one after that says how many are missing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flood = Flood()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        left_out = self._flood.admits(record.levelname)
+        if left_out:
+            record.left_out = left_out
+        return left_out is not None
+
+
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """The logger of one module."""
     logger = structlog.wrap_logger(
@@ -66,16 +115,19 @@ def configure(*, format: Format = "auto", level: str = "info", stream: TextIO | 
     """Write our logs and the web server's to stderr: for people in a terminal, else one JSON object a line."""
     stream = stream or sys.stderr
     human = format == "human" or (format == "auto" and stream.isatty())
-    handler = logging.StreamHandler(stream)
-    handler.set_name("kurabito")
-    handler.setFormatter(_formatter(human=human, colors=human and stream.isatty() and "NO_COLOR" not in os.environ))
-    for name in _CONFIGURED:
+    formatter = _formatter(human=human, colors=human and stream.isatty() and "NO_COLOR" not in os.environ)
+    for name in (_OURS, *_FOREIGN):
         logger = logging.getLogger(name)
-        for old in [old for old in logger.handlers if old.get_name() == "kurabito"]:
+        for old in [old for old in logger.handlers if old.get_name() == _HANDLER]:
             logger.removeHandler(old)
+        handler = logging.StreamHandler(stream)
+        handler.set_name(_HANDLER)
+        handler.setFormatter(formatter)
+        if name in _FOREIGN:
+            handler.addFilter(_AgainstFlood())
         logger.addHandler(handler)
         # The web server tells of every step of its start and end; we say where we listen and when we stopped.
-        quiet = name == "uvicorn" and level.upper() == "INFO"
+        quiet = name in _FOREIGN and level.upper() == "INFO"
         logger.setLevel("WARNING" if quiet else level.upper())
         # The root logger's handlers, if any, would say everything a second time.
         logger.propagate = False

@@ -71,6 +71,17 @@ class Settings(BaseSettings):
     base_path: str = Field("", description="path under which a reverse proxy serves us, like /kurabito")
     allowed_hosts: CommaList = Field((), description="further names that the Host header may carry, comma list")
     trusted_proxies: CommaList = Field((), description="addresses or networks of reverse proxies, comma list")
+    max_connections: int | None = Field(
+        None, ge=8, le=100_000, description="connections at a time; default: 1000, or what the file descriptors allow"
+    )
+    max_connections_per_address: int | None = Field(
+        None,
+        ge=4,
+        le=100_000,
+        description="waiting connections of one address, reverse proxies aside; default: a quarter of all",
+    )
+    header_seconds: Seconds = Field(10.0, description="how long the head of a request may take to arrive")
+    keep_alive_seconds: Seconds = Field(5.0, description="how long a connection stays open after an answer")
     password_file: Path | None = Field(None, description="file that holds the password for the page")
     allow_private_hosts: CommaList = Field(
         (), description="hosts, addresses or networks inside your own network that may be fetched from, comma list"

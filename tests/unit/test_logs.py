@@ -16,7 +16,7 @@ from kurabito import logs
 
 @pytest.fixture(autouse=True)
 def _leave_logging_as_it_was() -> Iterator[None]:
-    names = ("kurabito", "uvicorn")
+    names = ("kurabito", "uvicorn", "asyncio")
     before = {name: (logging.getLogger(name).level, logging.getLogger(name).propagate) for name in names}
     yield
     for name, (level, propagate) in before.items():
@@ -117,3 +117,38 @@ def test_secrets_do_not_reach_the_log(format: logs.Format) -> None:  # noqa: A00
 
 def test_keys_that_are_no_secrets_stay_readable() -> None:
     assert logs.mask({"unique_key": "welcome:a@b", "key": None}) == {"unique_key": "welcome:a@b", "key": None}
+
+
+def test_of_many_lines_alike_some_are_written_and_the_next_says_how_many_were_not() -> None:
+    now = 0.0
+    flood = logs.Flood(most=3, seconds=60, clock=lambda: now)
+    assert [flood.admits("refused") for _ in range(10)] == [0, 0, 0, *[None] * 7]
+    assert flood.admits("another kind") == 0
+    now = 61.0
+    assert [flood.admits("refused") for _ in range(2)] == [7, 0]
+
+
+@pytest.mark.parametrize("name", ["asyncio", "uvicorn.error"])
+def test_what_others_write_in_our_process_is_bounded(name: str) -> None:
+    stream = io.StringIO()
+    logs.configure(stream=stream, format="json")
+    for number in range(1000):
+        logging.getLogger(name).error("socket.accept() out of system resource %d", number)
+    assert len(stream.getvalue().splitlines()) == 30
+
+
+@pytest.mark.parametrize(
+    "name",
+    "key apikey api_key jackett_apikey passkey rsskey torrent_pass authkey auth token access_token pass pwd password "
+    "client_secret X-Amz-Signature sig sid".split(),
+)
+def test_secrets_in_queries_are_hidden_whatever_sites_call_them(name: str) -> None:
+    assert (
+        logs.mask_text(f"https://a.example/rss?page=2&{name}=hunter2&q=x")
+        == f"https://a.example/rss?page=2&{name}=***&q=x"
+    )
+
+
+@pytest.mark.parametrize("name", ["keyword", "passed", "author", "q", "monkeys", "design"])
+def test_other_parts_of_a_query_stay(name: str) -> None:
+    assert logs.mask_text(f"https://a.example/?{name}=kept") == f"https://a.example/?{name}=kept"

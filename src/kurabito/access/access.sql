@@ -52,5 +52,8 @@ DELETE FROM login_links WHERE expires_at <= :now;
 -- name: add_link
 INSERT INTO login_links (token_hash, created_at, expires_at) VALUES (:token_hash, :now, :now + CAST(:lifetime AS bigint));
 
+-- name: link
+SELECT 1 FROM login_links WHERE token_hash = :token_hash AND expires_at > :now;
+
 -- name: redeem_link
 DELETE FROM login_links WHERE token_hash = :token_hash AND expires_at > :now;

@@ -22,6 +22,9 @@ _PREFIX: Final = "kura"
 _LONGEST_NAME: Final = 100
 _NOTE_USE_EVERY: Final = 60 * SECOND
 _ID: Final = re.compile("[0-9a-f]{8}")
+_MADE: Final = re.compile(rf"{_PREFIX}_[0-9a-f]{{8}}_[\w-]{{43}}", re.ASCII)
+_SHORTEST: Final = 20
+_FEWEST_CHARACTERS: Final = 8
 _CONTROL: Final = frozenset({"Cc", "Cs"})
 _SQL: Final = Queries("kurabito.access", "access.sql")
 
@@ -45,6 +48,11 @@ class NewKey:
     key: ApiKey
     secret: str
     """Send it as X-Api-Key. It is not stored and cannot be shown again."""
+
+
+def is_guessable(key: str) -> bool:
+    """Whether a key that a person chose is so short or so uniform that trying keys may find it."""
+    return len(key) < _SHORTEST or len(set(key)) < _FEWEST_CHARACTERS
 
 
 class Keys:
@@ -92,11 +100,15 @@ class Keys:
             raise KeyNotFound(f"no key has the id {key_id!r}; `kurabito key list` shows them")
         return _key_of(row)
 
-    async def holder(self, secret: str) -> Principal | None:
-        """Who shows this secret; None when nobody may."""
+    async def holder(self, secret: str, *, may_guess: bool = True) -> Principal | None:
+        """Who shows this secret; None when nobody may. Unless one `may_guess`, a key that can be guessed is not taken."""
         hashed = digest(secret)
-        if self._fixed is not None and hmac.compare_digest(hashed, digest(self._fixed)):
+        fixed = self._fixed if may_guess or not is_guessable(self._fixed or "") else None
+        if fixed is not None and hmac.compare_digest(hashed, digest(fixed)):
             return Principal("KURABITO_API_KEY", frozenset(Scope), "settings")
+        if not _MADE.fullmatch(secret):
+            # Not made by us, so the database need not be asked. Nothing happens between one guess and the next.
+            return None
 
         def look(conn: Connection) -> tuple[ApiKey, bool] | None:
             row = conn.one(_SQL.key_with_secret, {"secret_hash": hashed})

@@ -1,4 +1,4 @@
-"""How often one may try to log in: a few times freely, then slower and slower."""
+"""How often one may try a password or a key: a few times freely, then slower and slower."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PER_MINUTE: Final = 100
 
 
 class LoginLimit:
-    """Counts failures by address, in memory: a restart forgives, and no table grows."""
+    """Counts failures by address, in memory: a restart forgives, and no table grows. Passwords and keys have one each."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -35,7 +35,7 @@ class LoginLimit:
         return max(0, until - now) / SECOND
 
     def failed(self, address: str) -> None:
-        """Somebody at this address gave a wrong password or a dead link."""
+        """A wrong password or key came from this address."""
         now = self._clock.now()
         count, last = self._failures.pop(address, (0, now))
         self._failures[address] = (1 if last < now - _FORGOTTEN_AFTER else count + 1, now)

@@ -77,6 +77,10 @@ class Sessions:
 
     async def redeem(self, link: str) -> str | None:
         """Begin a session with a link's token; None when it was used, is too old or never was."""
+        values = {"token_hash": digest(link)}
+        # Strangers may ask for as many links as they like, and must not keep the writer busy with them.
+        if await self._database.read(lambda conn: conn.one(_SQL.link, values)) is None:
+            return None
         # Deleted and not marked: of two who come at once only one finds it.
-        used = await self._database.write(lambda conn: conn.run(_SQL.redeem_link, {"token_hash": digest(link)}))
+        used = await self._database.write(lambda conn: conn.run(_SQL.redeem_link, values))
         return await self.open() if used else None

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from kurabito.access import LoginLimit
 from kurabito.api import errors
 from kurabito.api.bodies import Body
 from kurabito.api.doors.answers import Answer
@@ -29,7 +30,8 @@ from kurabito.downloads.items import (
     TransferStatus,
 )
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import KurabitoError, NotAuthenticated
+from kurabito.errors import GuessedTooOften, KurabitoError, NotAuthenticated
+from kurabito.site.addresses import one_client
 
 MOST_ITEMS: Final = 2000
 """How many items one request may bring."""
@@ -203,6 +205,7 @@ class _Door:
     def __init__(self, site: ASGIApp, token: str) -> None:
         self._site = site
         self._shown = f"Bearer {token}".encode()
+        self._limit = LoginLimit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -222,8 +225,13 @@ class _Door:
 
     def _check(self, scope: Scope) -> None:
         shown = Headers(scope=scope).get("authorization", "").encode()
-        if scope["path"] != "/health" and not hmac.compare_digest(shown, self._shown):
-            raise NotAuthenticated("show the token of this downloader as Bearer; the core got it when it registered")
+        if scope["path"] == "/health" or hmac.compare_digest(shown, self._shown):
+            return
+        guesser = one_client(scope["client"][0] if scope.get("client") else "")
+        if wait := self._limit.wait(guesser):
+            raise GuessedTooOften(wait)
+        self._limit.failed(guesser)
+        raise NotAuthenticated("show the token of this downloader as Bearer; the core got it when it registered")
 
 
 def _item(result: DownloadItemResult) -> ItemAnswer:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import GuessedTooOften, InvalidInput, KurabitoError
 
 log = logs.get_logger(__name__)
 
@@ -35,7 +35,7 @@ _MEANINGS: Final = {
     504: "Something outside took too long; nothing was changed",
 }
 # What the doors in front of every route may say, and what may happen to any question.
-_ANYWHERE: Final = (400, 401, 403, 421, 503)
+_ANYWHERE: Final = (400, 401, 403, 421, 429, 503)
 WITH_BODY: Final = (408, 413, 422)
 """The errors that a request with a body may have besides."""
 
@@ -99,7 +99,10 @@ def answer_to(error: Exception) -> JSONResponse:
         return JSONResponse(error_body("internal", "something went wrong here; the log says what"), 500)
     if error.status >= 500:
         log.error("request failed", code=error.code, error=error)
-    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), error.status, _HEADERS.get(error.status))
+    headers = _HEADERS.get(error.status)
+    if isinstance(error, GuessedTooOften):
+        headers = {"Retry-After": str(error.seconds)}
+    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), error.status, headers)
 
 
 async def _any(_request: Request, error: Exception) -> JSONResponse:

@@ -74,7 +74,8 @@ class BuiltIn:
 async def open_built_in(settings: Settings, outbound: Outbound, *, wanted: bool) -> AsyncIterator[BuiltIn]:
     """The built-in downloader, which goes on with what it has, and loads libtorrent at the first torrent."""
     folder = settings.state / "downloaders" / NAME
-    prepare_state(folder)
+    for made in (folder.parent, folder):
+        prepare_state(made)
     with StateLock(folder):
         credentials = Credentials.kept_in(folder / "credentials.json")
         if not wanted:

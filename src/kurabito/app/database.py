@@ -10,6 +10,7 @@ from kurabito.db import Database, Dialect, open_database
 from kurabito.db.adoption import TakenTable
 from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
 from kurabito.db.opening import sqlite_path
+from kurabito.db.privacy import make_private
 from kurabito.db.roles import ensure_role, role_is_ready, role_script
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
@@ -60,6 +61,8 @@ class Prepared(NamedTuple):
 def prepare_database(settings: Settings, clock: Clock | None = None) -> Prepared:
     """Bring the database up to date, with a backup first."""
     taken: list[TakenTable] = []
+    if (file := sqlite_file(settings)) is not None:
+        make_private(file)
     database = open_database(settings.database)
     database.open()
     try:

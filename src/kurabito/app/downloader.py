@@ -13,7 +13,7 @@ from typing import Final
 from kurabito.api.downloader import create_downloader_api
 from kurabito.app.built_in import embedded_options
 from kurabito.app.following import open_outbound
-from kurabito.app.listening import address_of, listen
+from kurabito.app.listening import address_of, limits_of, listen
 from kurabito.app.running import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.downloads.announcing import Announcement, Announcer, Credentials, core_host
@@ -44,7 +44,9 @@ async def run_downloader(
         raise ConfigError("name must be of letters, digits, dots and dashes, like nas-qbittorrent")
     host_of_core = core_host(core)
     folder = settings.state / "downloaders" / name
-    prepare_state(folder, umask=settings.umask)
+    # One after the other: a folder that is only made on the way to another is open to all.
+    for made in (settings.state, folder.parent, folder):
+        prepare_state(made, umask=settings.umask)
     with StateLock(folder), listen(settings.host, settings.port) as listener:
         credentials = Credentials.kept_in(folder / "credentials.json")
         async with (
@@ -67,7 +69,12 @@ async def run_downloader(
             key = settings.api_key.get_secret_value() if settings.api_key else None
             announcer = Announcer(outbound, core, key, announcement)
             site = create_downloader_api(service, credentials.token)
-            server = Server(site, on_started=lambda: on_listening(address_of(listener)), on_stopping=lambda: None)
+            server = Server(
+                site,
+                limits_of(settings),
+                on_started=lambda: on_listening(address_of(listener)),
+                on_stopping=lambda: None,
+            )
             _log.info("serving a downloader", client=client_name.value, name=name, core=core)
             await run_together(server, listener, [announcer])
     _log.info("stopped")

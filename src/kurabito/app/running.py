@@ -14,6 +14,10 @@ from starlette.types import ASGIApp
 
 from kurabito.clock import SystemClock
 from kurabito.logs import get_logger
+from kurabito.site.accepting import Acceptor
+from kurabito.site.connections import Connections
+from kurabito.site.limits import ConnectionLimits, connection_limits
+from kurabito.site.protocol import GuardedProtocol
 
 # Whoever stops us waits ten seconds at most.
 _REQUESTS_END: Final = 3
@@ -48,12 +52,24 @@ async def run_together(server: Server, listener: socket.socket, services: Sequen
 
 
 class Server(uvicorn.Server):
-    """Uvicorn that says when it answers, and leaves signals to us: it ends together with everything else."""
+    """Uvicorn that says when it answers, and leaves signals to us: it ends together with everything else.
 
-    def __init__(self, site: ASGIApp, *, on_started: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+    Connections are accepted by ourselves, within the limits.
+    """
+
+    def __init__(
+        self,
+        site: ASGIApp,
+        limits: ConnectionLimits | None = None,
+        *,
+        on_started: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
+        limits = limits or connection_limits()
         super().__init__(
             uvicorn.Config(
                 site,
+                http="h11",
                 log_config=None,
                 access_log=False,
                 ws="none",
@@ -62,6 +78,8 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_REQUESTS_END,
             )
         )
+        self._connections = Connections(limits)
+        self._acceptors: list[Acceptor] = []
         self._on_started = on_started
         self._on_stopping = on_stopping
         self._told_to_stop = asyncio.Event()
@@ -74,14 +92,31 @@ class Server(uvicorn.Server):
         self._on_stopping()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._on_started()
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            raise RuntimeError("the application did not start; the log says why")
+        self.servers = []
+        self._acceptors = [Acceptor(listener, self._connections, self._protocol) for listener in sockets or ()]
+        for acceptor in self._acceptors:
+            acceptor.start()
+        self.started = True
+        self._on_started()
 
     async def main_loop(self) -> None:
         # Uvicorn would look ten times a second whether it should end. Once is enough for the date in its answers.
+        loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
+            self._connections.check_times(loop.time())
             await SystemClock().wait(self._told_to_stop, 1.0)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for acceptor in self._acceptors:
+            acceptor.close()
+        await super().shutdown(sockets)
+
+    def _protocol(self, address: str) -> GuardedProtocol:
+        loop = asyncio.get_running_loop()
+        return GuardedProtocol(self.config, self.server_state, self.lifespan.state, loop, self._connections, address)
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         return nullcontext()

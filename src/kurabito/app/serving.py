@@ -14,7 +14,7 @@ from kurabito.app.built_in import BuiltIn, open_built_in
 from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
 from kurabito.app.downloading import Downloading, open_downloading, refuse_shared_root
 from kurabito.app.following import Following, open_following, open_outbound
-from kurabito.app.listening import address_of, listen, refuse_strangers
+from kurabito.app.listening import address_of, limits_of, listen, refuse_guessable_key, refuse_strangers
 from kurabito.app.metadata import open_metadata
 from kurabito.app.parts import Parts, open_parts
 from kurabito.app.running import Server, Service, run_together
@@ -73,6 +73,7 @@ async def serve(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; `on_listening` is told the address once requests are answered."""
     check_kept(settings)
+    refuse_guessable_key(settings)
     if is_new(settings):
         # There can be no password in it, and nothing has to be made to know that.
         refuse_strangers(settings.host, has_password=settings.password_file is not None)
@@ -112,7 +113,8 @@ async def serve(
             url = address + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
             site = build_site(settings, parts, access, live, meter, started=started)
-            server = Server(site, on_started=lambda: on_listening(there), on_stopping=live.end)
+            limits = limits_of(settings)
+            server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
             await run_together(server, listener, services)
     _log.info("stopped")

@@ -83,5 +83,9 @@ def build_site(
         allowed_hosts=settings.allowed_hosts,
         trusted_proxies=settings.trusted_proxies,
         base_path=settings.base_path,
-        bodies=dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
+        bodies={
+            **dict.fromkeys(fetcher_results.PATHS, BodyLimit(fetcher_results.LARGEST_BODY)),
+            # Strangers send these, so they are as small and quick as a password is.
+            "/login": BodyLimit(largest=16 << 10, seconds=10.0),
+        },
     )

@@ -37,6 +37,7 @@ def worker(
     import asyncio
 
     from kurabito import logs
+    from kurabito.db.privacy import make_private
     from kurabito.runtime.supervisor import die_with_parent
 
     die_with_parent()
@@ -46,6 +47,7 @@ def worker(
     loaded = _load(registry)
     if settings.database == f"sqlite:///{settings.state / 'kurabito.db'}":
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(settings.state / "kurabito.db")
     if processes > 1 or supervise:
         arguments = [registry, "--concurrency", str(concurrency), "--grace", str(grace)]
         asyncio.run(_supervise(settings, arguments, processes, grace))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
@@ -109,6 +110,9 @@ class Known:
             raise ConfigError(
                 f"the state folder {self._file.parent} cannot be created: {problem.strerror}; choose another with --state"
             ) from None
+        with suppress(OSError):
+            # A new one is for its owner alone, who may not want to tell the names of their files.
+            self._file.touch(mode=0o600, exist_ok=False)
         try:
             self._database = sqlite3.connect(self._file, timeout=_PATIENCE, isolation_level=None)
             self._set_up()

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import httpx2
 
-from kurabito.logs import mask_text
+from kurabito.logs import MASK, mask_text
+
+# Trackers put passkeys into paths as well: a part of letters and digits alone that is longer than names are.
+_TOKEN: Final = re.compile(r"(?<=/)(?=[^/]*\d)[0-9A-Za-z]{20,}(?=[/.]|$)")
+
+
+def bare(url: httpx2.URL) -> str:
+    """Scheme, host and path: the query and the user's name and password may be secrets."""
+    return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 
 def shown(url: httpx2.URL) -> str:
-    """Scheme, host and path: the query and the user's name and password may be secrets."""
-    return mask_text(str(url.copy_with(username=None, password=None, query=None, fragment=None)))
+    """Scheme, host and path, without what in the path looks like a passkey."""
+    path = url.raw_path.partition(b"?")[0].decode("ascii")
+    return mask_text(bare(url).removesuffix(path)) + _TOKEN.sub(MASK, path)

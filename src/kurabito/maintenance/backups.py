@@ -15,6 +15,7 @@ from typing import Final
 
 from kurabito.clock import to_datetime
 from kurabito.db.adoption import holds_earlier_tables
+from kurabito.db.privacy import close_to_others
 from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
 
 KEPT: Final = 5
@@ -156,6 +157,7 @@ def _keep_beside(database: Path, now: int) -> Path | None:
     except OSError:
         # A file system without hard links.
         shutil.copy2(database, kept)
+    close_to_others(kept)
     return kept
 
 

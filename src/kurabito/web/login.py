@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
 from kurabito.access import SESSION_COOKIE, LoginLimit, Passwords, Sessions
 from kurabito.access.sessions import LIFETIME
+from kurabito.site.addresses import one_client
 from kurabito.web.forms import fields_of
 from kurabito.web.pages import Pages, client_of, principal_of
 
@@ -57,13 +57,12 @@ class Entrance:
         self._limit = limit
 
     async def by_link(self, request: Request, link: str, following: str) -> Response:
-        return await self._attempt(request, following, lambda: self._sessions.redeem(link), "login.dead_link")
-
-    async def by_password(self, request: Request, password: str, following: str) -> Response:
-        async def begin() -> str | None:
-            return await self._sessions.open() if await self._passwords.fits(password) else None
-
-        return await self._attempt(request, following, begin, "login.wrong")
+        # A dead link is no guess: nobody guesses 256 bits, and any page on the web can have a browser ask for one.
+        token = await self._sessions.redeem(link)
+        if token is None:
+            problem = self._pages.words(request).say("login.dead_link")
+            return await self.form(request, following, status=401, problem=problem)
+        return self._welcome(request, following, token)
 
     async def form(
         self,
@@ -86,10 +85,8 @@ class Entrance:
             has_password=has_password,
         )
 
-    async def _attempt(
-        self, request: Request, following: str, begin: Callable[[], Awaitable[str | None]], problem: str
-    ) -> Response:
-        client, words = client_of(request), self._pages.words(request)
+    async def by_password(self, request: Request, password: str, following: str) -> Response:
+        client, words = one_client(client_of(request)), self._pages.words(request)
         if wait := math.ceil(self._limit.wait(client)):
             return await self.form(
                 request,
@@ -100,11 +97,10 @@ class Entrance:
             )
         # Counted before it is known to be wrong: many guesses sent at once must not all find the counter at rest.
         self._limit.failed(client)
-        token = await begin()
-        if token is None:
-            return await self.form(request, following, status=401, problem=words.say(problem))
+        if not await self._passwords.fits(password):
+            return await self.form(request, following, status=401, problem=words.say("login.wrong"))
         self._limit.succeeded(client)
-        return self._welcome(request, following, token)
+        return self._welcome(request, following, await self._sessions.open())
 
     def _welcome(self, request: Request, following: str, token: str) -> Response:
         answer = self._pages.go(following)

@@ -24,7 +24,7 @@ PASSWORD = "correct horse battery"
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
     """Everything that is logged, at the most talkative level."""
-    names = ("kurabito", "uvicorn")
+    names = ("kurabito", "uvicorn", "asyncio")
     before = {name: (logging.getLogger(name).level, logging.getLogger(name).propagate) for name in names}
     stream = io.StringIO()
     logs.configure(format="json", level="debug", stream=stream)

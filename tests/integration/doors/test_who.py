@@ -57,6 +57,8 @@ CLOSED = """
 async def test_everything_else_is_closed_to_strangers(house: House, headers: dict[str, str]) -> None:
     async with house.browser(**headers) as browser:
         for line in CLOSED.strip().splitlines():
+            # Wrong keys in a row would have to wait.
+            house.clock.advance(3601)
             answer = await browser.request(*line.split())
             assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "X-Api-Key"), line
             assert "HEAD" in line or answer.json()["error"]["code"] == "not_authenticated"
@@ -173,3 +175,17 @@ async def test_nobody_speaks_websocket_here(house: House) -> None:
     doors = Doors(silence, keys=house.keys, sessions=house.sessions, listens_on="127.0.0.1")
     await doors({"type": "websocket", "path": "/health", "headers": []}, silence, send)
     assert said == [{"type": "websocket.close", "code": 1008}]
+
+
+async def test_wrong_keys_in_a_row_have_to_wait_longer_each_time(house: House) -> None:
+    good = await house.key("read")
+    async with house.browser() as browser:
+        waits = []
+        for number in range(9):
+            refused = await browser.get("/api/v1/asking", headers={"X-Api-Key": f"wrong {number}"})
+            waits.append(int(refused.headers.get("retry-after", "0")))
+            house.clock.advance(waits[-1] if refused.status_code == 429 else 0)
+        assert waits == [0, 0, 0, 0, 0, 1, 0, 2, 0]
+        assert (await browser.get("/api/v1/asking", headers={"X-Api-Key": "wrong"})).status_code == 429
+        # A key that was made here cannot be guessed, so its owner does not wait for the mistakes of others.
+        assert (await browser.get("/api/v1/asking", headers={"X-Api-Key": good})).status_code == 200

@@ -37,6 +37,8 @@ class Commands:
 
     def __init__(self, state: Path, logs: Path) -> None:
         self.state = state
+        self.descriptors: int | None = None
+        """How many file descriptors a command that is started may have; None: as many as we."""
         self._logs = logs
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -56,7 +58,7 @@ class Commands:
         log = self._logs / f"{len(list(self._logs.iterdir()))}.log"
         with log.open("wb") as stream:
             process = subprocess.Popen(
-                [*KURABITO, *arguments],
+                [*self._few_descriptors(), *KURABITO, *arguments],
                 env=self._environment(environment),
                 stdout=subprocess.PIPE,
                 stderr=stream,
@@ -78,6 +80,9 @@ class Commands:
                 pytest.fail(f"serve said {listens} and then: {log.read_text()}")
             yield Served(process, listens[3], process.stdout.readline().removeprefix("Log in with ").strip(), log)
 
+    def _few_descriptors(self) -> list[str]:
+        return [] if self.descriptors is None else ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(self.descriptors)]
+
     def _environment(self, further: dict[str, str]) -> dict[str, str]:
         # No test asks the world outside: nobody listens there.
         nowhere = {"KURABITO_BGM_URL": "http://127.0.0.1:9"}
@@ -88,6 +93,14 @@ class Commands:
 def commands(tmp_path: Path) -> Commands:
     (tmp_path / "logs").mkdir()
     return Commands(tmp_path / "state", tmp_path / "logs")
+
+
+@pytest.fixture(scope="module")
+def shared_commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    """Commands for a process that several tests share."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "logs").mkdir()
+    return Commands(folder / "state", folder / "logs")
 
 
 @pytest.fixture

@@ -17,16 +17,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito import logs
-from kurabito.access import SESSION_COOKIE, Keys, Principal, Sessions
+from kurabito.access import SESSION_COOKIE, Keys, LoginLimit, Principal, Sessions
 from kurabito.api.doors.answers import Answer
 from kurabito.api.doors.bodies import Body, BodyLimit
-from kurabito.api.doors.client import Client, client_of, networks
+from kurabito.api.doors.client import Client, client_of
 from kurabito.api.doors.hosts import Hosts
 from kurabito.api.doors.origins import refuse_foreign
 from kurabito.api.doors.rights import greets, is_page, is_static, needed
 from kurabito.api.errors import answer_to
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import NotAuthenticated, ScopeMissing
+from kurabito.errors import GuessedTooOften, NotAuthenticated, ScopeMissing
+from kurabito.site.addresses import networks, one_client
 
 __all__ = ["BodyLimit", "Doors"]
 
@@ -34,6 +35,8 @@ log = logs.get_logger(__name__)
 
 _USUAL_BODY: Final = BodyLimit()
 _POLICY_VIOLATION: Final = 1008
+_LONGEST_METHOD: Final = 20
+_LONGEST_PATH: Final = 200
 
 
 class Doors:
@@ -65,6 +68,8 @@ class Doors:
         self._base_path = base_path
         self._bodies = dict(bodies or {})
         self._clock = clock or SystemClock()
+        self._key_limit = LoginLimit(self._clock)
+        self._flood = logs.Flood()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -85,7 +90,7 @@ class Doors:
             self._hosts.check(client.host)
             refuse_foreign(scope["method"], Headers(scope=scope), client.host)
             body.check()
-            principal = await self._admit(scope, path)
+            principal = await self._admit(scope, path, client)
             await self._site(self._seen(scope, client, path, principal), body.receive, answer.send)
             if body.refusal is not None:
                 # Whatever the site made of it.
@@ -95,13 +100,26 @@ class Doors:
                 raise
             why = body.refusal or error
             refusal = self._refusal(why, scope, path)
-            told = {"method": scope["method"], "path": quote(path), "client": client.address}
-            log.info("refused", why=type(why).__name__, status=refusal.status_code, **told)
+            self._tell(why, refusal, scope, path, client)
             await answer.refuse(refusal)
 
-    async def _admit(self, scope: Scope, path: str) -> Principal | None:
+    def _tell(self, why: Exception, refusal: Response, scope: Scope, path: str, client: Client) -> None:
+        # A stranger can be refused as often as they like.
+        if (left_out := self._flood.admits(type(why).__name__)) is None:
+            return
+        told = {"method": scope["method"][:_LONGEST_METHOD], "path": quote(path)[:_LONGEST_PATH]}
+        log.info(
+            "refused",
+            why=type(why).__name__,
+            status=refusal.status_code,
+            client=client.address,
+            left_out=left_out,
+            **told,
+        )
+
+    async def _admit(self, scope: Scope, path: str, client: Client) -> Principal | None:
         right = needed(scope["method"], path)
-        principal = await self._who(Headers(scope=scope)) if greets(path) else None
+        principal = await self._who(Headers(scope=scope), client) if greets(path) else None
         if right is None:
             return principal
         if principal is None:
@@ -110,12 +128,23 @@ class Doors:
             raise ScopeMissing(f"{principal.name!r} may not do this: it takes a key with the scope {right}")
         return principal
 
-    async def _who(self, headers: Headers) -> Principal | None:
+    async def _who(self, headers: Headers, client: Client) -> Principal | None:
         if (secret := headers.get("x-api-key")) is not None:
             # A wrong key is refused even when a session would do: whoever sends one means it.
-            return await self._keys.holder(_text(secret))
+            return await self._holder(_text(secret), one_client(client.address))
         token = _session_token(headers.get("cookie", ""))
         return None if token is None else await self._sessions.holder(token)
+
+    async def _holder(self, secret: str, guesser: str) -> Principal | None:
+        # A key that cannot be guessed is let in all the same: other programs of this machine share its address, and one
+        # with a wrong key must not lock out the rest.
+        wait = self._key_limit.wait(guesser)
+        principal = await self._keys.holder(secret, may_guess=not wait)
+        if principal is None and wait:
+            raise GuessedTooOften(wait)
+        if principal is None:
+            self._key_limit.failed(guesser)
+        return principal
 
     def _seen(self, scope: Scope, client: Client, path: str, principal: Principal | None) -> Scope:
         """The request as the client made it, whatever proxies did to it on the way."""

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
 from kurabito.clock import SECOND, Clock
-from kurabito.errors import BodyTooSlow, KurabitoError, PayloadTooLarge
+from kurabito.errors import BodyCutShort, BodyTooSlow, KurabitoError, PayloadTooLarge
 
 _LINGER: Final = 2.0
 
@@ -80,6 +80,8 @@ class Body:
         return message
 
     def _problem_with(self, message: Message | None) -> KurabitoError | None:
+        if message is not None and message["type"] == "http.disconnect" and not self.is_whole:
+            return BodyCutShort("the client left before the whole body had arrived")
         if message is None:
             seconds = f"{self._limit.seconds:g} s"
             return BodyTooSlow(f"the body did not arrive within {seconds}; send it again, over a better connection")

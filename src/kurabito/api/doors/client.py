@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+from kurabito.site.addresses import Network, is_among, parse_address
 
 
 class Client(NamedTuple):
@@ -22,16 +20,11 @@ class Client(NamedTuple):
     """What the client believes to talk to, with its port."""
 
 
-def networks(proxies: Iterable[str]) -> tuple[Network, ...]:
-    """The proxies of the settings as networks."""
-    return tuple(ipaddress.ip_network(proxy, strict=False) for proxy in proxies)
-
-
 def client_of(scope: Scope, trusted: Sequence[Network]) -> Client:
     """The client of a request. What a proxy says about it is believed only if we trust the proxy."""
     headers = Headers(scope=scope)
     peer = scope["client"][0] if scope.get("client") else ""
-    if not _is_among(_address(peer), trusted):
+    if not is_among(parse_address(peer), trusted):
         return Client(peer, scope["scheme"], headers.get("host", ""))
     scheme = _last(headers, "x-forwarded-proto").lower() or scope["scheme"]
     host = _last(headers, "x-forwarded-host") or headers.get("host", "")
@@ -41,10 +34,10 @@ def client_of(scope: Scope, trusted: Sequence[Network]) -> Client:
 def _before_proxies(headers: Headers, peer: str, trusted: Sequence[Network]) -> str:
     # From the end, as each proxy appends whom it heard: what stands before the last stranger, that one may have invented.
     for hop in reversed(",".join(headers.getlist("x-forwarded-for")).split(",")):
-        address = _address(hop.strip())
+        address = parse_address(hop.strip())
         if address is None:
             return peer
-        if not _is_among(address, trusted):
+        if not is_among(address, trusted):
             return str(address)
     return peer
 
@@ -52,16 +45,3 @@ def _before_proxies(headers: Headers, peer: str, trusted: Sequence[Network]) -> 
 def _last(headers: Headers, name: str) -> str:
     """What the nearest proxy said: the last value, of the last header of that name."""
     return ",".join(headers.getlist(name)).rpartition(",")[2].strip()
-
-
-def _address(text: str) -> Address | None:
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return None
-    # A socket that listens for both families shows IPv4 clients like this.
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def _is_among(address: Address | None, trusted: Sequence[Network]) -> bool:
-    return address is not None and any(address in network for network in trusted)

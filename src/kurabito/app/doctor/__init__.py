@@ -21,6 +21,8 @@ CHECKS: Final[dict[str, Check]] = {
     "disk space": machine.disk_space,
     "clock": machine.clock,
     "port": machine.port,
+    "API key": machine.api_key,
+    "secrets": machine.secret_files,
     "file system": stores.file_system,
     "database": stores.opens,
     "integrity": stores.integrity,

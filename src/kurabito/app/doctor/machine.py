@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.app.doctor.findings import Finding, broken, ok, warning
-from kurabito.app.listening import listen
+from kurabito.app.listening import is_loopback, listen, weakness_of_key
 from kurabito.app.state import holder_of
 from kurabito.clock import SECOND, SystemClock, to_datetime
 from kurabito.errors import ConfigError
-from kurabito.settings import Settings
+from kurabito.settings import Settings, explain
 
 _MB: Final = 1_000_000
 _TOO_LITTLE: Final = 100 * _MB
@@ -23,6 +23,8 @@ _LITTLE: Final = 1_000 * _MB
 # No certificate is valid and no schedule makes sense on a machine whose clock was never set.
 _YEAR_2020: Final = 1_577_836_800 * SECOND
 _PATIENCE: Final = 3.0
+# URLs of proxies and databases may have a password in them.
+_SECRETS: Final = frozenset({"api_key", "tmdb_key", "proxy", "database"})
 
 
 def state_folder(settings: Settings) -> Finding:
@@ -86,6 +88,25 @@ def port(settings: Settings) -> Finding:
         release = _who_answers(settings.host, settings.port)
         return ok(f"Kurabito {release} answers on {place}") if release else broken(str(problem))
     return ok(f"{place} is free")
+
+
+def api_key(settings: Settings) -> Finding | None:
+    """The key of the settings cannot be guessed."""
+    if (problem := weakness_of_key(settings)) is None:
+        return None
+    remedy = "use `kurabito key create` instead, or a key of 32 random characters"
+    return warning(problem, remedy) if is_loopback(settings.host) else broken(problem, remedy)
+
+
+def secret_files(settings: Settings) -> Finding | None:
+    """Files with passwords and keys are this user's alone."""
+    files = {Path(each.origin): each.name for each in explain(settings) if each.name in _SECRETS}
+    if settings.password_file is not None:
+        files[settings.password_file] = "the password"
+    for file, what in files.items():
+        if file.is_absolute() and file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+            return warning(f"other users may read {what} in {file}", f"chmod 600 {file}")
+    return None
 
 
 def _who_answers(host: str, number: int) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import httpx2
 
 from kurabito.errors import ConfigError, DownloaderUnavailable
-from kurabito.http.shown import shown
+from kurabito.http.shown import bare
 
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _TIMEOUT: Final = httpx2.Timeout(15.0, connect=5.0)
@@ -21,7 +21,7 @@ class Calls:
     def __init__(self, program: str, url: str, tls: ssl.SSLContext | bool = True) -> None:
         parsed = _parsed(url)
         self._program = program
-        self.url: Final = shown(parsed).rstrip("/")
+        self.url: Final = bare(parsed).rstrip("/")
         self.is_on_this_machine: Final = parsed.host in _THIS_MACHINE
         self._http = httpx2.AsyncClient(
             base_url=self.url, timeout=_TIMEOUT, verify=tls, trust_env=False, follow_redirects=False
