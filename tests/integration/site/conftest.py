@@ -100,6 +100,13 @@ class Site:
             await self.arrived.wait_for(lambda: len(self.seen) >= count)
 
 
+class StillServer(Server):
+    """A server whose connections are looked at only when a test passes time."""
+
+    async def main_loop(self) -> None:
+        await self._told_to_stop.wait()
+
+
 class Serving:
     """A server that runs, and ways to it."""
 
@@ -171,14 +178,17 @@ Serve = Callable[..., AbstractAsyncContextManager[Serving]]
 
 @pytest.fixture
 def serve() -> Serve:
-    """Starts a server with these limits."""
+    """Starts a server with these limits; unless it `ticks`, the test passes its time."""
 
     @asynccontextmanager
-    async def start(kind: type[socket.socket] = socket.socket, **given: Any) -> AsyncIterator[Serving]:
+    async def start(
+        kind: type[socket.socket] = socket.socket, *, ticks: bool = False, **given: Any
+    ) -> AsyncIterator[Serving]:
         limits = ConnectionLimits(**{"most": 16, "per_address": 8, **given})
         started, site = asyncio.Event(), Site()
         with listen("127.0.0.1", 0) as listener:
-            server = Server(site, limits, on_started=started.set, on_stopping=site.release.set)
+            made = Server if ticks else StillServer
+            server = made(site, limits, on_started=started.set, on_stopping=site.release.set)
             running = asyncio.create_task(server.serve(sockets=[_own(listener, kind)]))
             await started.wait()
             serving = Serving(server, site, listener.getsockname()[1])

@@ -34,7 +34,7 @@ async def test_a_head_that_does_not_end_is_refused(serve: Serve) -> None:
 
 
 async def test_each_byte_that_comes_does_not_give_more_time(serve: Serve) -> None:
-    async with serve(header_seconds=0.5) as serving:
+    async with serve(ticks=True, header_seconds=0.5) as serving:
         (line,) = await serving.half_sent(1)
 
         async def drip() -> None:
