@@ -5,8 +5,8 @@ set -euo pipefail
 python=$1
 
 # Debian packages that the tests need, by name: the browser of the page's tests, and the programs that the downloader's
-# clients speak to. PostgreSQL comes as a wheel.
-packages=(chromium qbittorrent-nox transmission-daemon aria2)
+# clients speak to; a pool of disks, and a file system whose files can share blocks. PostgreSQL comes as a wheel.
+packages=(chromium qbittorrent-nox transmission-daemon aria2 mergerfs btrfs-progs)
 
 missing=()
 for package in "${packages[@]}"; do

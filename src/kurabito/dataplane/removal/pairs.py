@@ -59,8 +59,12 @@ class Pair:
             raise Refused(ErrorCode.KEPT_MISSING, "the kept copy went in the same moment, so this one stays")
         if now.file == self.source_seen.file:
             raise Refused(ErrorCode.SAME_FILE, "the kept copy became another name of this file, so this one stays")
-        if not self.kept_seen.is_same_content(now):
-            raise Refused(ErrorCode.KEPT_CHANGED, "the kept copy changed in the same moment, so this one stays")
+        if now != self.kept_seen:
+            # A pool may show a file from memory that is gone. But what is done to a file changes its ctime, seen from anywhere.
+            raise Refused(
+                ErrorCode.KEPT_CHANGED,
+                "the kept copy changed in the same moment, or is this very file seen through another mount; this one stays",
+            )
 
 
 def open_pair(roots: OpenRoots[K], source: FileRef, kept: FileRef) -> Pair:

@@ -17,6 +17,7 @@ from typing import Final, Generic, Self, TypeVar
 
 from kurabito.dataplane.names import as_name
 from kurabito.dataplane.paths import Root, check_relative
+from kurabito.dataplane.removal.syscalls import links_and_ctime
 from kurabito.errors import DiskError, RootUnavailable
 from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import TRASH_FOLDER
@@ -97,19 +98,19 @@ class FileRef:
     def find(self) -> FileStamp | None:
         """The regular file that is here for everybody who comes by its path from the root; None when there is none.
 
-        The folder that is held open may lie elsewhere by now, or the root be another disk. The file is opened, because a
-        share may answer a mere look from memory.
+        The folder that is held open may lie elsewhere by now, or the root be another disk. The file is opened and its times
+        are asked of its file system, because a pool or a share may answer a mere look from memory.
         """
         try:
             with Root(self.root) as root:
                 fd = os.open(self.name, _FILE, dir_fd=root.open_folder(list(self.folders)))
                 try:
-                    found = os.fstat(fd)
+                    found, (_, ctime_ns) = os.fstat(fd), links_and_ctime(fd)
                 finally:
                     os.close(fd)
         except (OSError, RootUnavailable):
             return None
-        return FileStamp.of(found) if S_ISREG(found.st_mode) else None
+        return replace(FileStamp.of(found), ctime_ns=ctime_ns) if S_ISREG(found.st_mode) else None
 
     def open(self) -> int:
         """A descriptor for reading; raises OSError, for a link too."""
