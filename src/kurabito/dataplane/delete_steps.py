@@ -106,14 +106,14 @@ class Taking:
         pair = self._open(roots)
         try:
             pair.compare(self._job.check)
+            if self._job.dry_run:
+                self._job.write(lambda conn: log.note(conn, self._intent, LogState.CHECKED))
+            else:
+                self._act(roots, pair)
         except Refused as refused:
             if refused.error_code is ErrorCode.CONTENT_DIFFERS:
                 self._have_read_again(pair)
             raise
-        if self._job.dry_run:
-            self._job.write(lambda conn: log.note(conn, self._intent, LogState.CHECKED))
-        else:
-            self._act(roots, pair)
 
     def _open(self, roots: OpenRoots[int]) -> Pair:
         step = self._step

@@ -38,7 +38,7 @@ JOBS: Final = LeaseSpec(
     table="jobs",
     key="id",
     running="running",
-    claimable="status = 'pending'",
+    claimable=f"status = 'pending' AND {JOB_MAY_RUN}",
     order="created_at, id",
     stale_becomes="'retryable'",
     recovery_error=_lost,
@@ -69,6 +69,6 @@ def first_of(kinds: tuple[JobKind, ...], dialect: Dialect) -> str:
     listed = ", ".join(f"'{kind}'" for kind in kinds)
     locked = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
     return (
-        f"SELECT id FROM jobs WHERE status = 'pending' AND kind IN ({listed}) AND {JOB_MAY_RUN} "
+        f"SELECT id FROM jobs WHERE {JOBS.claimable} AND kind IN ({listed}) "
         f"ORDER BY created_at, id LIMIT :limit{locked}"
     )
