@@ -10,16 +10,11 @@ from kurabito.dataplane.digest import Reader
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.removal import sidecar
-from kurabito.dataplane.removal.moves import (
-    discard,
-    forget_probe,
-    move_to_trash,
-    put_back,
-    replace_by_link,
-    settle_link,
-)
+from kurabito.dataplane.removal.moves import move_to_trash, put_back
+from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.places import FileRef, OpenRoots, Refused
+from kurabito.dataplane.removal.replacing import discard, replace_by_link, settle_link
 from kurabito.dataplane.removal.sharing import share_blocks
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.errors import PathEscapes, RootUnavailable
@@ -192,7 +187,7 @@ class Taking:
         try:
             match self._mode:
                 case DeleteMode.TRASH:
-                    forget_probe(aside)
+                    settle_leftovers(aside, source)
                     if aside.look() is not None and not put_back(aside, source):
                         return False
                     sidecar.remove(aside)

@@ -9,9 +9,11 @@ from kurabito.dataplane.delete_log import Abandoned, Entry, Intent
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.removal import sidecar
-from kurabito.dataplane.removal.moves import destroy, discard, forget_probe, put_back, settle_link
+from kurabito.dataplane.removal.moves import put_back
+from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, Refused
+from kurabito.dataplane.removal.replacing import destroy, discard, settle_link
 from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.codes import ErrorCode
@@ -147,7 +149,7 @@ def _settle(job: HeldJob, roots: OpenRoots[int], begun: Abandoned) -> None:
 
 
 def _settle_trash(job: HeldJob, begun: Abandoned, trashed: FileRef, target: FileRef) -> bool:
-    forget_probe(trashed)
+    settle_leftovers(trashed, target)
     if trashed.look() is not None and not put_back(trashed, target):
         job.write(lambda conn: log.stays_in_trash(conn, begun.id))
         return True
@@ -200,6 +202,7 @@ def _kept_of(roots: OpenRoots[int], begun: Abandoned) -> FileRef | None:
 
 def _bring_back(trashed: FileRef, target: FileRef) -> FileStamp | None:
     """Put back what was about to be, unless that had been done before a crash; None when another file is there."""
+    settle_leftovers(trashed, target)
     if trashed.look() is not None and not put_back(trashed, target):
         return None
     sidecar.remove(trashed)

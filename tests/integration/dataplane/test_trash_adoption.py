@@ -14,7 +14,7 @@ import pytest
 from kurabito.clock import from_datetime
 from kurabito.dataplane.delete import delete
 from kurabito.dataplane.hash_job import HashFiles
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import Executor, JobLine
 from kurabito.dataplane.scan import Scanner
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -29,7 +29,11 @@ ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUE
 
 
 def work(shelf: Shelf) -> None:
-    executors = {JobKind.SCAN: Scanner(shelf.folder / "state"), JobKind.HASH: HashFiles(), JobKind.DELETE: delete}
+    executors: dict[JobKind, Executor] = {
+        JobKind.SCAN: Scanner(shelf.folder / "state"),
+        JobKind.HASH: HashFiles(),
+        JobKind.DELETE: delete,
+    }
     assert JobLine(shelf.plane, executors, name="plane", heartbeat=60.0).work()
 
 

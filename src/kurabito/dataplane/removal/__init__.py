@@ -7,7 +7,9 @@ syscalls.py   what the operating system can do and Python does not offer: move w
 places.py     names of files, held by the folders that they are in
 pairs.py      the file that goes and the copy that stays, compared
 aliases.py    one file that is seen through two mounts is no copy of itself
-moves.py      into the trash and back, for good, and replaced by a link
+own_names.py  names of our own beside a file in the trash
+moves.py      into the trash and back
+replacing.py  replaced by a link, and removed for good
 sharing.py    two files that share their blocks
 sidecar.py    what lies beside a file in the trash and says where it came from
 

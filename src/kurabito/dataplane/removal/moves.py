@@ -1,4 +1,4 @@
-"""What is done to the disk: into the trash and back, removed for good, replaced by a link.
+"""Into the trash, and back.
 
 Every function leaves each content under some name at every moment, so that a crash between any two lines loses nothing; and
 none ever takes the place of a file that was laid where it is about to put one.
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from kurabito.dataplane.removal import aliases, syscalls
+from kurabito.dataplane.removal.own_names import drop_name, own_name, unlink
 from kurabito.dataplane.removal.pairs import Pair
 from kurabito.dataplane.removal.places import FileRef, FileStamp, Refused, Stranded, sync
 from kurabito.protocol.codes import ErrorCode
@@ -23,12 +24,10 @@ from kurabito.protocol.codes import ErrorCode
 Check = Callable[[], None]
 """Called before a move is undone: raises when that is for another to do by now."""
 
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_NO_LINKS: Final = frozenset(
+NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+NO_LINKS: Final = frozenset(
     {errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EINVAL}
 )
-_BLOCK: Final = 1 << 20
-_PROBE: Final = ".probe"
 
 
 def move_to_trash(pair: Pair, trash: FileRef, is_ours: Check = lambda: None) -> FileStamp:
@@ -72,94 +71,19 @@ def put_back(trash: FileRef, target: FileRef) -> bool:
         except FileExistsError:
             return False
         except OSError as problem:
-            if problem.errno not in _NO_LINKS:
+            if problem.errno not in NO_LINKS:
                 raise
             return _rename_back(trash, target)
     sync(target)
-    os.unlink(trash.name, dir_fd=trash.folder)
+    drop_name(trash, target)
     sync(trash)
     return True
-
-
-def replace_by_link(pair: Pair, aside: FileRef) -> FileStamp:
-    """Have the name of a file lead to the kept one; what it leads to now.
-
-    The link is made aside, and the two names are swapped in one step, so that at no moment anything is missing; what the name
-    led to before is looked at, and only then removed.
-    """
-    pair.look_again()
-    if pair.source_seen.device != pair.kept_seen.device:
-        raise Refused(ErrorCode.OTHER_FILE_SYSTEM, "a hard link cannot lead to another file system; use the trash")
-    _link_aside(pair, aside)
-    try:
-        made = aside.look()
-        if made is None or made.file != pair.kept_seen.file:
-            raise Refused(ErrorCode.KEPT_CHANGED, "another file was laid in the kept copy's place a moment ago")
-        syscalls.swap((aside.folder, aside.name), (pair.source.folder, pair.source.name))
-    except OSError as problem:
-        _unlink(aside)
-        if problem.errno not in syscalls.UNSUPPORTED:
-            raise
-        raise Refused(
-            ErrorCode.LINK_UNSUPPORTED, "this file system cannot swap two names in one step; use the trash"
-        ) from None
-    except Refused:
-        _unlink(aside)
-        raise
-    return _after_swap(pair, aside, made)
-
-
-def destroy(pair: Pair) -> None:
-    """Remove a file of the trash for good; its copy is seen right before, and right after, and if it is gone then the content
-    is written back from what is still open."""
-    pair.look_again()
-    _unlink(pair.source)
-    try:
-        pair.check_kept()
-    except Refused:
-        _write_back(pair)
-        raise
-    sync(pair.source)
-
-
-def settle_link(
-    pair_of: Callable[[FileRef, FileRef], Pair], aside: FileRef, source: FileRef, kept: FileRef | None
-) -> None:
-    """Finish or undo a replacement that was begun.
-
-    Raises Refused when what lies aside is not what the name leads to now: then it has to stay.
-    """
-    lying, there, staying = aside.look(), source.look(), None if kept is None else kept.look()
-    if lying is None:
-        return
-    if there is None:
-        # Only a keeper who looks for a file that is gone needs it.
-        put_back(aside, source)
-    elif lying.file == there.file or (staying is not None and lying.file == staying.file):
-        _unlink(aside)
-        sync(aside)
-    else:
-        left = pair_of(aside, source)
-        left.compare()
-        destroy(left)
-
-
-def discard(aside: FileRef, target: FileRef) -> None:
-    """Take away a copy that was made aside and never got into its place."""
-    if aside.look() is None:
-        return
-    if target.is_taken():
-        _unlink(aside)
-        sync(aside)
-    else:
-        put_back(aside, target)
 
 
 def _probe(pair: Pair, trash: FileRef) -> bool:
     """Look for aliases with what is put into the trash for a moment; whether files can be linked there."""
     before = syscalls.links_and_ctime(pair.kept_fd)
-    with _laid(pair.source, trash) as probe:
-        is_link = probe is trash
+    with _laid(pair.source, trash) as (probe, is_link):
         if is_link:
             aliases.refuse_touched(before, syscalls.links_and_ctime(pair.kept_fd))
         aliases.refuse_seen_elsewhere(pair, probe)
@@ -167,25 +91,18 @@ def _probe(pair: Pair, trash: FileRef) -> bool:
 
 
 @contextmanager
-def _laid(source: FileRef, trash: FileRef) -> Iterator[FileRef]:
-    """Another name of the file in the trash for a while; where there are no links, an empty file beside it."""
-    probe = trash
+def _laid(source: FileRef, trash: FileRef) -> Iterator[tuple[FileRef, bool]]:
+    """Another name of the file in the trash for a while, or an empty file where there are no links; and whether it is a link."""
+    if trash.is_taken():
+        raise Refused(ErrorCode.TARGET_EXISTS, f"{trash.shown} is there already")
+    probe = own_name(trash)
+    is_link = _link(source, probe)
+    if not is_link:
+        os.close(os.open(probe.name, NEW, 0o600, dir_fd=probe.folder))
     try:
-        if not _link(source, trash):
-            probe = trash.beside(_PROBE)
-            os.close(os.open(probe.name, _NEW, 0o600, dir_fd=probe.folder))
-    except FileExistsError:
-        raise Refused(ErrorCode.TARGET_EXISTS, f"{probe.shown} is there already") from None
-    try:
-        yield probe
+        yield probe, is_link
     finally:
-        _unlink(probe)
-
-
-def forget_probe(trash: FileRef) -> None:
-    """Take away what a crash left of looking for aliases where there are no links."""
-    if (probe := trash.beside(_PROBE)).is_taken():
-        _unlink(probe)
+        unlink(probe)
 
 
 def _link(source: FileRef, target: FileRef) -> bool:
@@ -194,7 +111,7 @@ def _link(source: FileRef, target: FileRef) -> bool:
     except FileExistsError:
         raise
     except OSError as problem:
-        if problem.errno in _NO_LINKS:
+        if problem.errno in NO_LINKS:
             return False
         raise
     return True
@@ -236,66 +153,3 @@ def _no_safe_move() -> Refused:
         "this file system can neither link files nor move them without replacing others, so nothing is moved here; "
         "move the file by hand",
     )
-
-
-def _link_aside(pair: Pair, aside: FileRef) -> None:
-    try:
-        os.link(pair.kept.name, aside.name, src_dir_fd=pair.kept.folder, dst_dir_fd=aside.folder, follow_symlinks=False)
-    except OSError as problem:
-        if problem.errno == errno.EXDEV:
-            raise Refused(
-                ErrorCode.OTHER_FILE_SYSTEM, "a hard link cannot lead to another mount; use the trash"
-            ) from None
-        if problem.errno in _NO_LINKS:
-            raise Refused(ErrorCode.LINK_UNSUPPORTED, f"no hard link can be made here: {problem.strerror}") from None
-        raise
-
-
-def _after_swap(pair: Pair, aside: FileRef, made: FileStamp) -> FileStamp:
-    """Remove what the name led to before, if that and the kept file are still what was compared; else swap back."""
-    was_ours = pair.source_seen.is_same_content(aside.look())
-    kept_is_whole = pair.kept_seen.is_same_content(FileStamp.of(os.fstat(pair.kept_fd)))
-    if not was_ours or not kept_is_whole:
-        syscalls.swap((aside.folder, aside.name), (pair.source.folder, pair.source.name))
-        lying = aside.look()
-        if lying is not None and lying.file == made.file:
-            _unlink(aside)
-        raise Refused(ErrorCode.FILE_CHANGED, "one of the files changed in the last moment; scan and plan again")
-    sync(pair.source, aside)
-    _unlink(aside)
-    if not pair.kept_seen.is_same_content(FileStamp.of(os.fstat(pair.kept_fd))):
-        _copy(pair.source_fd, aside)
-        raise Stranded(
-            ErrorCode.KEPT_CHANGED,
-            f"the kept file was written to in the last moment; the content before is {aside.shown}",
-        )
-    sync(aside)
-    return made
-
-
-def _write_back(pair: Pair) -> None:
-    """Have a content under its name again whose last other copy went in the very moment in which it was removed."""
-    _copy(pair.source_fd, pair.source)
-
-
-def _copy(fd: int, target: FileRef) -> None:
-    like = os.fstat(fd)
-    copy = os.open(target.name, _NEW, 0o600, dir_fd=target.folder)
-    try:
-        offset = 0
-        while block := os.pread(fd, _BLOCK, offset):
-            with memoryview(block) as view:
-                written = 0
-                while written < len(block):
-                    written += os.write(copy, view[written:])
-            offset += len(block)
-        os.fchmod(copy, like.st_mode & 0o7777)
-        os.utime(copy, ns=(like.st_atime_ns, like.st_mtime_ns))
-        os.fsync(copy)
-    finally:
-        os.close(copy)
-    sync(target)
-
-
-def _unlink(file: FileRef) -> None:
-    os.unlink(file.name, dir_fd=file.folder)

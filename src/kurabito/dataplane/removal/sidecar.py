@@ -46,7 +46,9 @@ class Sidecar:
     plan_id: int | None
 
     def write(self, item: FileRef) -> None:
-        """Lay it beside the file, on the disk before the file is."""
+        """Lay it beside the file, on the disk before the file is. What lies there and can be read says the same, and stays."""
+        if Sidecar.read(item) is not None:
+            return
         about = {name: getattr(self, name) for name in self.__slots__}
         text = {"kurabito_trash": _FORMAT, **about, "content_hash": self.content_hash.hex()}
         beside = item.beside(ENDING)
