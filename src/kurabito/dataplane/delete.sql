@@ -67,7 +67,7 @@ WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_p
   AND mtime_ns = :mtime_ns AND hash_algorithm = :hash_algorithm AND content_hash = :content_hash;
 
 -- name: add_file
--- Nobody knew of it: its library was removed, and added again, while it was in the trash.
+-- The file is not known when its library was removed and added again while it was in the trash.
 INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, device, inode, needs_hash, created_at, updated_at)
 SELECT :library_id, :relative_path, :size_bytes, :mtime_ns, :device, :inode, 1, :now, :now
 WHERE NOT EXISTS (SELECT 1 FROM library_files WHERE library_id = :library_id AND relative_path = :relative_path);

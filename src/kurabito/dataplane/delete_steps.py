@@ -67,7 +67,7 @@ class Taking:
         try:
             source, aside = roots.begun(step.library_id, step.relative_path, step.trash_path)
         except (RootUnavailable, OSError) as problem:
-            # To refuse it now could leave a file in the trash that nobody knows of.
+            # To refuse it now could leave a file in the trash that no table knows of.
             raise JobFailed(
                 ErrorCode.ROOT_UNAVAILABLE, f"a step that was begun cannot be looked at: {problem}"
             ) from None

@@ -65,7 +65,7 @@ class FileStamp:
         return self.device, self.inode
 
     def is_same_content(self, other: FileStamp | None) -> bool:
-        """Whether this is the same file and nobody wrote to it. A rename or a link alone changes only the ctime."""
+        """Whether this is the same file, not written to since. A rename or a link alone changes only the ctime."""
         return other is not None and (self.file, self.size, self.mtime_ns) == (other.file, other.size, other.mtime_ns)
 
 

@@ -1,6 +1,6 @@
 """Two files that share their blocks: both stay what they are, with their names, times, owners and attributes.
 
-The kernel compares the two once more, block by block, while nobody can write to them, and only then has the one use the blocks
+The kernel compares the two once more, block by block, while neither can be written to, and only then has the one use the blocks
 of the other. Nothing is moved and nothing can be lost, so there is nothing to put back.
 """
 

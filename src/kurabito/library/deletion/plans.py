@@ -173,7 +173,7 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
 
 
 def _check_rules(conn: Connection, rules: KeepRules) -> None:
-    """Refuse rules that hold for nothing: a name that is not quite right protects nothing, and nobody would notice."""
+    """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
     queries = _SQL[conn.dialect]
     for preference in rules.keep:
         if preference.library_id is not None and conn.one(queries.library, {"id": preference.library_id}) is None:
