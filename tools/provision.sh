@@ -4,9 +4,13 @@ set -euo pipefail
 
 python=$1
 
-# Debian packages that the tests need, by name: the browser of the page's tests, and the programs that the downloader's
-# clients speak to; libatomic1 is for the driver of the browser. PostgreSQL comes as a wheel.
-packages=(chromium libatomic1 qbittorrent-nox transmission-daemon aria2)
+# Debian packages that the tests need, by name: the browser of the page's tests and what its driver links to, the programs that
+# the downloader's clients speak to, a pool of disks, and a file system whose files can share blocks. PostgreSQL comes as a wheel.
+packages=(
+    chromium libatomic1
+    qbittorrent-nox transmission-daemon aria2
+    mergerfs btrfs-progs
+)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -91,7 +91,9 @@ class Settings(BaseSettings):
     umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
         None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
     )
-    allow_delete: bool = Field(False, description="whether duplicates may be removed from the libraries at all")
+    allow_delete: bool = Field(
+        False, description="whether duplicates may be removed from the libraries at all, by any data plane"
+    )
     trash_days: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="how long the trash is kept before it is purged"
     )

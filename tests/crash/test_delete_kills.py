@@ -19,6 +19,7 @@ import pytest
 
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.library.deletion import policy
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash
@@ -94,8 +95,8 @@ class Collection:
 
     def contents(self) -> Counter[bytes]:
         """Each content with the number of files that hold it, in the library and in the trash."""
-        inodes = {path.stat().st_ino: path.read_bytes() for path in self.library.rglob("*") if path.is_file()}
-        return Counter(inodes.values())
+        files = [path for path in self.library.rglob("*") if path.is_file() and path.suffix != ".json"]
+        return Counter({path.stat().st_ino: path.read_bytes() for path in files}.values())
 
     def shown(self) -> dict[str, bytes]:
         """What a keeper sees, without the trash."""
@@ -108,7 +109,8 @@ class Collection:
         held = self.run("SELECT trash_path FROM trash_entries WHERE left_at IS NULL")
         trash = self.library / TRASH_FOLDER
         lying = {f"{TRASH_FOLDER}/{path.name}" for path in trash.iterdir()} if trash.exists() else set()
-        assert {path for (path,) in held} == lying
+        # Each has what tells of it beside it, and nothing else is left there.
+        assert {name for (path,) in held for name in (path, f"{path}.json")} == lying
         known = {name for (name,) in self.run("SELECT relative_path FROM library_files WHERE is_missing = 0")}
         assert known == self.shown().keys()
 
@@ -132,6 +134,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     (collection.library / LINK[1]).hardlink_to(collection.library / LINK[0])
     database = open_file(collection)
     migrate(database, PRODUCT)
+    database.write_blocking(lambda conn: policy.store(conn, allowed=True))
     database.close()
     collection.run("INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'l', '', 0, 0)")
     for name, content in collection.shown().items():

@@ -14,6 +14,7 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.library.deletion import policy
 from kurabito.protocol.rights import DATA_PLANE
 
 ADD_LIBRARY = (
@@ -64,6 +65,10 @@ class Shelf:
         assert row is not None
         return int(row[0])
 
+    def allow_delete(self, allowed: bool) -> None:
+        """Store what a control plane stores when it starts."""
+        self.database.write_blocking(lambda conn: policy.store(conn, allowed=allowed))
+
     def run(self, sql: str, **values: Any) -> int:
         return self.database.write_blocking(lambda conn: conn.run(sql, values))
 
@@ -88,6 +93,7 @@ def shelf(shelf_url: str, tmp_path: Path) -> Iterator[Shelf]:
         folder = tmp_path / f"library{number}"
         folder.mkdir()
         shelf.run(ADD_LIBRARY, id=number, name=f"library {number}", path=str(folder))
+    shelf.allow_delete(True)
     yield shelf
     plane.close()
     database.close()

@@ -50,6 +50,7 @@ class JobAnswer(BaseModel):
     updated_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    may_run: bool = Field(description="false for a job that removes files while `allow_delete` is off: it waits")
 
     @classmethod
     def of(cls, job: Job) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Final, Self
 
@@ -15,6 +16,13 @@ from kurabito.library.deletion.trash import Trash, TrashEntry
 _CURSOR: Final = "^[0-9]{1,18}-[0-9a-f]{32}$"
 
 
+class RefusalAnswer(BaseModel):
+    """Why a file was not put back."""
+
+    error_code: str = Field(description="stable; what an interface translates")
+    error_message: str
+
+
 class TrashAnswer(BaseModel):
     """A file in the trash. Times are UTC."""
 
@@ -25,6 +33,8 @@ class TrashAnswer(BaseModel):
     group_key: str
     trashed_at: datetime
     expires_at: datetime = Field(description="from then on it may be purged")
+    is_leaving: bool = Field(description="it was asked for, and is about to be put back")
+    refused: RefusalAnswer | None = Field(description="why it could not be put back when it was last asked for")
 
     @classmethod
     def of(cls, entry: TrashEntry) -> Self:
@@ -36,6 +46,8 @@ class TrashAnswer(BaseModel):
             group_key=str(entry.group_key),
             trashed_at=entry.trashed_at,
             expires_at=entry.expires_at,
+            is_leaving=entry.is_leaving,
+            refused=entry.refused and RefusalAnswer(**asdict(entry.refused)),
         )
 
 
@@ -67,7 +79,11 @@ def router(trash: Trash) -> APIRouter:
 
     @routes.post("/{entry_id}/restore", status_code=202, responses=documented(404, 409, 422))
     async def restore_trash(entry_id: Annotated[str, Path(max_length=100)]) -> RestoreAnswer:
-        """Have a file put back where it was; refused in the job when another one is there now."""
+        """Have a file put back where it was.
+
+        If that cannot be done, because another file is there now for example, the job fails with the reason, and the entry
+        stays in the trash and says it under `refused`.
+        """
         return RestoreAnswer(job_id=await trash.restore(entry_id))
 
     return routes

@@ -25,6 +25,7 @@ from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
 from kurabito.downloads.wire import RemoteDownloaders
 from kurabito.http import Outbound
+from kurabito.library.deletion import policy
 from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
 from kurabito.maintenance.wal_watch import WalWatch
@@ -90,6 +91,7 @@ async def serve(
         ):
             # Not memory://, so it is one with a database, which everything else shares.
             queue = cast("SqlQueue", opened)
+            await queue.database.write(partial(policy.store, allowed=settings.allow_delete))
             await meter.take_stock(queue)
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())

@@ -28,7 +28,8 @@ def dedupe(
     """Find files of equal content. The second run reads only what changed since the first.
 
     With `--delete` one copy of each group stays: of the path that you gave first, and of those the oldest. Every other one is
-    compared with it byte for byte and moved to `.kurabito-trash` on its own file system, from where you can move it back.
+    compared with it byte for byte and moved to `.kurabito-trash` on its own file system, from where you can move it back. A
+    file stays when its copy goes meanwhile, or is the same file seen through a pool over its disk.
 
     The exit code is 0 when it is done, 1 when it could not be done, 2 for a command line that was not understood, and 3 when
     it is done but for some files that could not be read, or were not removed.

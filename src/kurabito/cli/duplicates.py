@@ -157,7 +157,8 @@ def _delete(groups: Sequence[Group], asked: Asked) -> bool:
     """Show what would go, ask, and do it; false when some copies could not be removed."""
     from datetime import datetime
 
-    from kurabito.dataplane.dedupe_delete import RemovalRefused, Trash, plan
+    from kurabito.dataplane.dedupe_delete import Trash, plan
+    from kurabito.dataplane.removal.places import Refused
 
     removals = list(plan(groups))
     count, freed = sum(len(removal.surplus) for removal in removals), sum(removal.freed for removal in removals)
@@ -177,7 +178,7 @@ def _delete(groups: Sequence[Group], asked: Asked) -> bool:
         for file in removal.surplus:
             try:
                 trash.take(file, removal.kept)
-            except RemovalRefused as problem:
+            except Refused as problem:
                 refused += 1
                 sys.stderr.write(f"{readable(str(problem))}\n")
     for folder, files in trash.folders.items():

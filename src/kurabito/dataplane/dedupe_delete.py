@@ -6,31 +6,22 @@ moves it back; who wants the room removes the folder.
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from kurabito.dataplane.dedupe import Group
 from kurabito.dataplane.dedupe_found import File, path_of
-from kurabito.dataplane.names import as_name
-from kurabito.dataplane.paths import Root, check_relative
+from kurabito.dataplane.paths import check_relative
+from kurabito.dataplane.removal.moves import move_to_trash
+from kurabito.dataplane.removal.pairs import Pair, open_pair
+from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, Refused, Stranded
 from kurabito.dataplane.walk import Entry, signed
 from kurabito.errors import DiskError
+from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import TRASH_FOLDER
-
-_BUFFER: Final = 1 << 20
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class RemovalRefused(DiskError):
-    """A copy stays where it is, because removing it would not be safe."""
-
-    code = "removal_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +40,14 @@ class Removal:
 def plan(groups: Iterable[Group]) -> Iterator[Removal]:
     """Which copy of each group stays: of the path that was given first, and of those the oldest.
 
-    Further names of the copy that stays take no room, and stay too.
+    Further names of the copy that stays take no room, and stay too. What lies in a trash is neither kept nor removed.
     """
     for group in groups:
-        kept = min(group.files, key=_preference)
-        surplus = tuple(file for file in group.files if file[1][3:] != kept[1][3:])
+        files = [file for file in group.files if not _is_in_trash(file)]
+        if not files:
+            continue
+        kept = min(files, key=_preference)
+        surplus = tuple(file for file in files if file[1][3:] != kept[1][3:])
         if surplus:
             yield Removal(group.size, kept, surplus)
 
@@ -63,6 +57,11 @@ def _preference(file: File) -> tuple[int, int, str]:
     return place.rank(entry[0]), entry[2], path_of(file)
 
 
+def _is_in_trash(file: File) -> bool:
+    place, entry = file
+    return TRASH_FOLDER in place.real.split("/") or TRASH_FOLDER in entry[0].split("/")
+
+
 class Trash:
     """Moves copies into trash folders, one for each file system, all under the same new name."""
 
@@ -70,85 +69,58 @@ class Trash:
         self._name = f"{moment:%Y%m%d-%H%M%S}-{os.getpid()}"
         self.folders: dict[str, int] = {}
         """The folders that were used, and how many files went there."""
-        self._buffers = (memoryview(mmap.mmap(-1, _BUFFER)), memoryview(mmap.mmap(-1, _BUFFER)))
 
     def take(self, surplus: File, kept: File) -> None:
-        """Move a copy away, if it is one at this very moment; raises RemovalRefused, and the copy is where it was."""
+        """Move a copy away, if it is one at this very moment; raises Refused, and the copy is where it was."""
         path = path_of(surplus)
-        if surplus[1][3:] == kept[1][3:]:
-            raise RemovalRefused(f"{path} stays: it is {path_of(kept)} under another name")
-        with ExitStack() as opened:
-            try:
-                mine = opened.enter_context(Root(Path(surplus[0].folder)))
-                theirs = opened.enter_context(Root(Path(kept[0].folder)))
-                fd = _open(mine, surplus[1], opened)
-                other = _open(theirs, kept[1], opened)
-                self._compare(fd, other)
-                # Whoever wrote into one of them while they were compared has changed its time.
-                unchanged = _is(fd, surplus[1]) and _is(other, kept[1])
-                if not unchanged:
-                    raise RemovalRefused("one of the two changed meanwhile")
-                self._move(mine, surplus, opened)
-            except OSError as problem:
-                raise RemovalRefused(f"{path} stays: {problem.strerror}") from None
-            except DiskError as problem:
-                raise RemovalRefused(f"{path} stays: {problem}") from None
+        try:
+            with OpenRoots[str](Path) as roots:
+                self._take(roots, surplus, kept)
+        except Stranded as problem:
+            raise Refused(problem.error_code, f"{path}: {problem}") from None
+        except OSError as problem:
+            raise Refused(ErrorCode.DISK_FAILURE, f"{path} stays: {problem.strerror}") from None
+        except DiskError as problem:
+            raise Refused(ErrorCode.FILE_CHANGED, f"{path} stays: {problem}") from None
 
-    def _compare(self, fd: int, other: int) -> None:
-        one, two = self._buffers
-        offset = 0
-        while read := os.preadv(fd, (one,), offset):
-            if os.preadv(other, (two,), offset) != read or one[:read] != two[:read]:
-                raise RemovalRefused("its content is not that of the copy that would be kept")
-            offset += read
-        if os.preadv(other, (two,), offset):
-            raise RemovalRefused("its content is not that of the copy that would be kept")
-
-    def _move(self, root: Root, file: File, opened: ExitStack) -> None:
-        place, entry = file
-        *folders, name = check_relative(entry[0])
-        depth = _top_of_file_system(root, folders, entry)
-        trash = root.open_folder(folders[:depth])
-        for part in (TRASH_FOLDER, self._name, *folders[depth:]):
-            trash = _enter(trash, part, opened)
-        source = root.open_folder(folders)
-        os.rename(as_name(name), as_name(name), src_dir_fd=source, dst_dir_fd=trash)
-        moved = os.stat(as_name(name), dir_fd=trash, follow_symlinks=False)
-        if (signed(moved.st_ino), signed(moved.st_dev)) != entry[3:]:
-            # Somebody put another file there between the last look and the move.
-            os.rename(as_name(name), as_name(name), src_dir_fd=trash, dst_dir_fd=source)
-            raise RemovalRefused("it was replaced meanwhile")
-        used = place.shown("/".join([*folders[:depth], TRASH_FOLDER, self._name]))
+    def _take(self, roots: OpenRoots[str], surplus: File, kept: File) -> None:
+        place, (relative_path, *_) = surplus
+        pair = _open(roots, surplus, kept)
+        pair.compare()
+        parts = check_relative(relative_path)
+        top = roots.top(place.folder, relative_path)
+        trash_path = roots.trash_path(place.folder, relative_path, self._name, *parts[top:])
+        trash = roots.file(place.folder, trash_path, create=True)
+        try:
+            move_to_trash(pair, trash)
+        except BaseException:
+            _remove_empty_folders(trash)
+            raise
+        used = place.shown("/".join([*parts[:top], TRASH_FOLDER, self._name]))
         self.folders[used] = self.folders.get(used, 0) + 1
 
 
-def _top_of_file_system(root: Root, folders: list[str], entry: Entry) -> int:
-    """How many folders below the root the file's own file system begins."""
-    for depth in range(len(folders) + 1):
-        if signed(os.fstat(root.open_folder(folders[:depth])).st_dev) == entry[4]:
-            return depth
-    raise RemovalRefused("it is on another file system than its folder")
+def _open(roots: OpenRoots[str], surplus: File, kept: File) -> Pair:
+    """Both files, if they are still what the search read."""
+    source, staying = (roots.file(place.folder, entry[0]) for place, entry in (surplus, kept))
+    pair = open_pair(roots, source, staying)
+    for (_, entry), seen, file in ((surplus, pair.source_seen, source), (kept, pair.kept_seen, staying)):
+        if not _is(seen, entry):
+            raise Refused(ErrorCode.FILE_CHANGED, f"{file.shown} changed since it was read")
+    return pair
 
 
-def _open(root: Root, entry: Entry, opened: ExitStack) -> int:
-    fd = root.open_file(entry[0])
-    opened.callback(os.close, fd)
-    if not _is(fd, entry):
-        raise RemovalRefused(f"{root.folder}/{entry[0]} changed since it was read")
-    return fd
+def _is(seen: FileStamp, entry: Entry) -> bool:
+    return (seen.size, seen.mtime_ns, signed(seen.inode), signed(seen.device)) == entry[1:]
 
 
-def _is(fd: int, entry: Entry) -> bool:
-    now = os.fstat(fd)
-    return (now.st_size, now.st_mtime_ns, signed(now.st_ino), signed(now.st_dev)) == entry[1:]
-
-
-def _enter(folder: int, part: str, opened: ExitStack) -> int:
-    """A folder inside another, made if it is not there."""
-    try:
-        os.mkdir(as_name(part), 0o700, dir_fd=folder)
-    except FileExistsError:
-        pass
-    inner = os.open(as_name(part), _FOLDER, dir_fd=folder)
-    opened.callback(os.close, inner)
-    return inner
+def _remove_empty_folders(trash: FileRef) -> None:
+    """Leave no empty trash behind where nothing was taken."""
+    folder = Path(trash.shown).parent
+    for _ in trash.in_trash or ():
+        try:
+            folder.rmdir()
+        except OSError:
+            # It is not empty, or not ours to remove.
+            return
+        folder = folder.parent

@@ -1,12 +1,16 @@
 -- name: root_of
 SELECT root_path FROM library_roots WHERE id = :id;
 
+-- name: may_remove
+SELECT 1 AS allowed WHERE {may_remove};
+
 -- name: plan
 SELECT mode, file_count FROM deletion_plans WHERE id = :plan_id;
 
 -- name: next_step
 SELECT step.position, step.file_id, step.library_id, step.relative_path, step.size_bytes, step.mtime_ns,
-       step.hash_algorithm, step.content_hash, step.kept_library_id, step.kept_path, step.kept_mtime_ns,
+       step.hash_algorithm, step.content_hash, step.kept_file_id, step.kept_library_id, step.kept_path, step.kept_mtime_ns,
+       step.reason,
        CASE WHEN {stale} THEN 1 ELSE 0 END, CASE WHEN {kept_stale} THEN 1 ELSE 0 END,
        CASE WHEN EXISTS (
            SELECT 1 FROM deletion_steps AS other
@@ -62,6 +66,12 @@ UPDATE library_files SET is_missing = 0, updated_at = :now
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path AND size_bytes = :size_bytes
   AND mtime_ns = :mtime_ns AND hash_algorithm = :hash_algorithm AND content_hash = :content_hash;
 
+-- name: add_file
+-- The file is not known when its library was removed and added again while it was in the trash.
+INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, device, inode, needs_hash, created_at, updated_at)
+SELECT :library_id, :relative_path, :size_bytes, :mtime_ns, :device, :inode, 1, :now, :now
+WHERE NOT EXISTS (SELECT 1 FROM library_files WHERE library_id = :library_id AND relative_path = :relative_path);
+
 -- name: file_was_not_gone
 -- A scan that came while it was in the trash took it for missing.
 UPDATE library_files SET is_missing = 0, updated_at = :now
@@ -77,8 +87,22 @@ UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id = :id;
 
 -- name: file_is_linked
 UPDATE library_files
-SET device = :device, inode = :inode, mtime_ns = :mtime_ns, hashed_mtime_ns = :mtime_ns, updated_at = :now
+SET device = :device, inode = :inode, mtime_ns = :mtime_ns, hashed_mtime_ns = :mtime_ns, updated_at = :now,
+    shared_inode = (SELECT kept.shared_inode FROM library_files AS kept WHERE kept.id = :kept_id)
 WHERE id = :file_id AND library_id = :library_id AND relative_path = :relative_path;
+
+-- name: blocks_are_shared
+-- Whatever the kept file shares its blocks with, the other one does now.
+UPDATE library_files
+SET shared_inode = (SELECT coalesce(kept.shared_inode, kept.inode) FROM library_files AS kept WHERE kept.id = :kept_id),
+    updated_at = :now
+WHERE id = :file_id;
+
+-- name: read_again
+UPDATE library_files
+SET needs_hash = 1, edge_hash = NULL, hash_algorithm = NULL, content_hash = NULL, hashed_size_bytes = NULL,
+    hashed_mtime_ns = NULL, hashed_at = NULL, shared_inode = NULL, updated_at = :now
+WHERE id = :id;
 
 -- name: add_entry
 INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, trashed_at)
@@ -89,9 +113,10 @@ WHERE log.id = :id;
 
 -- name: entry
 SELECT entry.id, entry.file_id, entry.library_id, entry.relative_path, entry.trash_path, entry.size_bytes,
-       entry.hash_algorithm, entry.content_hash, log.id
+       entry.hash_algorithm, entry.content_hash, CASE WHEN log.state = 'intent' THEN log.id END,
+       CASE WHEN log.state = 'refused' THEN log.error_code END, CASE WHEN log.state = 'refused' THEN log.error_message END
 FROM trash_entries AS entry
-LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = :position AND log.state = 'intent'
+LEFT JOIN deletion_log AS log ON log.job_id = :job_id AND log.position = :position
 WHERE entry.id = :id AND entry.left_at IS NULL;
 
 -- name: entry_left

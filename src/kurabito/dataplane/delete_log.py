@@ -7,15 +7,25 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from kurabito.dataplane.delete_places import Refused, Seen
 from kurabito.dataplane.names import as_name
+from kurabito.dataplane.removal.places import FileStamp, Refused
 from kurabito.dataplane.walk import signed
 from kurabito.db import Connection, Dialect, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogAction, LogState, TrashExit
+from kurabito.protocol.deletion import (
+    KEPT_IS_STALE,
+    MAY_REMOVE,
+    STEP_IS_STALE,
+    DeleteMode,
+    LogAction,
+    LogState,
+    TrashExit,
+)
 
-_SQL: Final = Queries("kurabito.dataplane", "delete.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
+_SQL: Final = Queries(
+    "kurabito.dataplane", "delete.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE, may_remove=MAY_REMOVE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +40,16 @@ class Step:
     mtime_ns: int
     hash_algorithm: str
     content_hash: bytes
+    kept_file_id: int
     kept_library_id: int
     kept_path: str
     kept_mtime_ns: int
+    reason: str
     is_stale: int
     kept_is_stale: int
     kept_is_removed: int
     begun_as: str | None
-    """The id in the log, when somebody began this step and did not come to its end."""
+    """The id in the log, when this step was begun and did not come to its end."""
     trash_path: str | None
 
 
@@ -54,6 +66,9 @@ class Entry:
     hash_algorithm: str
     content_hash: bytes
     begun_as: str | None
+    refused_as: str | None
+    """The code, when this job was refused to have it leave."""
+    refused_because: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +120,11 @@ def root_of(conn: Connection, library_id: int) -> Path:
     if row is None:
         raise RootUnavailable(f"there is no library {library_id} any more")
     return Path(as_name(row[0]))
+
+
+def may_remove(conn: Connection) -> bool:
+    """Whether the keeper lets anything be removed."""
+    return conn.one(_SQL.may_remove) is not None
 
 
 def plan_of(conn: Connection, plan_id: int) -> tuple[DeleteMode, int] | None:
@@ -166,7 +186,7 @@ def unread_of_size(conn: Connection, size: int) -> list[int]:
     return [file for (file,) in conn.all(_SQL.unread_of_size, {"size_bytes": size})]
 
 
-def not_gone(conn: Connection, library_id: int, relative_path: str, there: Seen, unread: list[int]) -> None:
+def not_gone(conn: Connection, library_id: int, relative_path: str, there: FileStamp, unread: list[int]) -> None:
     """Write down that a file is where it was after all, if it is the one that was known there."""
     seen = {"size_bytes": there.size, "mtime_ns": there.mtime_ns}
     where = {"device": signed(there.device), "inode": signed(there.inode)}
@@ -174,12 +194,24 @@ def not_gone(conn: Connection, library_id: int, relative_path: str, there: Seen,
     _want(conn, unread)
 
 
-def linked(conn: Connection, log_id: str, step: Step, now: Seen) -> None:
+def linked(conn: Connection, log_id: str, step: Step, now: FileStamp) -> None:
     """Write down that a name leads to another file now, of the same content."""
     settle(conn, log_id, LogState.DONE)
     values = {"file_id": step.file_id, "library_id": step.library_id, "relative_path": step.relative_path}
     where = {"device": signed(now.device), "inode": signed(now.inode), "mtime_ns": now.mtime_ns}
-    conn.run(_SQL.file_is_linked, values | where)
+    conn.run(_SQL.file_is_linked, {**values, **where, "kept_id": step.kept_file_id})
+
+
+def shared(conn: Connection, log_id: str, step: Step) -> None:
+    """Write down that a file uses the blocks of another now."""
+    settle(conn, log_id, LogState.DONE)
+    conn.run(_SQL.blocks_are_shared, {"file_id": step.file_id, "kept_id": step.kept_file_id})
+
+
+def read_again(conn: Connection, files: list[int]) -> None:
+    """Forget what the contents of these files were thought to be, and have them read."""
+    for file in files:
+        conn.run(_SQL.read_again, {"id": file})
 
 
 def entry_of(conn: Connection, job_id: str, position: int, entry_id: str) -> Entry | None:
@@ -188,13 +220,16 @@ def entry_of(conn: Connection, job_id: str, position: int, entry_id: str) -> Ent
     return None if row is None else Entry(*row)
 
 
-def restored(conn: Connection, log_id: str, entry: Entry, there: Seen, unread: list[int]) -> None:
+def restored(conn: Connection, log_id: str, entry: Entry, there: FileStamp, unread: list[int]) -> None:
     """Write down that a file is where it was."""
     settle(conn, log_id, LogState.DONE)
     conn.run(_SQL.entry_left, {"id": entry.id, "left_as": TrashExit.RESTORED})
     values = {"file_id": entry.file_id, "library_id": entry.library_id, "relative_path": entry.relative_path}
     content = {"hash_algorithm": entry.hash_algorithm, "content_hash": entry.content_hash}
-    conn.run(_SQL.file_is_back, {**values, **content, "size_bytes": there.size, "mtime_ns": there.mtime_ns})
+    seen = {"size_bytes": there.size, "mtime_ns": there.mtime_ns}
+    if not conn.run(_SQL.file_is_back, {**values, **content, **seen}):
+        where = {"device": signed(there.device), "inode": signed(there.inode)}
+        conn.run(_SQL.add_file, {"library_id": entry.library_id, "relative_path": entry.relative_path, **seen, **where})
     _want(conn, unread)
 
 

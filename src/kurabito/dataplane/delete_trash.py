@@ -6,10 +6,14 @@ from pathlib import Path
 
 from kurabito.dataplane import delete_log as log
 from kurabito.dataplane.delete_log import Abandoned, Entry, Intent
-from kurabito.dataplane.delete_moves import discard, open_pair, put_back, remove
-from kurabito.dataplane.delete_places import Place, Refused, Seen, Visit
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
+from kurabito.dataplane.removal import sidecar
+from kurabito.dataplane.removal.moves import put_back
+from kurabito.dataplane.removal.own_names import settle_leftovers
+from kurabito.dataplane.removal.pairs import Pair, open_pair
+from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, Refused
+from kurabito.dataplane.removal.replacing import destroy, discard, settle_link
 from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.codes import ErrorCode
@@ -18,14 +22,14 @@ from kurabito.protocol.deletion import LogAction, LogState
 _log = get_logger(__name__)
 
 
-def restore(job: HeldJob, position: int, entry_id: str) -> None:
-    """Put a file back where it was, if nothing is there now."""
-    _Leaving(job, position, entry_id, LogAction.RESTORE).leave()
+def restore(job: HeldJob, position: int, entry_id: str) -> Refused | None:
+    """Put a file back where it was, if nothing is there now; why it was not, if it was not."""
+    return _Leaving(job, position, entry_id, LogAction.RESTORE).leave()
 
 
-def purge(job: HeldJob, position: int, entry_id: str) -> None:
-    """Remove a file for good, if another copy of it is there, to the last byte."""
-    _Leaving(job, position, entry_id, LogAction.PURGE).leave()
+def purge(job: HeldJob, position: int, entry_id: str) -> Refused | None:
+    """Remove a file for good, if another copy of it is there, to the last byte; why it was not, if it was not."""
+    return _Leaving(job, position, entry_id, LogAction.PURGE).leave()
 
 
 class _Leaving:
@@ -38,56 +42,63 @@ class _Leaving:
         self._action = action
         self._begun_as: str | None = None
 
-    def leave(self) -> None:
+    def leave(self) -> Refused | None:
         entry = self._job.read(lambda conn: log.entry_of(conn, self._job.id, self._position, self._entry_id))
         if entry is None:
             # It left already, with this job before a crash or with another one.
-            return
+            return None
+        if entry.refused_as is not None:
+            # This job came to it before it was given back or reset.
+            return Refused(ErrorCode(entry.refused_as), entry.refused_because or "")
         self._begun_as = entry.begun_as
         intent = Intent(self._job.id, self._position, self._action, entry.library_id, entry.relative_path)
         try:
-            with Visit(lambda library_id: _folder_of(self._job, library_id)) as visit:
-                lying = visit.place(entry.library_id, entry.trash_path)
+            with OpenRoots[int](lambda library_id: _folder_of(self._job, library_id)) as roots:
+                trashed = roots.file(entry.library_id, entry.trash_path)
                 if self._action is LogAction.RESTORE:
-                    self._restore(visit, entry, intent, lying)
+                    self._restore(roots, entry, intent, trashed)
                 else:
-                    self._purge(visit, entry, intent, lying)
+                    self._purge(roots, entry, intent, trashed)
         except Refused as refused:
-            self._refuse(intent, refused)
+            return self._refuse(intent, refused)
         except (RootUnavailable, PathEscapes) as problem:
             if entry.begun_as is not None:
                 raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"what was begun cannot be looked at: {problem}") from None
-            self._refuse(intent, Refused(ErrorCode.ROOT_UNAVAILABLE, str(problem)))
+            return self._refuse(intent, Refused(ErrorCode.ROOT_UNAVAILABLE, str(problem)))
         except OSError as problem:
             if entry.begun_as is not None:
                 raise JobFailed(ErrorCode.DISK_FAILURE, f"what was begun cannot be looked at: {problem}") from None
-            self._refuse(intent, Refused(ErrorCode.DISK_FAILURE, f"the trash cannot be used: {problem.strerror}"))
+            cause = Refused(ErrorCode.DISK_FAILURE, f"the trash cannot be used: {problem.strerror}")
+            return self._refuse(intent, cause)
+        return None
 
-    def _restore(self, visit: Visit, entry: Entry, intent: Intent, lying: Place) -> None:
-        if self._begun_as is None and lying.look() is None:
+    def _restore(self, roots: OpenRoots[int], entry: Entry, intent: Intent, trashed: FileRef) -> None:
+        if self._begun_as is None and trashed.look() is None:
             raise Refused(ErrorCode.FILE_MISSING, "the file is not in the trash any more; somebody took it")
         log_id = self._intend(intent, entry)
-        target = visit.place(entry.library_id, entry.relative_path, create=True)
-        there = _bring_back(lying, target)
+        target = roots.file(entry.library_id, entry.relative_path, create=True)
+        there = _bring_back(trashed, target)
         if there is None:
             raise Refused(ErrorCode.TARGET_EXISTS, "another file is where it was; move that one first")
         unread = _unread_of(self._job, there)
         self._job.write(lambda conn: log.restored(conn, log_id, entry, there, unread))
 
-    def _purge(self, visit: Visit, entry: Entry, intent: Intent, lying: Place) -> None:
-        if lying.look() is not None:
-            self._find_another(visit, entry, lying)
+    def _purge(self, roots: OpenRoots[int], entry: Entry, intent: Intent, trashed: FileRef) -> None:
+        pair = None if trashed.look() is None else self._find_another(roots, entry, trashed)
         log_id = self._intend(intent, entry)
-        remove(lying)
+        if pair is not None:
+            destroy(pair)
+        sidecar.remove(trashed)
         self._job.write(lambda conn: log.purged(conn, log_id, entry))
 
-    def _find_another(self, visit: Visit, entry: Entry, lying: Place) -> None:
+    def _find_another(self, roots: OpenRoots[int], entry: Entry, trashed: FileRef) -> Pair:
         for library_id, path in self._job.read(lambda conn: log.other_copies(conn, entry)):
             try:
-                open_pair(visit, lying, visit.place(library_id, path)).compare(self._job.check)
+                pair = open_pair(roots, trashed, roots.file(library_id, path))
+                pair.compare(self._job.check)
             except (Refused, RootUnavailable, PathEscapes, OSError):
                 continue
-            return
+            return pair
         raise Refused(ErrorCode.LAST_COPY, "no other copy of this file was found, so it stays in the trash")
 
     def _intend(self, intent: Intent, entry: Entry) -> str:
@@ -99,11 +110,12 @@ class _Leaving:
             self._job.write(lambda _: None)
         return log_id
 
-    def _refuse(self, intent: Intent, refused: Refused) -> None:
+    def _refuse(self, intent: Intent, refused: Refused) -> Refused:
         if (log_id := self._begun_as) is None:
             self._job.write(lambda conn: log.note(conn, intent, LogState.REFUSED, refused))
         else:
             self._job.write(lambda conn: log.settle(conn, log_id, LogState.REFUSED, refused))
+        return refused
 
 
 def settle_abandoned(job: HeldJob) -> None:
@@ -112,56 +124,92 @@ def settle_abandoned(job: HeldJob) -> None:
         # As before every touch of the disk: renew the lease, or learn that it is gone.
         job.write(lambda _: None)
         try:
-            with Visit(lambda library_id: _folder_of(job, library_id)) as visit:
-                _settle(job, visit, begun)
+            with OpenRoots[int](lambda library_id: _folder_of(job, library_id)) as roots:
+                _settle(job, roots, begun)
         except (Refused, RootUnavailable, PathEscapes, OSError) as problem:
             # A disk that is not there now may be there when the next job looks.
             _log.warning("a step stays half done", step=begun.id, problem=str(problem))
 
 
-def _settle(job: HeldJob, visit: Visit, begun: Abandoned) -> None:
-    target, lying = visit.begun(begun.library_id, begun.relative_path, begun.trash_path)
-    lost = Refused(ErrorCode.WORKER_LOST, "its worker was lost; nothing was changed, or it was put back")
+def _settle(job: HeldJob, roots: OpenRoots[int], begun: Abandoned) -> None:
+    target, trashed = roots.begun(begun.library_id, begun.relative_path, begun.trash_path)
+    is_settled = False
     match begun.action:
         case LogAction.TRASH:
-            if lying.look() is not None and not put_back(lying, target):
-                job.write(lambda conn: log.stays_in_trash(conn, begun.id))
-                return
-            if (found := target.look()) is not None:
-                unread = _unread_of(job, found)
-                job.write(lambda conn: log.not_gone(conn, begun.library_id, begun.relative_path, found, unread))
-        case LogAction.HARDLINK | LogAction.REFLINK:
-            discard(lying, target)
-            if begun.action is LogAction.HARDLINK and _is_linked(visit, begun, target):
-                job.write(lambda conn: log.settle(conn, begun.id, LogState.DONE))
-                return
+            is_settled = _settle_trash(job, begun, trashed, target)
+        case LogAction.HARDLINK:
+            is_settled = _settle_link(job, roots, begun, trashed, target)
+        case LogAction.REFLINK:
+            discard(trashed, target)
         case LogAction.RESTORE | LogAction.PURGE:
-            entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, lying.name))
-            if entry is not None and begun.action is LogAction.RESTORE and (there := _bring_back(lying, target)):
-                unread = _unread_of(job, there)
-                job.write(lambda conn: log.restored(conn, begun.id, entry, there, unread))
-                return
-            if entry is not None and begun.action is LogAction.PURGE and lying.look() is None:
-                job.write(lambda conn: log.purged(conn, begun.id, entry))
-                return
-    job.write(lambda conn: log.settle(conn, begun.id, LogState.REFUSED, lost))
+            is_settled = _settle_leaving(job, begun, trashed, target)
+    if not is_settled:
+        lost = Refused(ErrorCode.WORKER_LOST, "its worker was lost; nothing was changed, or it was put back")
+        job.write(lambda conn: log.settle(conn, begun.id, LogState.REFUSED, lost))
 
 
-def _is_linked(visit: Visit, begun: Abandoned, target: Place) -> bool:
-    if begun.kept_library_id is None or begun.kept_path is None:
+def _settle_trash(job: HeldJob, begun: Abandoned, trashed: FileRef, target: FileRef) -> bool:
+    settle_leftovers(trashed, target)
+    if trashed.look() is not None and not put_back(trashed, target):
+        job.write(lambda conn: log.stays_in_trash(conn, begun.id))
+        return True
+    sidecar.remove(trashed)
+    if (found := target.look()) is not None:
+        unread = _unread_of(job, found)
+        job.write(lambda conn: log.not_gone(conn, begun.library_id, begun.relative_path, found, unread))
+    return False
+
+
+def _settle_link(job: HeldJob, roots: OpenRoots[int], begun: Abandoned, aside: FileRef, target: FileRef) -> bool:
+    kept = _kept_of(roots, begun)
+    if aside.look() is not None and not job.read(log.may_remove):
+        raise Refused(ErrorCode.DELETION_NOT_ALLOWED, "what a link replaced is not removed while allow_delete is off")
+    try:
+        settle_link(lambda one, other: open_pair(roots, one, other), aside, target, kept)
+    except Refused:
+        job.write(lambda conn: log.stays_in_trash(conn, begun.id))
+        return True
+    there, staying = target.look(), None if kept is None else kept.look()
+    if there is None or staying is None or there.file != staying.file:
         return False
-    kept, there = visit.place(begun.kept_library_id, begun.kept_path).look(), target.look()
-    return kept is not None and there is not None and kept.file == there.file
+    job.write(lambda conn: log.settle(conn, begun.id, LogState.DONE))
+    return True
 
 
-def _bring_back(lying: Place, target: Place) -> Seen | None:
-    """Put back what was about to be, unless that had been done before a crash; None when another file is there."""
-    if lying.look() is not None and not put_back(lying, target):
+def _settle_leaving(job: HeldJob, begun: Abandoned, trashed: FileRef, target: FileRef) -> bool:
+    entry = job.read(lambda conn: log.entry_of(conn, job.id, 0, trashed.name))
+    if entry is None:
+        return False
+    if begun.action is LogAction.RESTORE and (there := _bring_back(trashed, target)):
+        unread = _unread_of(job, there)
+        job.write(lambda conn: log.restored(conn, begun.id, entry, there, unread))
+        return True
+    if begun.action is LogAction.PURGE and trashed.look() is None:
+        sidecar.remove(trashed)
+        job.write(lambda conn: log.purged(conn, begun.id, entry))
+        return True
+    return False
+
+
+def _kept_of(roots: OpenRoots[int], begun: Abandoned) -> FileRef | None:
+    if begun.kept_library_id is None or begun.kept_path is None:
         return None
+    try:
+        return roots.file(begun.kept_library_id, begun.kept_path)
+    except (RootUnavailable, OSError):
+        return None
+
+
+def _bring_back(trashed: FileRef, target: FileRef) -> FileStamp | None:
+    """Put back what was about to be, unless that had been done before a crash; None when another file is there."""
+    settle_leftovers(trashed, target)
+    if trashed.look() is not None and not put_back(trashed, target):
+        return None
+    sidecar.remove(trashed)
     return target.look()
 
 
-def _unread_of(job: HeldJob, there: Seen) -> list[int]:
+def _unread_of(job: HeldJob, there: FileStamp) -> list[int]:
     # Looked for before anything is written: it may take a moment, and nobody has to wait for that.
     return job.read(lambda conn: log.unread_of_size(conn, there.size))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane import scan_ending, scan_files, scan_session
+from kurabito.dataplane.adoption import adopt_trash
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.held_row import Stopped
 from kurabito.dataplane.ignore import Ignored
@@ -70,6 +71,8 @@ class Scanner:
             # Whoever finished it did not live to say so.
             return
         try:
+            if library.is_new:
+                adopt_trash(job, library.id, library.folder)
             with Root(library.folder) as root, Pace(job, self._stretch) as pace:
                 tells = not library.is_new
                 ground = Ground(root, library.ignored, self._closed(), tells, min(PIECE, self._stretch))

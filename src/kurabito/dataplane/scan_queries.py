@@ -14,7 +14,8 @@ ROWS: Final = "<rows>"
 _PARTS: Final = {
     "no_hash": (
         "edge_hash = NULL, hash_algorithm = NULL, content_hash = NULL, hashed_size_bytes = NULL, hashed_mtime_ns = NULL, "
-        "hashed_at = NULL, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL, hash_retry_after = NULL"
+        "hashed_at = NULL, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL, hash_retry_after = NULL, "
+        "shared_inode = NULL"
     )
 }
 _DIALECTS: Final = {

@@ -11,10 +11,11 @@ from uuid import UUID
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Dialect, Queries, leases
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, JobConflict, JobNotFound, UniqueConflict
+from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
 from kurabito.events import Bell
 from kurabito.library import libraries
 from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.deletion import JOB_MAY_RUN
 from kurabito.protocol.jobs import JOBS
 from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
 from kurabito.runtime.intake import new_ids
@@ -24,7 +25,8 @@ from kurabito.runtime.paging import MAX_PAGE
 
 _JOB: Final = (
     "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
-    "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at"
+    "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at, "
+    f"CASE WHEN {JOB_MAY_RUN} THEN 1 ELSE 0 END"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
 _LOCK: Final = 4_705_112_002
@@ -55,6 +57,8 @@ class Job:
     updated_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    may_run: bool
+    """False for a job that removes something while the keeper does not let anything be removed."""
 
     @property
     def has_slot(self) -> bool:
@@ -170,11 +174,16 @@ class Jobs:
         return await self._move(work)
 
     async def reset(self, job_id: str) -> Job:
-        """Put a retryable, failed or cancelled job back to pending; raises JobNotFound or JobConflict."""
+        """Put a retryable, failed or cancelled job back to pending; raises JobNotFound, JobConflict or DeletionNotAllowed."""
 
         def work(conn: Connection) -> Job:
             alone(conn)
             job = find(conn, job_id)
+            if not job.may_run:
+                raise DeletionNotAllowed(
+                    f"job {job_id} removes files, and nothing is removed while the setting allow_delete is off; "
+                    "set KURABITO_ALLOW_DELETE=true and restart, then reset it"
+                )
             # The task of one that was finished has been told so, and is not opened again.
             kept = job.task_id if job.status is JobStatus.RETRYABLE else None
             if not conn.run(_SQL.reset, {"id": job_id, "task_id": None if kept is None else str(kept)}):
@@ -219,7 +228,7 @@ def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Se
 def _job(row: Row) -> Job:
     (
         job_id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code,
-        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished,
+        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished, may_run,
     ) = row  # fmt: skip
     return Job(
         id=job_id,
@@ -241,6 +250,7 @@ def _job(row: Row) -> Job:
         updated_at=to_datetime(updated),
         started_at=_moment(started),
         finished_at=_moment(finished),
+        may_run=bool(may_run),
     )
 
 

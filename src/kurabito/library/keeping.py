@@ -18,6 +18,7 @@ from kurabito.library.cursors import cursor_after, path_of
 from kurabito.library.libraries import Care, Library, LibraryFile
 from kurabito.library.sessions import PastScan
 from kurabito.library.tasks import TASK_TYPES, library_of
+from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.sql.conducting import Conductor
@@ -154,6 +155,10 @@ class Libraries:
             ) from None
         if not is_folder:
             raise InvalidInput("path", f"{path} is not a folder")
+        if TRASH_FOLDER in folder.parts:
+            raise InvalidInput(
+                "path", f"{path} is a trash, or lies in one; move what you want to keep out of it, or restore it"
+            )
         for purpose, own in self._reserved.items():
             if libraries.overlap(folder, own.resolve()):
                 raise InvalidInput(

@@ -81,7 +81,7 @@ class Situation:
     @property
     def to_take_out(self) -> list[Job]:
         """Jobs that lost their worker and may go on: one for the slot, and all that need none."""
-        lost = [job for job in self.active if job.status is JobStatus.RETRYABLE]
+        lost = [job for job in self.active if job.status is JobStatus.RETRYABLE and job.may_run]
         for_slot = [job for job in lost if job.kind in SLOT_KINDS]
         return [job for job in lost if job not in for_slot] + (for_slot[:1] if self.slot_is_free else [])
 

@@ -40,6 +40,8 @@ class ErrorCode(StrEnum):
     """Both paths lead to one and the same file: nothing would be freed, and it is the last copy."""
     KEPT_IN_DOUBT = "KEPT_IN_DOUBT"
     """The copy that was to be kept is itself being removed, or to be removed."""
+    DELETION_NOT_ALLOWED = "DELETION_NOT_ALLOWED"
+    """The setting `allow_delete` is off, so nothing is removed."""
     LAST_COPY = "LAST_COPY"
     """No other copy of this content was found, so this one stays."""
     TARGET_EXISTS = "TARGET_EXISTS"

@@ -6,7 +6,8 @@ The payload of the job is one of
     {"restore": ["5f…", …]}     put these entries of the trash back
     {"purge": ["5f…", …]}       remove these entries of the trash for good
 
-Plans and their steps are the control plane's. `deletion_log` and `trash_entries` are the data plane's.
+Plans and their steps are the control plane's, and so is `deletion_policy`: while that does not allow it, no plan is taken and
+nothing is purged, whatever jobs there are. `deletion_log` and `trash_entries` are the data plane's.
 """
 
 from __future__ import annotations
@@ -57,6 +58,15 @@ class TrashExit(StrEnum):
     RESTORED = "restored"
     PURGED = "purged"
 
+
+MAY_REMOVE: Final = "EXISTS (SELECT 1 FROM deletion_policy WHERE allow_delete = 1)"
+"""SQL: whether the keeper lets anything be removed. Where nothing is stored, nothing is."""
+
+JOB_REMOVES: Final = """(jobs.kind = 'delete' AND jobs.dry_run = 0 AND jobs.payload NOT LIKE '{"restore"%')"""
+"""SQL: whether a job removes something. What is not understood does."""
+
+JOB_MAY_RUN: Final = f"(NOT {JOB_REMOVES} OR {MAY_REMOVE})"
+"""SQL: whether a job may be claimed or taken up again."""
 
 STEP_IS_STALE: Final = """
 (file.id IS NULL OR file.is_missing = 1 OR file.needs_hash = 1 OR file.library_id <> step.library_id

@@ -8,6 +8,7 @@ from typing import Final
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
 from kurabito.db.port import Dialect
 from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.deletion import JOB_MAY_RUN
 from kurabito.protocol.values import JobKind
 
 FINISH: Final = "finish"
@@ -37,7 +38,7 @@ JOBS: Final = LeaseSpec(
     table="jobs",
     key="id",
     running="running",
-    claimable="status = 'pending'",
+    claimable=f"status = 'pending' AND {JOB_MAY_RUN}",
     order="created_at, id",
     stale_becomes="'retryable'",
     recovery_error=_lost,
@@ -64,7 +65,10 @@ JOBS: Final = LeaseSpec(
 
 @cache
 def first_of(kinds: tuple[JobKind, ...], dialect: Dialect) -> str:
-    """Selects the first pending jobs of these kinds, for a claim."""
+    """Selects the first pending jobs of these kinds, for a claim. What removes something waits until that is allowed."""
     listed = ", ".join(f"'{kind}'" for kind in kinds)
     locked = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
-    return f"SELECT id FROM jobs WHERE status = 'pending' AND kind IN ({listed}) ORDER BY created_at, id LIMIT :limit{locked}"
+    return (
+        f"SELECT id FROM jobs WHERE {JOBS.claimable} AND kind IN ({listed}) "
+        f"ORDER BY created_at, id LIMIT :limit{locked}"
+    )

@@ -21,6 +21,7 @@ FINDINGS: Final = {
             "mtime_ns",
             "inode",
             "device",
+            "shared_inode",
             "is_missing",
             "needs_hash",
             "edge_hash",
@@ -59,7 +60,7 @@ FINDINGS: Final = {
 
 _DELETION: Final = {
     "deletion_log": frozenset({"state", "error_code", "error_message", "finished_at"}),
-    "trash_entries": frozenset({"left_as", "left_at"}),
+    "trash_entries": frozenset({"library_id", "relative_path", "trash_path", "left_as", "left_at"}),
 }
 """What became of what it was told to delete. Plans and their steps are not here: it cannot write them."""
 
@@ -91,7 +92,7 @@ DATA_PLANE: Final = WriteRights(
     triggered=frozenset({"duplicate_groups"}),
 )
 
-_POLICY: Final = frozenset({"library_roots", "deletion_plans", "deletion_steps"})
+_POLICY: Final = frozenset({"library_roots", "deletion_plans", "deletion_steps", "deletion_policy"})
 
 READABLE: Final = _POLICY.union(
     {"hashed_files", "kurabito_migrations"},

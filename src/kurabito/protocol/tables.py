@@ -134,6 +134,7 @@ TABLES: Final = (
             "mtime_ns": "when its content was last changed, in nanoseconds",
             "inode": "its inode as a signed number of 64 bits",
             "device": "its device, likewise",
+            "shared_inode": "the inode of the file whose blocks it uses, when a plan made it share them; else NULL",
             "is_missing": "1 when the last whole scan did not see it",
             "needs_hash": "1 when its content has to be hashed",
             "edge_hash": "a sample of its beginning and end; decides what is worth reading whole, never what is equal",
@@ -158,9 +159,18 @@ TABLES: Final = (
             "content_hash": "the hash",
             "file_count": "how many files have it, over the rows of the view `hashed_files`",
             "total_size_bytes": "their sizes together",
-            "copies": "how many of them are not hard links of one another",
+            "copies": "how many of them are neither hard links of one another nor share their blocks",
         },
         {"hash_algorithm": HashAlgorithm},
+    ),
+    Table(
+        "deletion_policy",
+        "Whether anything may be removed. Policy: a data plane only reads it. Without a row nothing may.",
+        {
+            "id": "always 1",
+            "allow_delete": "1 when plans may be taken and the trash may be purged; restores and dry runs always may",
+            "updated_at": _MOMENTS["updated_at"],
+        },
     ),
     Table(
         "deletion_plans",

@@ -21,6 +21,7 @@ from kurabito.db import Connection, Dialect, leases, migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.roles import ensure_role
 from kurabito.library import libraries
+from kurabito.library.deletion import policy
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash
@@ -244,7 +245,7 @@ class Collection:
             str(path)
             for folder in self.folders.values()
             for path in folder.rglob(f"{TRASH_FOLDER}/*")
-            if path.is_file()
+            if path.is_file() and path.suffix != ".json"
         }
         assert {str(self.folders[library] / path) for library, path in held} == lying
 
@@ -269,6 +270,7 @@ async def collection(url: str, tmp_path: Path) -> AsyncIterator[Collection]:
             assert ensure_role(queue.database, ROLE, DATA_PLANE, READABLE)
         collection = Collection(queue, clock, tmp_path)
         queue.database.write_blocking(lambda conn: add_libraries(conn, collection.folders))
+        queue.database.write_blocking(lambda conn: policy.store(conn, allowed=True))
         chance = random.Random(4)
         for library in collection.folders:
             for number in range(FILES):

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane import delete_log, delete_moves
+from kurabito.dataplane import delete_log
 from kurabito.dataplane.delete import delete
-from kurabito.dataplane.delete_places import Visit
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.removal import syscalls
+from kurabito.dataplane.removal.pairs import Pair
+from kurabito.dataplane.removal.places import OpenRoots
 from kurabito.db import leases
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepRules
@@ -57,7 +59,7 @@ def outcomes(shelf: Shelf, made: DeletionPlan) -> list[tuple[str, str | None]]:
 
 def trashed(shelf: Shelf, library: int = 1) -> list[Path]:
     folder = shelf.path(TRASH_FOLDER, library)
-    return sorted(folder.iterdir()) if folder.exists() else []
+    return sorted(file for file in folder.iterdir() if file.suffix != ".json") if folder.exists() else []
 
 
 def last_job(shelf: Shelf) -> tuple[Any, ...]:
@@ -105,9 +107,9 @@ def test_a_dry_run_checks_everything_and_touches_nothing(shelf: Shelf) -> None:
     apply(shelf, made, dry_run=True)
     assert outcomes(shelf, made) == [("checked", None), ("refused", "CONTENT_DIFFERS")]
     assert {file.name for file in shelf.path("").iterdir()} == {"a", "b", "c"}
-    # What was only checked can still be applied.
+    # What was only checked can still be applied; what was not what its hash says is being read again.
     apply(shelf, made)
-    assert outcomes(shelf, made) == [("done", None), ("refused", "CONTENT_DIFFERS")]
+    assert outcomes(shelf, made) == [("done", None), ("refused", "FILE_CHANGED")]
 
 
 def rewrite(shelf: Shelf, name: str) -> None:
@@ -225,7 +227,7 @@ def test_two_plans_that_keep_what_the_other_removes_leave_a_copy(shelf: Shelf) -
     def leave_in_the_middle(job: HeldJob) -> None:
         assert (job.id,) == first
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(os, "rename", lambda *_, **__: (_ for _ in ()).throw(Meeting()))
+            patch.setattr(syscalls, "rename_without_replacing", lambda *_, **__: (_ for _ in ()).throw(Meeting()))
             delete(job)
 
     shelf.run("UPDATE jobs SET created_at = created_at + 1 WHERE id <> :id", id=first[0])
@@ -320,14 +322,14 @@ def test_a_worker_that_lost_its_lease_touches_nothing(shelf: Shelf, monkeypatch:
     shelf.put("kept", mtime=1)
     shelf.put("copy", mtime=2)
     made = plan(shelf)
-    compare = delete_moves.Pair.compare
+    compare = Pair.compare
 
-    def slowly(pair: delete_moves.Pair, between: Callable[[], None]) -> None:
+    def slowly(pair: Pair, between: Callable[[], None]) -> None:
         compare(pair, between)
         shelf.clock.advance(31)
         shelf.database.write_blocking(lambda conn: leases.recover(conn, JOBS))
 
-    monkeypatch.setattr(delete_moves.Pair, "compare", slowly)
+    monkeypatch.setattr(Pair, "compare", slowly)
     apply(shelf, made)
     assert shelf.path("copy").exists()
     assert outcomes(shelf, made) == [("None", None)]
@@ -340,15 +342,15 @@ def test_a_file_that_is_laid_there_in_the_last_moment_is_not_lost(
     shelf.put("kept", mtime=1)
     shelf.put("copy", mtime=2)
     made = plan(shelf)
-    rename = os.rename
+    rename = syscalls.rename_without_replacing
 
-    def late(*args: Any, **options: Any) -> None:
-        monkeypatch.setattr(os, "rename", rename)
+    def late(*args: Any) -> None:
+        monkeypatch.setattr(syscalls, "rename_without_replacing", rename)
         (shelf.folder / "new").write_bytes(b"just written")
-        rename(shelf.folder / "new", shelf.path("copy"))
-        rename(*args, **options)
+        (shelf.folder / "new").rename(shelf.path("copy"))
+        rename(*args)
 
-    monkeypatch.setattr(os, "rename", late)
+    monkeypatch.setattr(syscalls, "rename_without_replacing", late)
     apply(shelf, made)
     assert outcomes(shelf, made) == [("refused", "FILE_CHANGED")]
     assert shelf.path("copy").read_bytes() == b"just written"
@@ -365,11 +367,11 @@ def test_the_trash_lies_at_the_top_of_the_files_own_file_system(shelf: Shelf, mo
             return found
         return os.stat_result([*found[:2], 4711, *found[3:]])
 
-    with Visit(lambda _: shelf.path("")) as visit:
-        assert visit.trash_path(1, "disk/deep/file", "x") == f"{TRASH_FOLDER}/x"
+    with OpenRoots[int](lambda _: shelf.path("")) as roots:
+        assert roots.trash_path(1, "disk/deep/file", "x") == f"{TRASH_FOLDER}/x"
         monkeypatch.setattr(os, "fstat", with_mount)
-        assert visit.trash_path(1, "disk/deep/file", "x") == f"disk/{TRASH_FOLDER}/x"
-        assert visit.trash_path(1, "file", "x") == f"{TRASH_FOLDER}/x"
+        assert roots.trash_path(1, "disk/deep/file", "x") == f"disk/{TRASH_FOLDER}/x"
+        assert roots.trash_path(1, "file", "x") == f"{TRASH_FOLDER}/x"
 
 
 def test_a_file_that_is_put_back_after_a_crash_is_not_missing_whatever_a_scan_saw(

@@ -139,3 +139,25 @@ async def test_a_plan_that_is_not_there_is_said_not_to_be(plans: DeletionPlans) 
     for ask in (plans.get, plans.apply):
         with pytest.raises(PlanNotFound):
             await ask(4711)
+
+
+@pytest.mark.parametrize(
+    ("rules", "field", "named"),
+    [
+        (KeepRules(protected=(ProtectedFolder(2, "bset"),)), "protected", "'bset'"),
+        (KeepRules(protected=(ProtectedFolder(2, "best"), ProtectedFolder(2, "best/it"))), "protected", "'best/it'"),
+        (KeepRules(protected=(ProtectedFolder(2, "gone"),)), "protected", "'gone'"),
+        (KeepRules(protected=(ProtectedFolder(4711),)), "protected", "library 4711"),
+        (KeepRules((Preference(KeepRule.IN_LIBRARY, 4711),)), "keep", "library 4711"),
+    ],
+)
+async def test_a_rule_that_holds_for_nothing_is_named(
+    shelf: Shelf, plans: DeletionPlans, rules: KeepRules, field: str, named: str
+) -> None:
+    shelf.put("old", mtime=1)
+    shelf.put("best/it", library=2, mtime=2)
+    shelf.put("gone/it", library=2, mtime=3)
+    shelf.run("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'gone/it'")
+    with pytest.raises(InvalidInput, match=rf"^{field}: .*{named}"):
+        await plans.make(rules)
+    assert shelf.all("SELECT id FROM deletion_plans") == []

@@ -67,6 +67,7 @@ async def test_only_the_keeper_changes_when_a_library_was_updated(
         ("{here}", "lie one in the other"),
         ("/", "lie one in the other"),
         ("{here}/to-state", "state folder"),
+        ("{here}/films/.kurabito-trash/5f", "is a trash, or lies in one"),
         ("{here}/fi\x00lms", "must be text"),
         ("{here}/fi\uef80lms", "must be text"),
     ],
@@ -76,6 +77,7 @@ async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
 ) -> None:
     (tmp_path / "file.txt").touch()
     (tmp_path / "state" / "thumbs").mkdir()
+    (tmp_path / "films" / ".kurabito-trash" / "5f").mkdir(parents=True)
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "to-state").symlink_to("state")
     with pytest.raises(InvalidInput, match=problem) as refused:

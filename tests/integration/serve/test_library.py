@@ -143,7 +143,9 @@ class Keeper:
 
 
 def on_disk(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Every file, in the trash too, but for what lies beside those and tells of them."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".json"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_duplicates_are_found_removed_and_brought_back(
@@ -189,3 +191,19 @@ def test_duplicates_are_found_removed_and_brought_back(
         assert "Traceback" not in served.log.read_text()
         served.process.terminate()
         assert served.leave()[0] == 0
+
+
+def test_whether_files_may_be_removed_is_known_to_every_data_plane(commands: Commands) -> None:
+    def stored() -> list[tuple[Any, ...]]:
+        database = open_database(f"sqlite:///{commands.state / 'kurabito.db'}", create=False)
+        database.open()
+        try:
+            return database.read_blocking(lambda conn: conn.all("SELECT allow_delete FROM deletion_policy"))
+        finally:
+            database.close()
+
+    for said, known in (("true", 1), ("false", 0)):
+        with commands.serving("--no-dataplane", KURABITO_ALLOW_DELETE=said):
+            assert stored() == [(known,)]
+        # It stays true for those that outlive the control plane.
+        assert stored() == [(known,)]

@@ -113,6 +113,7 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
         ({"scope": "chosen"}, "No group was chosen"),
         ({"scope": "chosen", "group": "nonsense"}, "These groups cannot be used"),
         ({"protected": "/elsewhere"}, "/elsewhere lies in no library"),
+        ({"protected": f"{best}er"}, "bester"),
         ({"protected": f"{best}/../../x"}, "lies in no library"),
         ({"keep": "prettiest"}, "This rule cannot be used"),
         ({"keep": "in_library:"}, "This rule cannot be used"),
@@ -136,3 +137,45 @@ async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_
         forced = await site.post("/duplicates/plans/1/apply", confirm="yes")
         assert (forced.status_code, "Nothing may be removed here" in forced.text) == (403, True)
         assert "While <code>allow_delete</code> is off" in (await site.get("/trash")).text
+
+
+async def test_a_refused_restore_says_so_to_programs_too(
+    shelf: Shelf, furnished: Site, plane: Callable[[], None]
+) -> None:
+    shelf.put("old", mtime=1)
+    shelf.put("new", mtime=2)
+    await furnished.post("/duplicates")
+    await furnished.post("/duplicates/plans/1/apply", confirm="yes")
+    plane()
+    (entry,) = (await furnished.get("/api/v1/trash")).json()["items"]
+    assert (entry["relative_path"], entry["is_leaving"], entry["refused"]) == ("new", False, None)
+    shelf.path("new").write_bytes(b"in the way")
+    job = (await furnished.post(f"/api/v1/trash/{entry['id']}/restore")).json()["job_id"]
+    (leaving,) = (await furnished.get("/api/v1/trash")).json()["items"]
+    assert leaving["is_leaving"]
+    plane()
+    shown = (await furnished.get(f"/api/v1/jobs/{job}")).json()
+    assert (shown["status"], shown["error_code"]) == ("failed", "TARGET_EXISTS")
+    (refused,) = (await furnished.get("/api/v1/trash")).json()["items"]
+    assert (refused["is_leaving"], refused["refused"]["error_code"]) == (False, "TARGET_EXISTS")
+    assert "move that one first" in refused["refused"]["error_message"]
+    # Reset as it is, the job comes to the same end and does not call itself done.
+    await furnished.post(f"/api/v1/jobs/{job}/reset")
+    plane()
+    assert (await furnished.get(f"/api/v1/jobs/{job}")).json()["status"] == "failed"
+
+
+async def test_a_plan_that_waits_for_the_setting_says_so(
+    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+) -> None:
+    shelf.put("a", mtime=1)
+    shelf.put("b", mtime=2)
+    async with opened(shelf_url, tmp_path / "state") as site:
+        await site.post("/duplicates")
+        await site.post("/duplicates/plans/1/apply", confirm="yes")
+    shelf.allow_delete(False)
+    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+        page = await site.read("/duplicates/plans/1")
+        assert "Waits: nothing is removed while the setting allow_delete is off." in page
+        (job,) = (await site.get("/api/v1/jobs")).json()["items"]
+        assert (job["status"], job["may_run"]) == ("pending", False)

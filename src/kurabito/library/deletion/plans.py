@@ -145,6 +145,7 @@ class DeletionPlans:
 
 
 def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[GroupKey] | None) -> DeletionPlan:
+    _check_rules(conn, rules)
     removals: list[Removal] = []
     groups, freed, is_complete = 0, 0, True
     for group in _groups(conn, keys):
@@ -169,6 +170,24 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
     steps = [(place, one.file.id, one.kept.id, one.reason.value) for place, one in enumerate(removals, start=1)]
     conn.run(queries.add_steps, {"plan_id": added[0], "steps": json.dumps(steps)})
     return _plan(conn, added[0])
+
+
+def _check_rules(conn: Connection, rules: KeepRules) -> None:
+    """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
+    queries = _SQL[conn.dialect]
+    for preference in rules.keep:
+        if preference.library_id is not None and conn.one(queries.library, {"id": preference.library_id}) is None:
+            raise InvalidInput("keep", f"there is no library {preference.library_id} to keep the copies of")
+    for one in rules.protected:
+        if conn.one(queries.library, {"id": one.library_id}) is None:
+            raise InvalidInput("protected", f"there is no library {one.library_id} to protect")
+        # Everything below a folder sorts behind its slash and before the character after that.
+        begin, end = (f"{one.folder}/", f"{one.folder}0") if one.folder else ("", "\U0010ffff")
+        if conn.one(queries.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
+            where = f"library {one.library_id}" + (f", folder {one.folder!r}" if one.folder else "")
+            raise InvalidInput(
+                "protected", f"no file is known in {where}, so nothing would be protected; is it spelled right?"
+            )
 
 
 def _groups(conn: Connection, keys: Sequence[GroupKey] | None) -> Iterator[DuplicateGroup]:

@@ -41,3 +41,10 @@ ORDER BY step.position LIMIT :limit;
 UPDATE deletion_plans
 SET job_id = :job_id, applied_at = CASE WHEN CAST(:dry_run AS integer) = 1 THEN NULL ELSE :now END
 WHERE id = :id AND applied_at IS NULL;
+
+-- name: library
+SELECT 1 AS known FROM library_roots WHERE id = :id;
+
+-- name: file_below
+SELECT 1 AS known FROM library_files
+WHERE library_id = :library_id AND relative_path >= :begin AND relative_path < :end AND is_missing = 0 LIMIT 1;

@@ -13,6 +13,7 @@ from typing import Any
 
 from kurabito.errors import InvalidInput
 from kurabito.library.duplicates import GroupFile
+from kurabito.protocol.deletion import TRASH_FOLDER
 
 
 class KeepRule(StrEnum):
@@ -103,7 +104,13 @@ class KeepRules:
     protected: tuple[ProtectedFolder, ...] = ()
 
     def removals(self, files: Sequence[GroupFile]) -> list[Removal]:
-        """What goes of the files of one group. Another name of a file that stays is left alone: it takes no room."""
+        """What goes of the files of one group. Another name of a file that stays is left alone: it takes no room.
+
+        What lies in a trash is neither kept nor removed, however it came to be known.
+        """
+        files = [file for file in files if TRASH_FOLDER not in file.relative_path.split("/")]
+        if not files:
+            return []
         guarded = [file for file in files if self.is_protected(file)]
         kept = min(guarded or files, key=self._order)
         staying = {identity(kept), *map(identity, guarded)}

@@ -14,6 +14,7 @@ from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, TrashConflict, TrashNotFound
 from kurabito.library.deletion.orders import order_delete_job
 from kurabito.library.duplicates import GroupKey
+from kurabito.protocol.deletion import JOB_MAY_RUN
 from kurabito.protocol.values import HashAlgorithm
 from kurabito.runtime import Registry
 
@@ -24,7 +25,8 @@ _AT_ONCE: Final = 1000
 _ID: Final = re.compile("[0-9a-f]{32}")
 _CURSOR: Final = re.compile("([0-9]{1,18})-([0-9a-f]{32})")
 _NEWEST: Final = (2**63 - 1, "")
-_SQL: Final = Queries("kurabito.library.deletion", "trash.sql")
+_NOTHING: Final = '{"restore": []}'
+_SQL: Final = Queries("kurabito.library.deletion", "trash.sql", may_run=JOB_MAY_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +112,18 @@ class Trash:
         return await self._database.write(self._purge)
 
     def _purge(self, conn: Connection) -> Purged:
-        if conn.all(_SQL.active_orders, {"ordered": '{"purge"%'}):
+        if conn.all(_SQL.active_orders, {"ordered": '{"purge"%'}) or conn.all(
+            _SQL.active_orders, {"ordered": _NOTHING}
+        ):
             return Purged(0, None)
         expired = self._expired(conn) if self.may_purge else []
-        # A job with nothing to purge still sees to what others left half done.
-        if not expired and conn.one(_SQL.abandoned) is None:
+        if expired:
+            return Purged(len(expired), order_delete_job(conn, {"purge": expired}, dry_run=False, total=len(expired)))
+        if conn.one(_SQL.abandoned) is None:
             return Purged(0, None)
-        return Purged(len(expired), order_delete_job(conn, {"purge": expired}, dry_run=False, total=len(expired)))
+        # Every delete job first sees to what others left half done, and one that restores nothing does only that. It may
+        # run while nothing may be removed.
+        return Purged(0, order_delete_job(conn, json.loads(_NOTHING), dry_run=False, total=0))
 
     def _expired(self, conn: Connection) -> list[str]:
         retention = round(self._days * _DAY * SECOND)

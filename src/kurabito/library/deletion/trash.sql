@@ -20,8 +20,10 @@ SELECT id FROM trash_entries WHERE left_at IS NULL AND trashed_at <= :now - CAST
 ORDER BY trashed_at, id LIMIT :limit;
 
 -- name: active_orders
+-- An order that waits until removing is allowed again is in no other's way.
 SELECT payload FROM jobs
-WHERE kind = 'delete' AND dry_run = 0 AND status IN ('pending', 'running', 'retryable') AND payload LIKE :ordered;
+WHERE kind = 'delete' AND dry_run = 0 AND status IN ('pending', 'running', 'retryable') AND payload LIKE :ordered
+  AND (status = 'running' OR {may_run});
 
 -- name: abandoned
 SELECT log.id FROM deletion_log AS log LEFT JOIN jobs AS job ON job.id = log.job_id

@@ -135,7 +135,8 @@ CREATE TABLE library_files (
     is_missing         integer NOT NULL DEFAULT 0 CHECK (is_missing IN (0, 1)),
     needs_hash         integer NOT NULL DEFAULT 1 CHECK (needs_hash IN (0, 1)),
     hash_algorithm     text CHECK (hash_algorithm IN ('blake3', 'sha256')),
-    content_hash       bytea
+    content_hash       bytea,
+    shared_inode       bigint
 );
 
 -- In this order a scan walks, and so it compares what is there with what is known in one pass.
@@ -154,12 +155,14 @@ CREATE INDEX ix_library_files_dedup_group ON library_files (hash_algorithm, cont
 
 -- The files that count when duplicates are looked for.
 CREATE VIEW hashed_files AS
-SELECT id, library_id, relative_path, size_bytes, mtime_ns, device, inode, hash_algorithm, content_hash
+SELECT id, library_id, relative_path, size_bytes, mtime_ns, device, coalesce(shared_inode, inode) AS inode, hash_algorithm,
+       content_hash
 FROM library_files
 WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
 
 -- What the pages of duplicates read, so that the thousandth costs what the first one does. Kept by triggers, so that it is
--- right whoever writes the files. `copies` counts hard links to the same file once.
+-- right whoever writes the files. `copies` counts hard links to the same file once, and so files that
+-- share their blocks.
 CREATE TABLE duplicate_groups (
     hash_algorithm   text   NOT NULL,
     content_hash     bytea  NOT NULL,
@@ -255,6 +258,14 @@ CREATE INDEX ix_library_files_unreadable ON library_files (library_id, id)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NOT NULL;
 CREATE INDEX ix_library_files_read_again ON library_files (library_id, hash_retry_after)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_error_count > 0;
+
+-- Whether anything may be removed, as the control plane was told when it started. Data planes read it before they claim a job
+-- that removes something, and before each step. Without a row nothing may.
+CREATE TABLE deletion_policy (
+    id           integer NOT NULL PRIMARY KEY CHECK (id = 1),
+    allow_delete integer NOT NULL CHECK (allow_delete IN (0, 1)),
+    updated_at   bigint  NOT NULL
+);
 
 -- What is to be removed, decided before anything is touched. A data plane reads it and can change none of it.
 CREATE TABLE deletion_plans (

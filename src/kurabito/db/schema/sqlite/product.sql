@@ -124,7 +124,8 @@ CREATE TABLE library_files (
     is_missing         INTEGER NOT NULL DEFAULT 0 CHECK (is_missing IN (0, 1)),
     needs_hash         INTEGER NOT NULL DEFAULT 1 CHECK (needs_hash IN (0, 1)),
     hash_algorithm     TEXT CHECK (hash_algorithm IN ('blake3', 'sha256')),
-    content_hash       BLOB
+    content_hash       BLOB,
+    shared_inode       INTEGER
 );
 
 -- One scan or hash at a time, whoever asks.
@@ -154,16 +155,18 @@ CREATE INDEX ix_library_files_dedup_group ON library_files (hash_algorithm, cont
 
 -- The files that count when duplicates are looked for.
 CREATE VIEW hashed_files AS
-SELECT id, library_id, relative_path, size_bytes, mtime_ns, device, inode, hash_algorithm, content_hash
+SELECT id, library_id, relative_path, size_bytes, mtime_ns, device, coalesce(shared_inode, inode) AS inode, hash_algorithm,
+       content_hash
 FROM library_files
 WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
 
-CREATE INDEX ix_library_files_copies ON library_files (hash_algorithm, content_hash, device, inode)
+CREATE INDEX ix_library_files_copies ON library_files (hash_algorithm, content_hash, device, coalesce(shared_inode, inode))
     WHERE is_missing = 0 AND needs_hash = 0 AND hash_algorithm IS NOT NULL AND content_hash IS NOT NULL;
 
 -- What the pages of duplicates read, so that the thousandth costs what the first one does. Kept by triggers, so that it is
 -- right whoever writes the files. Each takes one file into account and looks at no others of its group: there may be a
--- hundred thousand. `copies` counts hard links to the same file once.
+-- hundred thousand. `copies` counts hard links to the same file once, and so files that
+-- share their blocks.
 CREATE TABLE duplicate_groups (
     hash_algorithm   TEXT    NOT NULL,
     content_hash     BLOB    NOT NULL,
@@ -188,12 +191,12 @@ BEGIN
         copies = copies + NOT EXISTS (
             SELECT 1 FROM hashed_files AS other
             WHERE other.hash_algorithm = new.hash_algorithm AND other.content_hash = new.content_hash
-              AND other.device = new.device AND other.inode = new.inode AND other.id <> new.id
+              AND other.device = new.device AND other.inode = coalesce(new.shared_inode, new.inode) AND other.id <> new.id
         );
 END;
 
 CREATE TRIGGER tr_library_files_joined
-AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode ON library_files
+AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode, shared_inode ON library_files
 WHEN new.is_missing = 0 AND new.needs_hash = 0 AND new.hash_algorithm IS NOT NULL AND new.content_hash IS NOT NULL
 BEGIN
     INSERT INTO duplicate_groups VALUES (new.hash_algorithm, new.content_hash, 1, new.size_bytes, 1)
@@ -203,12 +206,12 @@ BEGIN
         copies = copies + NOT EXISTS (
             SELECT 1 FROM hashed_files AS other
             WHERE other.hash_algorithm = new.hash_algorithm AND other.content_hash = new.content_hash
-              AND other.device = new.device AND other.inode = new.inode AND other.id <> new.id
+              AND other.device = new.device AND other.inode = coalesce(new.shared_inode, new.inode) AND other.id <> new.id
         );
 END;
 
 CREATE TRIGGER tr_library_files_left
-AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode ON library_files
+AFTER UPDATE OF is_missing, needs_hash, hash_algorithm, content_hash, size_bytes, device, inode, shared_inode ON library_files
 WHEN old.is_missing = 0 AND old.needs_hash = 0 AND old.hash_algorithm IS NOT NULL AND old.content_hash IS NOT NULL
 BEGIN
     UPDATE duplicate_groups SET
@@ -217,7 +220,7 @@ BEGIN
         copies = copies - NOT EXISTS (
             SELECT 1 FROM hashed_files AS other
             WHERE other.hash_algorithm = old.hash_algorithm AND other.content_hash = old.content_hash
-              AND other.device = old.device AND other.inode = old.inode AND other.id <> old.id
+              AND other.device = old.device AND other.inode = coalesce(old.shared_inode, old.inode) AND other.id <> old.id
         )
     WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash;
     DELETE FROM duplicate_groups
@@ -233,7 +236,7 @@ BEGIN
         copies = copies - NOT EXISTS (
             SELECT 1 FROM hashed_files AS other
             WHERE other.hash_algorithm = old.hash_algorithm AND other.content_hash = old.content_hash
-              AND other.device = old.device AND other.inode = old.inode AND other.id <> old.id
+              AND other.device = old.device AND other.inode = coalesce(old.shared_inode, old.inode) AND other.id <> old.id
         )
     WHERE hash_algorithm = old.hash_algorithm AND content_hash = old.content_hash;
     DELETE FROM duplicate_groups
@@ -251,6 +254,14 @@ CREATE INDEX ix_library_files_unreadable ON library_files (library_id, id)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NOT NULL;
 CREATE INDEX ix_library_files_read_again ON library_files (library_id, hash_retry_after)
     WHERE needs_hash = 1 AND is_missing = 0 AND hash_error_count > 0;
+
+-- Whether anything may be removed, as the control plane was told when it started. Data planes read it before they claim a job
+-- that removes something, and before each step. Without a row nothing may.
+CREATE TABLE deletion_policy (
+    id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    allow_delete INTEGER NOT NULL CHECK (allow_delete IN (0, 1)),
+    updated_at   INTEGER NOT NULL
+);
 
 -- What is to be removed, decided before anything is touched. A data plane reads it and can change none of it.
 CREATE TABLE deletion_plans (
