@@ -100,6 +100,11 @@ def cancel(conn: Connection, job_id: str) -> bool:
     return conn.run(_SQL.cancel, {"id": job_id}) == 1
 
 
+def give_way(conn: Connection, job_id: str, reason: str) -> bool:
+    """Take a job out of the slot so that another can have it; false when it was finished."""
+    return conn.run(_SQL.give_way, {"id": job_id, "error_code": ErrorCode.GAVE_WAY.value, "error_message": reason}) == 1
+
+
 def take_out(conn: Connection, job: Job) -> None:
     """Take a job out of retryable: back to pending, or failed when it has lost too many workers."""
     lost = job.lost_leases + (job.error_code == ErrorCode.LEASE_EXPIRED)

@@ -4,8 +4,9 @@ A task is what the control plane was asked for, a job is the disk work for it, a
 happens to either, this brings the other along, in this order:
 
 1. a task whose job is finished is finished; a job whose task is over is cancelled
-2. a job that lost its worker goes back to pending, if no other has the slot
-3. if the slot is free, the first task that waits gets a job
+2. a hash makes way for a scan that somebody asked for
+3. a job that lost its worker goes back to pending, if no other has the slot
+4. if the slot is free, the first task that waits gets a job
 
 Each step is a transaction that looks first, so that it may be done at any time, twice, and in several processes.
 """
@@ -26,7 +27,7 @@ from kurabito.library.sessions import ScanSession
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
 from kurabito.protocol.jobs import JOBS
 from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
-from kurabito.runtime import TaskRecord
+from kurabito.runtime import Priority, TaskRecord
 from kurabito.runtime.followups import FollowUp
 from kurabito.runtime.intake import PreparedTask, prepare
 from kurabito.runtime.model import Progress
@@ -86,6 +87,16 @@ class Situation:
         return [job for job in lost if job not in for_slot] + (for_slot[:1] if self.slot_is_free else [])
 
     @property
+    def in_the_way(self) -> Job | None:
+        """The hash that has the slot while somebody waits for the scan that they asked for."""
+        first = self.waiting[0] if self.waiting else None
+        if first is None or first.task_type != SCAN or first.priority < Priority.HIGH:
+            return None
+        # One that was asked for as a job is as much somebody's wish.
+        hashing = (job for job in self.active if job.has_slot and job.kind is JobKind.HASH)
+        return next((job for job in hashing if job.task_id in self.running), None)
+
+    @property
     def is_stale(self) -> bool:
         """Whether the lease of some running job is over."""
         leased = [job.lease_expires_at for job in self.active if job.status is JobStatus.RUNNING]
@@ -94,7 +105,13 @@ class Situation:
     @property
     def is_in_order(self) -> bool:
         """Whether there is nothing to do."""
-        moves = (self.without_job, self.without_task, self.to_take_out, self.slot_is_free and self.waiting)
+        moves = (
+            self.without_job,
+            self.without_task,
+            self.in_the_way,
+            self.to_take_out,
+            self.slot_is_free and self.waiting,
+        )
         return not self.is_stale and not any(moves)
 
 
@@ -130,6 +147,9 @@ def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow
     for job in situation.without_task:
         moved |= jobs.cancel(conn, job.id)
     situation = observe(conductor)
+    if (hashing := situation.in_the_way) is not None:
+        moved |= _give_way(conductor, hashing)
+        situation = observe(conductor)
     for job in situation.to_take_out:
         jobs.take_out(conn, job)
         conductor.wake()
@@ -138,6 +158,15 @@ def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow
     if situation.slot_is_free and situation.waiting:
         moved |= admit(conductor, situation.waiting[0])
     return moved
+
+
+def _give_way(conductor: Conductor, hashing: Job) -> bool:
+    """Have a hash stop, and its task wait behind the others. Its worker keeps what it read of a large file."""
+    assert hashing.task_id is not None
+    if not jobs.give_way(conductor.conn, hashing.id, "a scan that somebody asked for goes first"):
+        return False
+    conductor.settle(hashing.task_id, PutBack())
+    return True
 
 
 def admit(conductor: Conductor, task: TaskRecord) -> bool:
