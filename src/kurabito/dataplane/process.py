@@ -64,17 +64,20 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         await asyncio.to_thread(database.close)
 
 
-def _executors(settings: Settings) -> dict[JobKind, Executor]:
-    """Who does which kind of job."""
-    return {JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles(), JobKind.DELETE: delete}
+def _executors(settings: Settings) -> list[dict[JobKind, Executor]]:
+    """Who does which kind of job, and which wait for each other."""
+    # One scan or hash is there at a time. What is deleted or put back waits for neither.
+    return [{JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles()}, {JobKind.DELETE: delete}]
 
 
 def _lines(settings: Settings, database: Database, name: str) -> list[Line]:
     """What this data plane does."""
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
-    jobs = JobLine(database, _executors(settings), name=name, lease=lease, heartbeat=heartbeat)
+    jobs = [
+        JobLine(database, executors, name=name, lease=lease, heartbeat=heartbeat) for executors in _executors(settings)
+    ]
     cleanup = CleanupLine(database, state=settings.state, name=name, lease=lease, heartbeat=heartbeat)
-    lines: list[Line] = [jobs, *_thumbnail_lines(settings, database, name), cleanup]
+    lines: list[Line] = [*jobs, *_thumbnail_lines(settings, database, name), cleanup]
     if isinstance(database, SqliteDatabase):
         lines.append(WalLine(database, database.connect, name=name, lease=lease, heartbeat=heartbeat))
     return lines
