@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 
 from kurabito.dataplane.daemon import DataPlane, Line
 from kurabito.dataplane.delete import delete
 from kurabito.dataplane.hash_job import HashFiles
 from kurabito.dataplane.jobs import Executor, JobLine
+from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.dataplane.manners import step_back
 from kurabito.dataplane.ratelimit import IoLimit
 from kurabito.dataplane.scan import Scanner
@@ -57,11 +60,25 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         loop.set_default_executor(ThreadPoolExecutor(len(lines) + _SPARE_THREADS, "line"))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
-        _log.info("data plane started", plane=plane.name, pid=os.getpid())
-        await (plane.drain() if once else plane.run())
+        locks = PlaneLocks(database)
+        with locks.held(name):
+            _log.info("data plane started", plane=plane.name, pid=os.getpid())
+            await locks.bury_dead()
+            await _beside(locks.run(), plane.drain() if once else plane.run())
         _log.info("data plane stopped", plane=plane.name)
     finally:
         await asyncio.to_thread(database.close)
+
+
+async def _beside(upkeep: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    """Do some work to its end, and something else as long as it goes on."""
+    beside = asyncio.create_task(upkeep)
+    try:
+        await work
+    finally:
+        beside.cancel()
+        with suppress(asyncio.CancelledError):
+            await beside
 
 
 def _executors(settings: Settings) -> list[dict[JobKind, Executor]]:
