@@ -100,6 +100,7 @@ async def serve(
                 access.sessions,
                 settings.state / BACKUPS,
                 parts.trash,
+                parts.shelves.removal,
                 parts.following.tasks,
                 parts.downloading,
                 parts.about,

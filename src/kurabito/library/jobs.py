@@ -132,7 +132,7 @@ class Jobs:
 
         def work(conn: Connection) -> Job:
             alone(conn)
-            libraries.find(conn, library_id)
+            libraries.find_staying(conn, library_id)
             return find(conn, insert(conn, kind, library_id))
 
         return await self._move(work, "wait for it or cancel it; a scan of a library can wait its turn instead")

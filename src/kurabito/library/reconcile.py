@@ -177,6 +177,8 @@ def admit(conductor: Conductor, task: TaskRecord) -> bool:
     if library_id is None:
         reason = 'its payload does not say which library: it must be like {"library_id": 1}'
         conductor.settle(task.id, Failure(reason, permanent=True))
+    elif libraries.is_leaving(conductor.conn, library_id):
+        conductor.settle(task.id, Failure(f"library {library_id} is being removed", permanent=True))
     else:
         jobs.insert(conductor.conn, _KINDS[task.task_type], library_id, task.id)
     return True
