@@ -245,12 +245,14 @@ def _scanned(
     session = sessions.of_job(conductor.conn, job.id)
     if (progress := progress_of(session)) is not None:
         conductor.report(task.id, progress)
-    result = {
+    result: dict[str, Any] = {
         "library_id": job.library_id,
         "added_count": session.added_count if session else 0,
         "removed_count": session.removed_count if session else 0,
         "failed_scrape_count": failed_scrapes,
     }
+    if session is not None and session.error_count:
+        result["left_out"] = {"count": session.error_count, "message": session.error_message}
     return Success(_encoded(result), tuple(_following(SCAN, result, follow_ups)))
 
 

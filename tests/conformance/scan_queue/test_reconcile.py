@@ -12,7 +12,7 @@ from kurabito.db import leases
 from kurabito.errors import JobConflict, TaskFinished, TaskNotFound
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
+from kurabito.library.scan_queue import LeftOut, ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
 from kurabito.library.tasks import HASH, SCAN, hash_key
 from kurabito.protocol.jobs import JOBS
 from kurabito.protocol.values import JobKind
@@ -83,6 +83,21 @@ async def test_what_a_scan_found_is_its_result(desk: Desk) -> None:
     assert task.progress == TaskProgress(5, 10)
     assert task.completed_at == to_datetime(desk.clock.now())
     assert not await desk.reconciler.step()
+
+
+async def test_a_scan_that_left_something_out_says_so(desk: Desk) -> None:
+    task_id = await desk.scans.submit_task(7, HIGH)
+    await desk.settle()
+    claimed = await desk.plane.begin()
+    assert claimed is not None
+    await desk.plane.note(claimed[0], 7, files=3, errors=2, message="2 folders or files could not be read")
+    assert (await desk.task(task_id)).left_out is None
+    await desk.plane.finish(claimed[0])
+    await desk.settle()
+    task = await desk.task(task_id)
+    assert (task.status, task.result) == (TaskStatus.COMPLETED, TaskResult(0, 0, 0))
+    assert task.left_out == LeftOut(2, "2 folders or files could not be read")
+    assert (await desk.queue.get(task_id)).result["left_out"]["count"] == 2
 
 
 async def test_progress_is_told_to_whoever_follows_the_tasks(desk: Desk) -> None:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 SESSION = (
     "INSERT INTO scan_sessions (job_id, library_id, status, files_seen, bytes_seen, added_count, changed_count, "
-    "moved_count, removed_count, started_at) VALUES (:job, :library, 'succeeded', 1234, 5000000, 7, 6, 5, 4, :now)"
+    "moved_count, removed_count, error_count, error_code, error_message, started_at) "
+    "VALUES (:job, :library, 'succeeded', 1234, 5000000, 7, 6, 5, 4, :errors, :error_code, :message, :now)"
 )
+LEFT_OUT = "3 folders or files could not be read ('<b>': Permission denied)"
 TRASHED = (
     "INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, "
     "trashed_at) VALUES (:id, 1, 1, 'a.mkv', '.kurabito-trash/a', 5000000, 'blake3', :hash, :now)"
@@ -32,7 +34,7 @@ HOSTILE = "<img src=x onerror=alert(1)>\n\N{RIGHT-TO-LEFT OVERRIDE}שלום & co
 LATIN_1 = "caf\uefe9.avi"
 
 
-async def end_scan(site: Site, code: str | None = None, message: str | None = None) -> None:
+async def end_scan(site: Site, code: str | None = None, message: str | None = None, *, left_out: int = 0) -> None:
     """Play the data plane: take the next job and end it."""
     while await site.reconciler.step():
         pass
@@ -40,7 +42,12 @@ async def end_scan(site: Site, code: str | None = None, message: str | None = No
     def work(conn: Connection) -> None:
         ((job, kind, library, *_),) = leases.claim(conn, JOBS, "plane#1", lease=30_000_000, limit=1)
         if kind == "scan" and code is None:
-            conn.run(SESSION, {"job": job, "library": library})
+            trouble = (
+                {"error_code": "SCAN_INCOMPLETE", "message": LEFT_OUT}
+                if left_out
+                else {"error_code": None, "message": None}
+            )
+            conn.run(SESSION, {"job": job, "library": library, "errors": left_out, **trouble})
         ended = [(job, "plane#1", "failed" if code else "completed", 1.0, code, message)]
         assert not leases.finish(conn, JOBS, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
 
@@ -136,6 +143,21 @@ async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: S
     assert "The last scan was cancelled" in page.text
     assert (await site.post(found[1])).status_code == 400
     assert (await site.post("/library/1/cancel/nonsense")).status_code == 404
+
+
+async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    task_id = await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await end_scan(site, left_out=3)
+    for path in ("/library", "/library/1", "/tasks", f"/tasks/{task_id}"):
+        shown = await site.read(path)
+        assert "Some of it could not be read, so nothing was marked missing there." in shown, path
+        assert "'<b>': Permission denied" in shown, path
+    assert "3 could not be read." in await site.read(f"/tasks/{task_id}")
+    answer = (await site.get(f"/api/v1/scan-tasks/{task_id}")).json()
+    assert answer["left_out"] == {"count": 3, "message": LEFT_OUT}
+    assert answer["result"] == {"added_count": 7, "removed_count": 4, "failed_scrape_count": 0}
 
 
 async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
