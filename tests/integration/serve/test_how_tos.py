@@ -78,7 +78,9 @@ class Reader:
         method, url, headers, body = asked_by(
             text.replace(SERVED, self._url).replace("/srv/", f"{self._folder}/").split("\n")
         )
-        request = urllib.request.Request(url, method=method, headers=headers, data=body and body.encode())
+        request = urllib.request.Request(
+            url, method=method, headers=headers, data=None if body is None else body.encode()
+        )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"null")
 
