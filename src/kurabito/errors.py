@@ -30,6 +30,7 @@
     │   ├── LibraryNotFound     no library has that id                      (also LookupError)
     │   ├── FolderNotFound      no file is known in that folder             (also LookupError)
     │   ├── LibraryConflict     its name or folder is taken, or it is at work
+    │   ├── LibraryInUse        something would be lost with it; asks for a confirmation
     │   ├── JobNotFound         no job has that id                          (also LookupError)
     │   └── JobConflict         the slot is taken, or the move is not possible in this state
     ├── DiskError
@@ -623,6 +624,13 @@ class LibraryConflict(LibraryError):
     """Another library has that name or folder, or the library is at work."""
 
     code = "library_conflict"
+    status = 409
+
+
+class LibraryInUse(LibraryError):
+    """Something is under way in a library, or would be lost with it: whoever wants it removed has to confirm that."""
+
+    code = "library_in_use"
     status = 409
 
 

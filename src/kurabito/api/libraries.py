@@ -16,6 +16,7 @@ from kurabito.api.scan_tasks import ScanTaskAnswer
 from kurabito.errors import TaskNotFound
 from kurabito.library.keeping import LONGEST_INTERVAL, SHORTEST_INTERVAL, Kept, Libraries
 from kurabito.library.libraries import Care, LibraryFile
+from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scan_queue import ScanQueueService, TaskPriority
 from kurabito.protocol.values import HashAlgorithm, HashPolicy
 
@@ -82,6 +83,7 @@ class LibraryAnswer(BaseModel):
     created_at: datetime
     updated_at: datetime
     last_scanned_at: datetime | None
+    removing_since: datetime | None = Field(description="since when it is being removed; then nothing is begun in it")
 
     @classmethod
     def of(cls, kept: Kept) -> Self:
@@ -101,6 +103,7 @@ class LibraryAnswer(BaseModel):
             created_at=library.created_at,
             updated_at=library.updated_at,
             last_scanned_at=library.last_scanned_at,
+            removing_since=library.removing_since,
         )
 
 
@@ -146,6 +149,12 @@ class FilePage(BaseModel):
     next_cursor: NextCursor
 
 
+class RemovalAccepted(BaseModel):
+    """A removal that was asked for; one that is under way already is the answer to a second request."""
+
+    task_id: UUID
+
+
 class ScanAccepted(BaseModel):
     """A scan that was asked for; one that waits or runs already is the answer to a second request."""
 
@@ -153,7 +162,7 @@ class ScanAccepted(BaseModel):
     task: ScanTaskAnswer
 
 
-def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
+def router(libraries: Libraries, removal: LibraryRemoval, scans: ScanQueueService) -> APIRouter:
     """The routes of the libraries."""
     routes = APIRouter(prefix="/api/v1/libraries", tags=["libraries"])
 
@@ -178,10 +187,18 @@ def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
         """Change how a library is looked after. Its folder stays: another folder is another library."""
         return LibraryAnswer.of(await libraries.change(library_id, _care(change)))
 
-    @routes.delete("/{library_id}", status_code=204, responses=documented(404, 409, 422))
-    async def delete_library(library_id: LibraryId) -> None:
-        """Let a library go. What is known of it is forgotten; its files stay. 409 while work in it is under way."""
-        await libraries.delete(library_id)
+    @routes.delete("/{library_id}", status_code=202, responses=documented(404, 409, 422))
+    async def remove_library(
+        library_id: LibraryId,
+        confirm: Annotated[bool, Query(description="remove it although something is in the way")] = False,
+    ) -> RemovalAccepted:
+        """Remove a library. What is known of it is forgotten, by a task; its files stay.
+
+        409 with the code `library_in_use` while a scan or hash of it is under way, files of it are being deleted or put
+        back, or some are in its trash; the message says which. With `confirm` the scan or hash is cancelled, the task waits
+        until nothing is deleted or put back any more, and what is in the trash stays in the folder `.kurabito-trash`.
+        """
+        return RemovalAccepted(task_id=(await removal.begin(library_id, confirmed=confirm)).id)
 
     @routes.get("/{library_id}/files", responses=documented(404, 422))
     async def list_library_files(
@@ -197,10 +214,10 @@ def router(libraries: Libraries, scans: ScanQueueService) -> APIRouter:
         page = await libraries.files(library_id, missing=missing, contains=contains, limit=limit, cursor=cursor)
         return FilePage(items=[FileAnswer.of(file) for file in page], next_cursor=page.next_cursor)
 
-    @routes.post("/{library_id}/scan", status_code=202, responses=documented(404, 422))
+    @routes.post("/{library_id}/scan", status_code=202, responses=documented(404, 409, 422))
     async def scan_library(library_id: LibraryId) -> ScanAccepted:
         """Ask for a scan, before those that come by themselves. It is done as soon as its turn comes."""
-        await libraries.get(library_id)
+        await libraries.get_staying(library_id)
         task_id = await scans.submit_task(library_id, TaskPriority.HIGH)
         task = await scans.get_task(task_id)
         assert task is not None

@@ -32,6 +32,13 @@ class ScanResultAnswer(BaseModel):
     failed_scrape_count: int = Field(description="new folders of which nobody knows what they are about")
 
 
+class LeftOutAnswer(BaseModel):
+    """What a scan could not look at. Nothing that was not seen is taken for missing then."""
+
+    count: int = Field(description="how many folders and files")
+    message: str | None = Field(description="the first few of them, why, and what to do, in English")
+
+
 class ScanTaskAnswer(BaseModel):
     """A scan at one moment. Times are UTC."""
 
@@ -44,11 +51,12 @@ class ScanTaskAnswer(BaseModel):
     completed_at: datetime | None
     progress: ScanProgressAnswer | None = Field(description="null while nobody knows how much there is")
     result: ScanResultAnswer | None
+    left_out: LeftOutAnswer | None = Field(description="null when the scan saw everything, or is not over")
     error: str | None
 
     @classmethod
     def of(cls, task: ScanTask) -> Self:
-        progress, result = task.progress, task.result
+        progress, result, left_out = task.progress, task.result, task.left_out
         return cls(
             id=task.id,
             library_id=task.library_id,
@@ -65,6 +73,7 @@ class ScanTaskAnswer(BaseModel):
                 removed_count=result.removed_count,
                 failed_scrape_count=result.failed_scrape_count,
             ),
+            left_out=left_out and LeftOutAnswer(count=left_out.count, message=left_out.message),
             error=task.error,
         )
 

@@ -41,7 +41,7 @@ def interface(parts: Parts, keys_of_programs: Keys) -> list[APIRouter]:
         parts.drawn,
     )
     return [
-        libraries.router(shelves.libraries, shelves.scans),
+        libraries.router(shelves.libraries, shelves.removal, shelves.scans),
         scan_tasks.router(shelves.scans),
         jobs.router(shelves.jobs),
         keys.router(keys_of_programs),

@@ -50,8 +50,9 @@ def _kept(parts: Parts) -> Iterator[Page]:
     yield partial(
         library.router,
         libraries=shelves.libraries,
+        removal=shelves.removal,
         scans=shelves.scans,
-        standings=Standings(shelves.libraries, shelves.scans, shelves.jobs, parts.planes),
+        standings=Standings(shelves.libraries, shelves.removal, shelves.scans, shelves.jobs, parts.planes),
     )
     yield partial(library_folders.router, libraries=shelves.libraries, folders=Folders(parts.database))
     yield partial(

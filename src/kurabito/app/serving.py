@@ -23,6 +23,7 @@ from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
+from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.downloads.wire import RemoteDownloaders
 from kurabito.http import Outbound
 from kurabito.library.deletion import policy
@@ -102,6 +103,7 @@ async def serve(
                 access.sessions,
                 settings.state / BACKUPS,
                 parts.trash,
+                parts.shelves.removal,
                 parts.following.tasks,
                 parts.downloading,
                 parts.about,
@@ -152,7 +154,13 @@ def _services(settings: Settings, parts: Parts, registry: Registry, *, dataplane
         heartbeat=settings.heartbeat_seconds,
         grace=_TASKS_END,
     )
-    services: list[Service] = [worker, parts.shelves.watcher, parts.about.actor, WalWatch(parts.checkpoints)]
+    services: list[Service] = [
+        worker,
+        parts.shelves.watcher,
+        parts.about.actor,
+        WalWatch(parts.checkpoints),
+        PlaneLocks(parts.database),
+    ]
     if dataplane:
         services.append(supervised_plane(settings, parts.database))
     return services

@@ -9,6 +9,7 @@ from kurabito.events import Bell
 from kurabito.library.jobs import Jobs
 from kurabito.library.keeping import Libraries
 from kurabito.library.loop import Reconciler
+from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scan_queue import ScanQueueService, TaskPriority
 from kurabito.library.watching import Watcher
 from kurabito.runtime.sql.queue import SqlQueue
@@ -20,6 +21,7 @@ class Shelves:
     """What there is to ask about libraries."""
 
     libraries: Libraries
+    removal: LibraryRemoval
     jobs: Jobs
     scans: ScanQueueService
     watcher: Watcher
@@ -39,6 +41,7 @@ def open_shelves(settings: Settings, queue: SqlQueue, reconciler: Reconciler | N
         reserved["download root"] = settings.download_root
     return Shelves(
         Libraries(queue, reserved, changed),
+        LibraryRemoval(queue, changed),
         Jobs(queue.database, changed),
         scans,
         Watcher(queue.database, submit, changed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from kurabito.db import Connection, Database, leases
+from kurabito.db import Database, leases
 from kurabito.protocol import planes
 from kurabito.protocol.rights import LEASED
 from kurabito.runtime.supervisor import Supervisor
@@ -33,11 +33,7 @@ class _Planes:
         self._database = database
 
     async def expire_worker(self, name: str) -> int:
-        def bury(conn: Connection) -> int:
-            planes.depart(conn, name)
-            return sum(leases.expire(conn, spec, name) for spec in LEASED)
-
-        return await self._database.write(bury)
+        return await self._database.write(lambda conn: planes.bury(conn, name))
 
     async def recover(self) -> int:
         return await self._database.write(lambda conn: sum(len(leases.recover(conn, spec)) for spec in LEASED))

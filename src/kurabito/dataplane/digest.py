@@ -5,9 +5,12 @@ The edges are a question, never an answer: files of one size whose edges differ 
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from blake3 import blake3
@@ -22,8 +25,9 @@ READ_WHOLE: Final = 32 * 1024
 _BUFFER: Final = 256 * 1024
 """Small enough to stay in a core's own cache between being filled and being hashed. What does not fit is mapped: a large file
 is hashed a third faster where it lies than through a copy, a small one is copied faster than it is mapped."""
-_WINDOW: Final = 64 << 20
-"""How much of a file is mapped at a time, so that the largest one takes no more memory than others."""
+_WINDOW: Final = 8 << 20
+"""How much of a file is mapped at a time, so that the largest one takes no more memory than others, and whoever has to stop
+does so soon."""
 
 
 class _Hasher(Protocol):
@@ -48,6 +52,24 @@ _HASHERS: Final[dict[HashAlgorithm, Callable[[memoryview], _Hasher]]] = {
 _NOTHING: Final = memoryview(b"")
 
 
+@dataclass(slots=True)
+class Begun:
+    """A file of which the first bytes are hashed."""
+
+    hasher: _Hasher
+    done: int = 0
+    """How many bytes those are."""
+
+    def digest(self) -> tuple[bytes, int]:
+        """The digest of what was read, and how much that was."""
+        return self.hasher.digest(), self.done
+
+    def update(self, data: Any) -> None:
+        """Hash what comes next."""
+        self.hasher.update(data)
+        self.done += len(data)
+
+
 class Reader:
     """Reads files into one buffer, which is used again for each; not for two threads at once.
 
@@ -69,14 +91,25 @@ class Reader:
             if size <= _BUFFER:
                 read = os.preadv(fd, (buffer,), 0)
                 return hasher_of(buffer[:read]).digest(), read
-            hasher = hasher_of(_NOTHING)
-            done = _update_mapped(hasher, fd, size) if self.mapped else 0
-            while read := os.preadv(fd, (buffer,), done):
-                hasher.update(buffer[:read])
-                done += read
-            return hasher.digest(), done
+            begun = self.begin(algorithm)
+            self.read_on(begun, fd, size)
+            return begun.digest()
 
         return whole
+
+    def begin(self, algorithm: HashAlgorithm) -> Begun:
+        """A file of which nothing is hashed yet."""
+        return Begun(_HASHERS[algorithm](_NOTHING))
+
+    def read_on(self, begun: Begun, fd: int, size: int, until: float = math.inf) -> bool:
+        """Hash more of a file that has so many bytes; false when `time.monotonic()` came to `until` before its end."""
+        if self.mapped and not _update_mapped(begun, fd, size, until):
+            return False
+        while read := os.preadv(fd, (self._buffer,), begun.done):
+            begun.update(self._buffer[:read])
+            if time.monotonic() >= until:
+                return False
+        return True
 
     def edges(self, fd: int, size: int) -> tuple[bytes, int]:
         """The digest of the first and the last bytes, the same for every algorithm so that all can be compared."""
@@ -86,18 +119,18 @@ class Reader:
         return blake3(buffer[: first + last]).digest(), size
 
 
-def _update_mapped(hasher: _Hasher, fd: int, size: int) -> int:
-    """Hash as much of a file as can be mapped; how many bytes that were."""
-    done = 0
-    while done < size:
-        length = min(size - done, _WINDOW)
+def _update_mapped(begun: Begun, fd: int, size: int, until: float) -> bool:
+    """Hash as much of a file as can be mapped; false when the time was over before."""
+    while begun.done < size:
+        length = min(size - begun.done, _WINDOW)
         try:
-            window = mmap.mmap(fd, length, mmap.MAP_SHARED, mmap.PROT_READ, offset=done)
+            window = mmap.mmap(fd, length, mmap.MAP_SHARED, mmap.PROT_READ, offset=begun.done)
         except (OSError, ValueError):
             # Not every file system can do it, and what is shorter by now cannot be mapped as it was.
             break
         with window:
             window.madvise(mmap.MADV_SEQUENTIAL)
-            hasher.update(window)
-        done += length
-    return done
+            begun.update(window)
+        if begun.done < size and time.monotonic() >= until:
+            return False
+    return True

@@ -3,7 +3,8 @@
 First every file that waits is sampled: small ones are read whole, of the others the edges. Then those whose edges agree with
 another file's of the same size, in whichever library, are read whole. The rest have no equal and cost nothing more.
 
-A job ends after a while even if files are left, so that a scan never waits long; they stay marked and the next job goes on.
+A job ends after a while even if files are left, so that a scan never waits long; they stay marked and the next job goes on,
+also in the middle of a large file.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.dataplane import hash_store as store
 from kurabito.dataplane.digest import READ_WHOLE
 from kurabito.dataplane.hash_pool import MOST_BYTES, MOST_FILES, HashPool
-from kurabito.dataplane.hash_process import Answer, Problem, Question
+from kurabito.dataplane.hash_process import Answer, Problem, Question, Wanted
 from kurabito.dataplane.hash_store import Library, Row
+from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed
 from kurabito.dataplane.pace import Pace
@@ -37,6 +39,7 @@ _FEWEST: Final = 100
 _WRITTEN_TOGETHER: Final = 128
 """Few enough that little is left to be written at the end, when no core has anything to read any more."""
 _LARGE: Final = 4 * MOST_BYTES
+"""What is larger is read in turns, by a process that has nothing else to do meanwhile."""
 _SHARES: Final = 8
 """A question has at most so many bytes, and at most such a share of those that are still to be asked for."""
 
@@ -45,12 +48,16 @@ _Portion = tuple[bool, list[Row]]
 
 
 class HashFiles:
-    """Does hash jobs. The processes that read for it stay a while after each, for the next one."""
+    """Does hash jobs. The processes that read for it stay a while after each, for the next one.
 
-    def __init__(self, *, most_seconds: float = _MOST_SECONDS, clock: Clock | None = None) -> None:
+    A job ends after `most_seconds`; a large file is read in turns of `turn` seconds.
+    """
+
+    def __init__(self, *, most_seconds: float = _MOST_SECONDS, turn: float = TURN, clock: Clock | None = None) -> None:
         self._most = round(most_seconds * SECOND)
+        self._turn = turn
         self._clock = clock or SystemClock()
-        self._pool = HashPool[_Portion]()
+        self._pool = HashPool[_Portion](start=reading_in_turns)
 
     def __call__(self, job: HeldJob) -> None:
         library = job.read(lambda conn: store.library(conn, job.library_id))
@@ -59,12 +66,14 @@ class HashFiles:
         until = self._clock.now() + self._most
         try:
             with Pace(job, MOST_FILES, fewest=_FEWEST) as pace:
-                hashing = _Hashing(job, library, pace, self._pool, lambda: self._clock.now() >= until)
+                hashing = _Hashing(job, library, pace, self._pool, self._turn, lambda: self._clock.now() >= until)
                 hashing.read(hashing.to_be_sampled())
                 # Reading one may call for a twin that was passed already.
                 while hashing.read(hashing.alike()):
                     pass
         finally:
+            # Whoever hashes these files next, because this job was late or lost or given back, goes on where it was.
+            self._pool.set_aside()
             self._pool.forget()
 
 
@@ -85,12 +94,19 @@ class _Hashing:
     """One job under way."""
 
     def __init__(
-        self, job: HeldJob, library: Library, pace: Pace, pool: HashPool[_Portion], is_late: Callable[[], bool]
+        self,
+        job: HeldJob,
+        library: Library,
+        pace: Pace,
+        pool: HashPool[_Portion],
+        turn: float,
+        is_late: Callable[[], bool],
     ) -> None:
         self._job = job
         self._library = library
         self._pace = pace
         self._pool = pool
+        self._turn = turn
         self._is_late = is_late
         self._identity = _identity(library.folder)
         self._total = job.read(lambda conn: store.count_waiting(conn, job.library_id))
@@ -140,8 +156,10 @@ class _Hashing:
         pool, some = self._pool, False
         while True:
             while pool.has_room and not self._is_late() and (portion := next(portions, None)):
-                pool.ask(self._question(portion), portion)
+                self._ask(portion)
                 some = True
+            if self._is_late():
+                pool.set_aside()
             if not pool.waiting:
                 self._write()
                 return some
@@ -151,14 +169,16 @@ class _Hashing:
                 self._write()
             self._job.check()
 
-    def _question(self, portion: _Portion) -> Question:
+    def _ask(self, portion: _Portion) -> None:
         whole, rows = portion
-        return Question(
-            self._library.folder,
-            self._library.algorithm.value if whole else None,
+        folder, algorithm = self._library.folder, self._library.algorithm.value
+        if whole and _is_large(rows[0]):
+            large = LargeFile(folder, algorithm, _wanted(rows[0]), self._turn)
+            self._pool.ask(large, portion, turns=large)
+        else:
             # Neighbours are opened faster one after the other.
-            sorted((row.relative_path, row.size_bytes, row.mtime_ns, row.inode, row.device) for row in rows),
-        )
+            question = Question(folder, algorithm if whole else None, sorted(map(_wanted, rows)))
+            self._pool.ask(question, portion)
 
     def _take(self, whole: bool, rows: list[Row], answer: Answer) -> None:
         taken = self._taken
@@ -203,8 +223,19 @@ class _Hashing:
         self._job.report(self._done, self._done / max(self._total, self._done, 1))
 
 
+def _wanted(row: Row) -> Wanted:
+    return row.relative_path, row.size_bytes, row.mtime_ns, row.inode, row.device
+
+
+def _is_large(row: Row) -> bool:
+    return row.size_bytes > _LARGE
+
+
 def _portions(rows: list[Row], *, whole: bool) -> Iterator[_Portion]:
-    """The files in lists: large ones first, since each has its price, and small ones last, lest one core wait for another."""
+    """The files in lists, which get shorter towards the end, lest one core wait for another. Large files come last, each alone:
+    they may take hours, and nobody waits for the others as long."""
+    large = [row for row in rows if whole and _is_large(row)]
+    rows = [row for row in rows if not whole or not _is_large(row)]
     rest = sum(row.size_bytes for row in rows) if whole else 0
     portion: list[Row] = []
     size = 0
@@ -217,6 +248,7 @@ def _portions(rows: list[Row], *, whole: bool) -> Iterator[_Portion]:
             portion, size = [], 0
     if portion:
         yield whole, portion
+    yield from ((whole, [row]) for row in large)
 
 
 def _identity(folder: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import signal
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from types import TracebackType
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
@@ -28,6 +28,9 @@ _AHEAD: Final = 2
 _SHORT: Final = select.PIPE_BUF
 """A second question may not be longer than this. So much goes into a pipe at once; else the asker would wait for a process
 to read, which may be waiting for its asker to do so."""
+_MOST_ASIDE: Final = 16
+"""Processes that wait in the middle of something. Where there would be more, those that began last begin again: so the first
+ones come to an end."""
 
 Start = Callable[[int, int], int]
 """Starts a process that takes questions from one descriptor and writes answers to the other; its pid."""
@@ -76,11 +79,21 @@ class _Asked(NamedTuple, Generic[T]):
     question: tuple[Any, ...]
     about: T
     message: bytes
+    turns: Hashable | None
     attempts: int = 0
 
+    @property
+    def is_short(self) -> bool:
+        """True when it may be asked before the question in front of it was answered."""
+        return self.turns is None and len(self.message) <= _SHORT
+
+    def again(self) -> Self:
+        """The same, for a process that takes over from one that ended."""
+        return self.of(self.question, self.about, self.turns, self.attempts + 1)
+
     @classmethod
-    def of(cls, question: tuple[Any, ...], about: T, attempts: int = 0) -> Self:
-        return cls(question, about, hash_process.packed((tuple(question), not attempts)), attempts)
+    def of(cls, question: tuple[Any, ...], about: T, turns: Hashable | None, attempts: int = 0) -> Self:
+        return cls(question, about, hash_process.packed((tuple(question), not attempts)), turns, attempts)
 
 
 class HashPool(Generic[T]):
@@ -93,6 +106,9 @@ class HashPool(Generic[T]):
 
     A process that ends in the middle of its work is replaced, and asked to read what it read without mapping it: so a file
     that was cut off meanwhile is found to have changed.
+
+    A question with a name in `turns` may be answered with None for as long as there is more to do. It is asked again then,
+    unless it was set aside; asked under the same name later, it goes on where it was.
     """
 
     def __init__(self, processes: int | None = None, *, start: Start = spawned) -> None:
@@ -102,6 +118,7 @@ class HashPool(Generic[T]):
         self._idle: list[_Process] = []
         self._busy: dict[int, tuple[_Process, deque[_Asked[T]]]] = {}
         self._queue: deque[_Asked[T]] = deque()
+        self._aside: dict[Hashable, tuple[_Process, _Asked[T]]] = {}
         self._poll = select.poll()
         # Who forgets a pool would keep its processes for ever.
         weakref.finalize(self, _end_all, self._processes)
@@ -119,13 +136,26 @@ class HashPool(Generic[T]):
         self.forget()
         _end_all(self._processes)
         self._idle.clear()
+        self._aside.clear()
 
     def forget(self) -> None:
-        """Forget what was asked and has no answer yet. Processes that have nothing to do stay."""
+        """Forget what was asked and has no answer yet. Processes that have nothing to do stay, and what was set aside."""
         for process, _ in [*self._busy.values()]:
             # They hold nothing that could be lost, and one may be in the middle of a very large file.
             self._lose(process)
         self._queue.clear()
+
+    def set_aside(self) -> None:
+        """Have what is done in turns wait until it is asked for again; what was not begun is forgotten."""
+        self._queue = deque(asked for asked in self._queue if asked.turns is None)
+        for process, asked in [*self._busy.values()]:
+            if (name := asked[0].turns) is None:
+                continue
+            if len(self._aside) < _MOST_ASIDE or self._lose_dead_aside():
+                self._release(process)
+                self._aside[name] = process, asked[0]
+            else:
+                self._lose(process)
 
     @property
     def waiting(self) -> int:
@@ -137,9 +167,10 @@ class HashPool(Generic[T]):
         """True while a further question would keep some process from idling soon."""
         return len(self._queue) < self._most
 
-    def ask(self, question: tuple[Any, ...], about: T) -> None:
+    def ask(self, question: tuple[Any, ...], about: T, *, turns: Hashable | None = None) -> None:
         """Have some files read."""
-        self._queue.append(_Asked.of(question, about))
+        if not self._take_up(turns, about):
+            self._queue.append(_Asked.of(question, about, turns))
         self._hand_out()
 
     def answers(self, timeout: float = 0.0) -> Iterator[tuple[T, Any]]:
@@ -151,6 +182,9 @@ class HashPool(Generic[T]):
             except EOFError:
                 self._ask_again(process, asked)
                 continue
+            if answer is None:
+                self._go_on(process, asked)
+                continue
             first = asked.popleft()
             if not asked:
                 self._release(process)
@@ -159,7 +193,7 @@ class HashPool(Generic[T]):
             yield first.about, answer
 
     def _hand_out(self) -> None:
-        while self._queue and (self._idle or len(self._busy) < self._most):
+        while self._queue and len(self._busy) < self._most:
             process = self._idle_one() or self._begin()
             asked = deque([self._queue.popleft()])
             self._busy[process.answers] = process, asked
@@ -169,13 +203,40 @@ class HashPool(Generic[T]):
             except BrokenPipeError:
                 self._ask_again(process, asked)
         for process, asked in self._busy.values():
-            if self._queue and len(asked) < _AHEAD and len(self._queue[0].message) <= _SHORT:
+            # What is done in turns has its process for itself.
+            if self._queue and len(asked) < _AHEAD and asked[0].turns is None and self._queue[0].is_short:
                 try:
                     hash_process.write(process.questions, self._queue[0].message)
                 except BrokenPipeError:
                     # It ended, as will be seen from its answers.
                     continue
                 asked.append(self._queue.popleft())
+
+    def _take_up(self, turns: Hashable | None, about: T) -> bool:
+        """Go on with what was set aside under this name; false when there is nothing."""
+        process, asked = self._aside.pop(turns, (None, None))
+        if process is None or asked is None:
+            return False
+        if _has_ended(process):
+            self._lose(process)
+            return False
+        # Its last turn has been answered by now, or will be.
+        self._busy[process.answers] = process, deque([asked._replace(about=about)])
+        self._poll.register(process.answers, select.POLLIN)
+        return True
+
+    def _go_on(self, process: _Process, asked: deque[_Asked[T]]) -> None:
+        try:
+            hash_process.write(process.questions, asked[0].message)
+        except BrokenPipeError:
+            self._ask_again(process, asked)
+
+    def _lose_dead_aside(self) -> bool:
+        """Forget what waited for so long that its process gave up; whether there was any."""
+        dead = [name for name, (process, _) in self._aside.items() if _has_ended(process)]
+        for name in dead:
+            self._lose(self._aside.pop(name)[0])
+        return bool(dead)
 
     def _ask_again(self, process: _Process, asked: deque[_Asked[T]]) -> None:
         code = self._lose(process)
@@ -185,7 +246,7 @@ class HashPool(Generic[T]):
                 f"two processes that read files ended in the middle of their work, the last one with code {code}; "
                 "were they killed for want of memory?"
             )
-        self._queue.extendleft(reversed([_Asked.of(first.question, first.about, first.attempts + 1), *others]))
+        self._queue.extendleft(reversed([first.again(), *others]))
         self._hand_out()
 
     def _begin(self) -> _Process:
@@ -219,6 +280,10 @@ class HashPool(Generic[T]):
 def _end_all(processes: set[_Process]) -> None:
     while processes:
         _end(processes.pop())
+
+
+def _has_ended(process: _Process) -> bool:
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _end(process: _Process) -> int:

@@ -24,7 +24,7 @@ from kurabito.protocol.values import HashAlgorithm
 
 _LENGTH: Final = 4
 _READ_AT_ONCE: Final = 1 << 20
-_PATIENCE: Final = 60.0
+PATIENCE: Final = 60.0
 """Seconds after which a process that is asked nothing gives its memory back."""
 
 Wanted = tuple[str, int, int, int | None, int | None]
@@ -76,7 +76,11 @@ def _read(pipe: int, size: int) -> bytearray:
 def answer(question: tuple[Any, ...], reader: Reader) -> Answer:
     """Read what is asked for."""
     folder, name, files = Question(*question)
-    digest_of = reader.edges if name is None else reader.whole(HashAlgorithm(name))
+    return read(folder, files, reader.edges if name is None else reader.whole(HashAlgorithm(name)))
+
+
+def read(folder: str, files: list[Wanted], digest_of: Callable[[int, int], tuple[bytes, int]]) -> Answer:
+    """The digests of some files of a folder; `digest_of` makes one of an open file and its size, and tells how much it read."""
     try:
         with Root(Path(folder)) as root:
             return [_digest(root, digest_of, file) for file in files]
@@ -85,11 +89,10 @@ def answer(question: tuple[Any, ...], reader: Reader) -> Answer:
 
 
 def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file: Wanted) -> bytes | Problem:
-    path, size, mtime_ns, inode, device = file
     try:
-        fd = root.open_file(path)
+        fd = root.open_file(file[0])
         try:
-            digest, read = digest_of(fd, size)
+            digest, read = digest_of(fd, file[1])
             # Looked at once, afterwards: what changed since the file was last seen shows, and what changed meanwhile too.
             now = os.fstat(fd)
         finally:
@@ -98,13 +101,16 @@ def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file
         return ErrorCode.PATH_ESCAPES.value, str(problem)
     except OSError as problem:
         return ErrorCode.FILE_UNREADABLE.value, problem.strerror or type(problem).__name__
-    if not read == size == now.st_size or now.st_mtime_ns != mtime_ns or not _is(now, inode, device):
+    if read != file[1] or not is_as_seen(now, file):
         return ErrorCode.FILE_CHANGED.value, "it changed since it was last seen"
     return digest
 
 
-def _is(now: os.stat_result, inode: int | None, device: int | None) -> bool:
-    """True when it is that very file, as far as it is known which."""
+def is_as_seen(now: os.stat_result, file: Wanted) -> bool:
+    """True when it is that very file, as far as it is known which, and has not changed."""
+    _, size, mtime_ns, inode, device = file
+    if now.st_size != size or now.st_mtime_ns != mtime_ns:
+        return False
     if now.st_ino == inode and now.st_dev == device:
         return True
     # Databases keep numbers of 64 bits with a sign, and some have none for these.
@@ -112,14 +118,19 @@ def _is(now: os.stat_result, inode: int | None, device: int | None) -> bool:
     return all(stored is None or (number - stored) % (1 << 64) == 0 for number, stored in pairs)
 
 
-def serve(questions: int, answers: int, answer: Callable[[tuple[Any, ...], Reader], Any]) -> None:
-    """Answer questions until none comes for a while. A message is a question and whether files may be mapped."""
+def serve(
+    questions: int,
+    answers: int,
+    answer: Callable[[tuple[Any, ...], Reader], Any],
+    patience: Callable[[], float] = lambda: PATIENCE,
+) -> None:
+    """Answer questions until none comes for so many seconds. A message is a question and whether files may be mapped."""
     # Ctrl-C is for whoever asks, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_asker, args=[questions], daemon=True).start()
     readers = {mapped: Reader(mapped=mapped) for mapped in (True, False)}
     try:
-        while select.select([questions], [], [], _PATIENCE)[0]:
+        while select.select([questions], [], [], patience())[0]:
             question, mapped = receive(questions)
             write(answers, packed(answer(question, readers[mapped])))
     except (EOFError, BrokenPipeError):

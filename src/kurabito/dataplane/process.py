@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 
 from kurabito.dataplane.daemon import DataPlane, Line
 from kurabito.dataplane.delete import delete
 from kurabito.dataplane.hash_job import HashFiles
 from kurabito.dataplane.jobs import Executor, JobLine
+from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.dataplane.manners import step_back
 from kurabito.dataplane.ratelimit import IoLimit
 from kurabito.dataplane.scan import Scanner
@@ -57,24 +60,41 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         loop.set_default_executor(ThreadPoolExecutor(len(lines) + _SPARE_THREADS, "line"))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
-        _log.info("data plane started", plane=plane.name, pid=os.getpid())
-        await (plane.drain() if once else plane.run())
+        locks = PlaneLocks(database)
+        with locks.held(name):
+            _log.info("data plane started", plane=plane.name, pid=os.getpid())
+            await locks.bury_dead()
+            await _beside(locks.run(), plane.drain() if once else plane.run())
         _log.info("data plane stopped", plane=plane.name)
     finally:
         await asyncio.to_thread(database.close)
 
 
-def _executors(settings: Settings) -> dict[JobKind, Executor]:
-    """Who does which kind of job."""
-    return {JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles(), JobKind.DELETE: delete}
+async def _beside(upkeep: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    """Do some work to its end, and something else as long as it goes on."""
+    beside = asyncio.create_task(upkeep)
+    try:
+        await work
+    finally:
+        beside.cancel()
+        with suppress(asyncio.CancelledError):
+            await beside
+
+
+def _executors(settings: Settings) -> list[dict[JobKind, Executor]]:
+    """Who does which kind of job, and which wait for each other."""
+    # One scan or hash is there at a time. What is deleted or put back waits for neither.
+    return [{JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles()}, {JobKind.DELETE: delete}]
 
 
 def _lines(settings: Settings, database: Database, name: str) -> list[Line]:
     """What this data plane does."""
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
-    jobs = JobLine(database, _executors(settings), name=name, lease=lease, heartbeat=heartbeat)
+    jobs = [
+        JobLine(database, executors, name=name, lease=lease, heartbeat=heartbeat) for executors in _executors(settings)
+    ]
     cleanup = CleanupLine(database, state=settings.state, name=name, lease=lease, heartbeat=heartbeat)
-    lines: list[Line] = [jobs, *_thumbnail_lines(settings, database, name), cleanup]
+    lines: list[Line] = [*jobs, *_thumbnail_lines(settings, database, name), cleanup]
     if isinstance(database, SqliteDatabase):
         lines.append(WalLine(database, database.connect, name=name, lease=lease, heartbeat=heartbeat))
     return lines

@@ -25,6 +25,8 @@ from kurabito.dataplane.names import as_name
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.paths import Root
 from kurabito.dataplane.scan_columns import Columns
+from kurabito.dataplane.scan_comebacks import comebacks
+from kurabito.dataplane.scan_files import Differences
 from kurabito.dataplane.scan_lookups import Lookups
 from kurabito.dataplane.scan_queries import sql
 from kurabito.dataplane.scan_session import Session
@@ -190,7 +192,9 @@ class _Scan:
         self._unmarked += 1
         if seen != known:
             to_hash = self._sizes.to_hash(Columns.of(seen))
-            self._write(lambda conn: self._write_differences(conn, seen, known, to_hash), is_end=is_end)
+            back = comebacks(self._job, self._library.id, self._library.folder, seen, known)
+            found = scan_files.differences(seen, known, back)
+            self._write(lambda conn: self._write_differences(conn, found, to_hash), is_end=is_end)
         elif self._unmarked >= _MARK_EVERY:
             self._write(lambda _: None, is_end=is_end)
 
@@ -207,9 +211,8 @@ class _Scan:
         self._pace.write_behind(write_and_mark)
         self._unmarked = 0
 
-    def _write_differences(self, conn: Connection, seen: list[Entry], known: list[Entry], to_hash: set[int]) -> None:
+    def _write_differences(self, conn: Connection, found: Differences, to_hash: set[int]) -> None:
         library, session = self._library, self._session
-        found = scan_files.differences(conn, library.id, seen, known)
         scan_files.store(conn, library.id, found, to_hash)
         came = map(path_of, (*found.added, *found.replaced))
         scan_files.note(conn, session.id, library.id, "added", came)
@@ -233,7 +236,7 @@ class _Scan:
                 f"the folder {self._root.folder} was taken away while it was scanned; is the share still mounted?"
             )
         if not session.errors:
-            scan_ending.move_files(self._job, session, pace)
+            scan_ending.move_files(self._job, session, self._library.folder, pace)
             scan_ending.mark_missing(session, pace)
         counted = self._library.is_new and self._sizes.is_complete
         late = self._sizes.late if counted else None

@@ -73,9 +73,10 @@ SELECT {joined}(told, '//') FROM (
     ORDER BY relative_path LIMIT :most
 ) AS stretch;
 
--- name: missing_among
-SELECT relative_path, size_bytes, mtime_ns, inode, device FROM library_files
-WHERE library_id = :library AND relative_path {given} AND is_missing = 1;
+-- name: stored_among
+-- Most of them are missing; a file that was put back meanwhile is not.
+SELECT relative_path, size_bytes, mtime_ns, inode, device, coalesce(hashed_at, created_at) FROM library_files
+WHERE library_id = :library AND relative_path {given};
 
 -- name: add_files_sqlite
 INSERT INTO library_files
@@ -110,18 +111,15 @@ ON CONFLICT DO NOTHING;
 -- name: moved_files
 -- Hard links are one file under several paths: each path that went is paired with one that came.
 WITH found AS (
-    SELECT finding, id, relative_path, device, inode, size_bytes, mtime_ns,
+    SELECT finding, id, relative_path, device, inode, size_bytes, mtime_ns, coalesce(hashed_at, created_at) AS known_at,
            row_number() OVER (PARTITION BY finding, device, inode, size_bytes, mtime_ns ORDER BY id) AS place
     FROM scan_findings JOIN library_files ON id = file_id
     WHERE session_id = :session
 )
-SELECT gone.id, came.id FROM found AS gone
+SELECT gone.id, came.id, came.relative_path, came.inode, gone.known_at FROM found AS gone
 JOIN found AS came USING (device, inode, size_bytes, mtime_ns, place)
 WHERE gone.finding = 'unseen' AND came.finding = 'added'
 ORDER BY gone.id;
-
--- name: paths_of
-SELECT id, relative_path FROM library_files WHERE id {given};
 
 -- name: forget_files
 DELETE FROM library_files WHERE id {given};
@@ -140,7 +138,9 @@ DELETE FROM scan_findings WHERE session_id = :session AND file_id {given};
 SELECT file_id FROM scan_findings WHERE session_id = :session AND finding = 'unseen' ORDER BY file_id LIMIT :most;
 
 -- name: mark_missing
-UPDATE library_files SET is_missing = 1, updated_at = :now WHERE id {given} AND is_missing = 0;
+-- What was put back after the scan came by is there.
+UPDATE library_files SET is_missing = 1, updated_at = :now
+WHERE id {given} AND is_missing = 0 AND updated_at <= (SELECT started_at FROM scan_sessions WHERE id = :session);
 
 -- name: forget_some_findings
 -- Of this scan, which needs them no more, and of scans that were given up.

@@ -6,9 +6,12 @@ Each step is done in small transactions that leave less to do, so that whoever g
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from kurabito.dataplane import scan_session
+from kurabito.dataplane.files import births
+from kurabito.dataplane.files.births import Birth, Suspect
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.pace import Pace
 from kurabito.dataplane.scan_queries import ROWS, given, sql
@@ -19,11 +22,30 @@ from kurabito.db.rowsource import Column, row_source
 T = TypeVar("T")
 
 
-def move_files(job: HeldJob, session: Session, pace: Pace) -> None:
-    """Give files that went from one path to another their old row back, with its id and its hash."""
-    pairs = job.read(lambda conn: conn.all(sql(conn).moved_files, {"session": session.id}))
+class Pair(NamedTuple):
+    """A file that is gone, and one that came and looks like it."""
+
+    gone: int
+    came: int
+    path: str
+    inode: int
+    known_at: int
+
+
+def move_files(job: HeldJob, session: Session, folder: Path, pace: Pace) -> None:
+    """Give files that went from one path to another their old row back, with its id and its hash.
+
+    What was made since is another file, however much it looks alike. Where it cannot be told, the row has to be hashed again.
+    """
+    pairs = [Pair(*row) for row in job.read(lambda conn: conn.all(sql(conn).moved_files, {"session": session.id}))]
     for part in _parts(pairs, pace):
-        pace.write(lambda conn, part=part: _move(conn, session, part))  # type: ignore[misc]
+        job.check()
+        asked = [Suspect(pair.path, pair.inode, pair.known_at) for pair in part]
+        judged = list(zip(part, births.look_up(folder, asked), strict=True))
+        moved = [pair for pair, birth in judged if birth is not Birth.AFTER]
+        doubtful = [pair.gone for pair, birth in judged if birth not in (Birth.BEFORE, Birth.AFTER)]
+        if moved:
+            pace.write(lambda conn, moved=moved, doubtful=doubtful: _move(conn, session, moved, doubtful))  # type: ignore[misc]
 
 
 def mark_missing(session: Session, pace: Pace) -> None:
@@ -71,13 +93,11 @@ def _parts(rows: Sequence[T], pace: Pace) -> Iterator[Sequence[T]]:
         begin = end
 
 
-def _move(conn: Connection, session: Session, pairs: Sequence[tuple[int, ...]]) -> None:
+def _move(conn: Connection, session: Session, pairs: Sequence[Pair], doubtful: Sequence[int]) -> None:
     queries = sql(conn)
-    came = given(conn, [new for _, new in pairs])
-    paths: dict[int, str] = dict(conn.all(queries.paths_of, {"given": came}))
-    moved = [(old, paths[new]) for old, new in pairs]
+    moved = [(pair.gone, pair.path) for pair in pairs]
     # The new row makes way for the old one: the path can have only one of them.
-    conn.run(queries.forget_files, {"given": came})
+    conn.run(queries.forget_files, {"given": given(conn, [pair.came for pair in pairs])})
     if conn.dialect is Dialect.SQLITE:
         now = conn.now()
         conn.raw.executemany(queries.move_files_sqlite, [(now, *row) for row in moved])
@@ -85,7 +105,10 @@ def _move(conn: Connection, session: Session, pairs: Sequence[tuple[int, ...]]) 
         ids, targets = zip(*moved, strict=True)
         source, arrays = row_source(Column("id", "bigint", ids), Column("relative_path", "text", targets))
         conn.run(queries.move_files_postgres.replace(ROWS, source), arrays)
-    settled = given(conn, [file for pair in pairs for file in pair])
+    if doubtful:
+        # What is worth hashing is decided for all files together, a little later.
+        conn.run(queries.want_no_hash, {"given": given(conn, doubtful)})
+    settled = given(conn, [file for pair in pairs for file in (pair.gone, pair.came)])
     conn.run(queries.forget_findings_about, {"session": session.id, "given": settled})
     scan_session.count(conn, session, added=-len(pairs), moved=len(pairs))
 
@@ -95,7 +118,7 @@ def _mark_some_missing(conn: Connection, session: Session, most: int) -> int:
     files = [file for (file,) in conn.all(queries.some_unseen, {"session": session.id, "most": most})]
     if files:
         listed = given(conn, files)
-        removed = conn.run(queries.mark_missing, {"given": listed})
+        removed = conn.run(queries.mark_missing, {"given": listed, "session": session.id})
         conn.run(queries.forget_findings_about, {"session": session.id, "given": listed})
         scan_session.count(conn, session, removed=removed)
     return len(files)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
 from typing import Any, Final, cast
 
 from kurabito.dataplane.scan_columns import Columns
+from kurabito.dataplane.scan_comebacks import Comeback
 from kurabito.dataplane.scan_queries import ROWS, given, sql
 from kurabito.dataplane.walk import Entry, path_of
 from kurabito.db import Connection, Dialect
@@ -58,19 +59,17 @@ def told_of(conn: Connection, library: int, after: str, until: str, most: int) -
     return None if row is None else cast("str | None", row[0])
 
 
-def differences(conn: Connection, library: int, seen: list[Entry], known: list[Entry]) -> Differences:
-    """Compare what is seen with what is known of the same stretch."""
+def differences(seen: list[Entry], known: list[Entry], back: Mapping[str, Comeback]) -> Differences:
+    """Compare what is seen with what is known of the same stretch; `back` are paths of which more is on record."""
     unchanged = set(known)
     paths = set(map(path_of, known))
     fresh = [entry for entry in seen if entry not in unchanged]
-    changed = [entry for entry in fresh if entry[0] in paths]
     new = [entry for entry in fresh if entry[0] not in paths]
-    missing = _missing_among(conn, library, new)
     return Differences(
-        added=[entry for entry in new if entry[0] not in missing],
-        changed=changed,
-        returned=[entry[0] for entry in new if missing.get(entry[0]) == entry],
-        replaced=[entry for entry in new if missing.get(entry[0], entry) != entry],
+        added=[entry for entry in new if entry[0] not in back],
+        changed=[entry for entry in fresh if entry[0] in paths],
+        returned=[entry[0] for entry in new if back.get(entry[0]) is Comeback.SAME],
+        replaced=[entry for entry in new if back.get(entry[0]) is Comeback.OTHER],
         unseen=paths.difference(map(path_of, seen)),
     )
 
@@ -113,13 +112,6 @@ def note(conn: Connection, session: int, library: int, finding: str, paths: Iter
     if listed := list(paths):
         values = {"session": session, "library": library, "finding": finding, "given": given(conn, listed)}
         conn.run(sql(conn).note_findings, values)
-
-
-def _missing_among(conn: Connection, library: int, new: list[Entry]) -> dict[str, Entry]:
-    if not new:
-        return {}
-    values = {"library": library, "given": given(conn, list(map(path_of, new)))}
-    return {row[0]: cast("Entry", row) for row in conn.all(sql(conn).missing_among, values)}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 libraries.py    the folders that are kept, and their files
 folders.py      the same files by the folders that they lie in
+removal.py      forgetting a library; obstacles.py says what to know before
 jobs.py         units of disk work: admitted here, executed by the data plane
 reconcile.py    keeps tasks and jobs telling the same story
 scan_queue.py   scans as people see them

@@ -104,6 +104,11 @@ def cancel(conn: Connection, job_id: str) -> bool:
     return conn.run(_SQL.cancel, {"id": job_id}) == 1
 
 
+def give_way(conn: Connection, job_id: str, reason: str) -> bool:
+    """Take a job out of the slot so that another can have it; false when it was finished."""
+    return conn.run(_SQL.give_way, {"id": job_id, "error_code": ErrorCode.GAVE_WAY.value, "error_message": reason}) == 1
+
+
 def take_out(conn: Connection, job: Job) -> None:
     """Take a job out of retryable: back to pending, or failed when it has lost too many workers."""
     lost = job.lost_leases + (job.error_code == ErrorCode.LEASE_EXPIRED)
@@ -131,7 +136,7 @@ class Jobs:
 
         def work(conn: Connection) -> Job:
             alone(conn)
-            libraries.find(conn, library_id)
+            libraries.find_staying(conn, library_id)
             return find(conn, insert(conn, kind, library_id))
 
         return await self._move(work, "wait for it or cancel it; a scan of a library can wait its turn instead")

@@ -33,6 +33,11 @@ ORDER BY created_at DESC, id DESC LIMIT :limit;
 UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL, finished_at = :now, updated_at = :now
 WHERE id = :id AND status IN ('pending', 'running', 'retryable');
 
+-- name: give_way
+UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL, finished_at = :now, updated_at = :now,
+    error_code = :error_code, error_message = :error_message
+WHERE id = :id AND status IN ('pending', 'running');
+
 -- name: give_back
 UPDATE jobs
 SET status = 'pending', lost_leases = :lost_leases, error_code = NULL, error_message = NULL, updated_at = :now

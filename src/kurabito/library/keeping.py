@@ -1,4 +1,4 @@
-"""Taking folders into keeping, changing how they are kept, and letting them go; for whoever must not wait."""
+"""Taking folders into keeping, and changing how they are kept; for whoever must not wait."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Connection
-from kurabito.errors import InvalidInput, LibraryConflict
+from kurabito.errors import InvalidInput
 from kurabito.events import Bell
 from kurabito.library import jobs, libraries, sessions
 from kurabito.library.cursors import cursor_after, path_of
 from kurabito.library.libraries import Care, Library, LibraryFile
 from kurabito.library.sessions import PastScan
-from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.runtime.sql.conducting import Conductor
 from kurabito.runtime.sql.queue import SqlQueue
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=1)
 LONGEST_INTERVAL: Final = timedelta(days=366)
-_FORGOTTEN_AT_ONCE: Final = 1_000
 _MOST_PATTERNS: Final = 200
 # Bytes that are no text are stored as characters of this range, so a text that has them is not what it looks like.
 _NOT_TEXT: Final = re.compile("[\udc80-\udcff\uef80-\uefff\x00]")
@@ -52,7 +49,7 @@ class Libraries:
         self._database = queue.database
         self._reserved = reserved
         self._changed = changed or Bell()
-        """Rung when a library was made, changed or let go."""
+        """Rung when a library was made or changed."""
 
     async def create(self, path: str, care: Care) -> Kept:
         """Take a folder into keeping; raises InvalidInput or LibraryConflict, naming the field."""
@@ -68,6 +65,10 @@ class Libraries:
     async def get(self, library_id: int) -> Kept:
         """The library; raises LibraryNotFound."""
         return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
+
+    async def get_staying(self, library_id: int) -> Kept:
+        """The library, for whoever wants to begin something in it; raises LibraryNotFound or LibraryConflict."""
+        return await self._database.read(lambda conn: _kept(conn, libraries.find_staying(conn, library_id)))
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Kept]:
         """Libraries in the order in which they were made."""
@@ -97,22 +98,6 @@ class Libraries:
             return _kept(conn, library)
 
         return await self._write(work)
-
-    async def delete(self, library_id: int) -> None:
-        """Let a library go: what is known of it is forgotten, the files stay. Raises LibraryConflict while it is at work."""
-        await self._queue.conduct(lambda conductor: _let_go(conductor, library_id))
-        # Bit by bit, so that others can write meanwhile. The library itself goes last: a crash leaves one that can be
-        # scanned or deleted again, never files of nobody.
-        while await self._database.write(lambda conn: libraries.forget_files(conn, library_id, _FORGOTTEN_AT_ONCE)):
-            pass
-
-        def finish(conductor: Conductor) -> None:
-            _let_go(conductor, library_id)
-            libraries.forget_files(conductor.conn, library_id, _FORGOTTEN_AT_ONCE)
-            libraries.forget(conductor.conn, library_id)
-
-        await self._queue.conduct(finish)
-        self._changed.ring()
 
     async def files(
         self,
@@ -170,21 +155,6 @@ class Libraries:
         kept = await self._database.write(work)
         self._changed.ring()
         return kept
-
-
-def _let_go(conductor: Conductor, library_id: int) -> None:
-    """Cancel what waits for a library; raises LibraryConflict when something is under way in it."""
-    conn = conductor.conn
-    jobs.alone(conn)
-    library = libraries.find(conn, library_id)
-    if busy := [job for job in jobs.active(conn) if job.library_id == library_id]:
-        raise LibraryConflict(
-            f"a {busy[0].kind} of the library {library.care.name!r} is under way; cancel it or wait for it, then delete"
-        )
-    for task in conductor.waiting(TASK_TYPES):
-        if library_of(task) == library_id:
-            conductor.cancel(task.id)
-    libraries.note_leaving(conn, library_id)
 
 
 def _kept(conn: Connection, library: Library) -> Kept:

@@ -16,7 +16,7 @@ from kurabito.protocol.values import HashAlgorithm, HashPolicy
 
 _LIBRARY: Final = (
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
-    "last_scanned_at"
+    "last_scanned_at, removing_since"
 )
 FILE: Final = (
     "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
@@ -55,6 +55,8 @@ class Library:
     created_at: datetime
     updated_at: datetime
     last_scanned_at: datetime | None
+    removing_since: datetime | None = None
+    """Since when it is being removed: no work is begun in it any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def add(conn: Connection, path: Path, care: Care) -> Library:
         if overlap(path, other.path):
             raise LibraryConflict(
                 f"path: {path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
-                "a file belongs to one library"
+                + _advice(other)
             )
     _refuse_taken(conn, care.name)
     try:
@@ -121,7 +123,7 @@ def page(conn: Connection, after: int, limit: int) -> list[Library]:
 
 def change(conn: Connection, library_id: int, changes: dict[str, Any]) -> Library:
     """Change how a library is looked after; what is not named stays."""
-    library = find(conn, library_id)
+    library = find_staying(conn, library_id)
     care = replace(library.care, **changes)
     if care.name != library.care.name:
         _refuse_taken(conn, care.name)
@@ -134,20 +136,17 @@ def note_scan(conn: Connection, library_id: int) -> None:
     conn.run(_SQL.note_scan, {"id": library_id})
 
 
-def note_leaving(conn: Connection, library_id: int) -> None:
-    """Say that what is known of a library is no longer the whole of it, so that nobody works on what is left."""
-    conn.run(_SQL.note_leaving, {"id": library_id})
+def find_staying(conn: Connection, library_id: int) -> Library:
+    """The library; raises LibraryNotFound, and LibraryConflict when it is being removed."""
+    library = find(conn, library_id)
+    if library.removing_since is not None:
+        raise LibraryConflict(f"the library {library.care.name!r} is being removed, so nothing is begun in it any more")
+    return library
 
 
-def forget_files(conn: Connection, library_id: int, limit: int) -> int:
-    """Forget some of the files that are known of a library; how many. The files themselves stay where they are."""
-    return conn.run(_SQL.delete_files, {"id": library_id, "limit": limit})
-
-
-def forget(conn: Connection, library_id: int) -> None:
-    """Forget a library and its scans."""
-    for statement in (_SQL.delete_findings, _SQL.delete_sessions, _SQL.delete):
-        conn.run(statement, {"id": library_id})
+def is_leaving(conn: Connection, library_id: int) -> bool:
+    """Whether a library is being removed."""
+    return conn.one(_SQL.leaving, {"id": library_id}) is not None
 
 
 def files(
@@ -205,6 +204,12 @@ def overlap(one: Path, other: Path) -> bool:
     return one.is_relative_to(other) or other.is_relative_to(one)
 
 
+def _advice(other: Library) -> str:
+    if other.removing_since is not None:
+        return "that one is being removed; wait until it is gone"
+    return "a file belongs to one library"
+
+
 def _refuse_taken(conn: Connection, name: str) -> None:
     if conn.one(_SQL.named, {"name": name}) is not None:
         raise _taken(name)
@@ -229,6 +234,7 @@ def _stored(care: Care) -> dict[str, Any]:
 def _library(row: Row) -> Library:
     (
         library_id, name, path, interval, next_scan, is_watched, algorithm, policy, ignored, created, updated, scanned,
+        removing,
     ) = row  # fmt: skip
     care = Care(
         name=name,
@@ -239,7 +245,14 @@ def _library(row: Row) -> Library:
         ignored=tuple(json.loads(ignored)),
     )
     return Library(
-        library_id, Path(path), care, _moment(next_scan), to_datetime(created), to_datetime(updated), _moment(scanned)
+        library_id,
+        Path(path),
+        care,
+        _moment(next_scan),
+        to_datetime(created),
+        to_datetime(updated),
+        _moment(scanned),
+        _moment(removing),
     )
 
 

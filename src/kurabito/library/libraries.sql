@@ -15,7 +15,7 @@ SELECT {library} FROM library_roots WHERE id > :after ORDER BY id LIMIT :limit;
 SELECT {library} FROM library_roots ORDER BY id;
 
 -- name: watched
-SELECT {library} FROM library_roots WHERE watched = 1 ORDER BY id;
+SELECT {library} FROM library_roots WHERE watched = 1 AND removing_since IS NULL ORDER BY id;
 
 -- name: named
 SELECT id FROM library_roots WHERE name = :name;
@@ -32,26 +32,13 @@ WHERE id = :id;
 -- name: note_scan
 UPDATE library_roots SET last_scanned_at = :now WHERE id = :id;
 
--- name: note_leaving
-UPDATE library_roots SET last_scanned_at = NULL WHERE id = :id;
+-- name: leaving
+SELECT 1 FROM library_roots WHERE id = :id AND removing_since IS NOT NULL;
 
 -- name: extent
 -- What the last scan saw: counting a million files anew would take longer than whoever looks wants to wait.
 SELECT files_seen, bytes_seen FROM scan_sessions
 WHERE library_id = :id AND status = 'succeeded' ORDER BY id DESC LIMIT 1;
-
--- name: delete
-DELETE FROM library_roots WHERE id = :id;
-
--- name: delete_files
-DELETE FROM library_files
-WHERE id IN (SELECT id FROM library_files WHERE library_id = :id ORDER BY relative_path LIMIT :limit);
-
--- name: delete_findings
-DELETE FROM scan_findings WHERE session_id IN (SELECT id FROM scan_sessions WHERE library_id = :id);
-
--- name: delete_sessions
-DELETE FROM scan_sessions WHERE library_id = :id;
 
 -- name: files
 SELECT {file} FROM library_files AS file

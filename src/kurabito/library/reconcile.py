@@ -4,8 +4,9 @@ A task is what the control plane was asked for, a job is the disk work for it, a
 happens to either, this brings the other along, in this order:
 
 1. a task whose job is finished is finished; a job whose task is over is cancelled
-2. a job that lost its worker goes back to pending, if no other has the slot
-3. if the slot is free, the first task that waits gets a job
+2. a hash makes way for a scan that somebody asked for
+3. a job that lost its worker goes back to pending, if no other has the slot
+4. if the slot is free, the first task that waits gets a job
 
 Each step is a transaction that looks first, so that it may be done at any time, twice, and in several processes.
 """
@@ -26,7 +27,7 @@ from kurabito.library.sessions import ScanSession
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
 from kurabito.protocol.jobs import JOBS
 from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
-from kurabito.runtime import TaskRecord
+from kurabito.runtime import Priority, TaskRecord
 from kurabito.runtime.followups import FollowUp
 from kurabito.runtime.intake import PreparedTask, prepare
 from kurabito.runtime.model import Progress
@@ -86,6 +87,16 @@ class Situation:
         return [job for job in lost if job not in for_slot] + (for_slot[:1] if self.slot_is_free else [])
 
     @property
+    def in_the_way(self) -> Job | None:
+        """The hash that has the slot while somebody waits for the scan that they asked for."""
+        first = self.waiting[0] if self.waiting else None
+        if first is None or first.task_type != SCAN or first.priority < Priority.HIGH:
+            return None
+        # One that was asked for as a job is as much somebody's wish.
+        hashing = (job for job in self.active if job.has_slot and job.kind is JobKind.HASH)
+        return next((job for job in hashing if job.task_id in self.running), None)
+
+    @property
     def is_stale(self) -> bool:
         """Whether the lease of some running job is over."""
         leased = [job.lease_expires_at for job in self.active if job.status is JobStatus.RUNNING]
@@ -94,7 +105,13 @@ class Situation:
     @property
     def is_in_order(self) -> bool:
         """Whether there is nothing to do."""
-        moves = (self.without_job, self.without_task, self.to_take_out, self.slot_is_free and self.waiting)
+        moves = (
+            self.without_job,
+            self.without_task,
+            self.in_the_way,
+            self.to_take_out,
+            self.slot_is_free and self.waiting,
+        )
         return not self.is_stale and not any(moves)
 
 
@@ -130,6 +147,9 @@ def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow
     for job in situation.without_task:
         moved |= jobs.cancel(conn, job.id)
     situation = observe(conductor)
+    if (hashing := situation.in_the_way) is not None:
+        moved |= _give_way(conductor, hashing)
+        situation = observe(conductor)
     for job in situation.to_take_out:
         jobs.take_out(conn, job)
         conductor.wake()
@@ -140,6 +160,15 @@ def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow
     return moved
 
 
+def _give_way(conductor: Conductor, hashing: Job) -> bool:
+    """Have a hash stop, and its task wait behind the others. Its worker keeps what it read of a large file."""
+    assert hashing.task_id is not None
+    if not jobs.give_way(conductor.conn, hashing.id, "a scan that somebody asked for goes first"):
+        return False
+    conductor.settle(hashing.task_id, PutBack())
+    return True
+
+
 def admit(conductor: Conductor, task: TaskRecord) -> bool:
     """Give a waiting task its job; false when it waits no longer."""
     if not conductor.start(task.id, OWNER):
@@ -148,6 +177,8 @@ def admit(conductor: Conductor, task: TaskRecord) -> bool:
     if library_id is None:
         reason = 'its payload does not say which library: it must be like {"library_id": 1}'
         conductor.settle(task.id, Failure(reason, permanent=True))
+    elif libraries.is_leaving(conductor.conn, library_id):
+        conductor.settle(task.id, Failure(f"library {library_id} is being removed", permanent=True))
     else:
         jobs.insert(conductor.conn, _KINDS[task.task_type], library_id, task.id)
     return True
@@ -214,12 +245,14 @@ def _scanned(
     session = sessions.of_job(conductor.conn, job.id)
     if (progress := progress_of(session)) is not None:
         conductor.report(task.id, progress)
-    result = {
+    result: dict[str, Any] = {
         "library_id": job.library_id,
         "added_count": session.added_count if session else 0,
         "removed_count": session.removed_count if session else 0,
         "failed_scrape_count": failed_scrapes,
     }
+    if session is not None and session.error_count:
+        result["left_out"] = {"count": session.error_count, "message": session.error_message}
     return Success(_encoded(result), tuple(_following(SCAN, result, follow_ups)))
 
 

@@ -72,6 +72,16 @@ class TaskResult:
     """New folders of which nobody knows what they are about."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a scan could not look at. Nothing that was not seen is taken for missing then."""
+
+    count: int
+    """How many folders and files."""
+    message: str | None
+    """The first few of them, why, and what to do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanTask:
     """A scan at one moment."""
@@ -86,6 +96,8 @@ class ScanTask:
     progress: TaskProgress | None
     """None before it began and while nobody knows how much there is."""
     result: TaskResult | None
+    left_out: LeftOut | None = None
+    """None when everything was seen."""
     error: str | None
 
 
@@ -176,6 +188,13 @@ class ScanQueueService:
             await self._queue.conduct(lambda conductor: conductor.forget(SCAN, age))
 
 
+def left_out_by(task: TaskRecord) -> LeftOut | None:
+    """What a scan could not look at; None when it saw everything, is not over, or the task is none."""
+    found = task.result if task.task_type == SCAN and task.state is TaskState.SUCCEEDED else None
+    left_out = found.get("left_out") if isinstance(found, dict) else None
+    return None if left_out is None else LeftOut(left_out["count"], left_out["message"])
+
+
 def _is_recent(task: TaskRecord, since: datetime) -> bool:
     return task.created_at > since or (task.finished_at is not None and task.finished_at > since)
 
@@ -204,6 +223,7 @@ def _scan_task(conn: Connection, record: TaskRecord) -> ScanTask:
         completed_at=record.finished_at,
         progress=_progress(conn, record),
         result=_result(record),
+        left_out=left_out_by(record),
         error=record.last_error if record.state is TaskState.DEAD else None,
     )
 

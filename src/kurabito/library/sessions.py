@@ -25,6 +25,10 @@ class ScanSession:
     """None while it is not known."""
     added_count: int
     removed_count: int
+    error_count: int = 0
+    """Files and folders that are there and could not be looked at."""
+    error_message: str | None = None
+    """Which ones, and why: the first few."""
 
 
 @dataclass(frozen=True, slots=True)

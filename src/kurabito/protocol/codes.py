@@ -16,6 +16,8 @@ class ErrorCode(StrEnum):
     """The worker met an error that it has no other code for."""
     SUPERSEDED = "SUPERSEDED"
     """An older database had several scans or hashes under way; another of them was kept."""
+    GAVE_WAY = "GAVE_WAY"
+    """Somebody asked for a scan, which goes first; another job hashes the rest after it."""
     ROOT_UNAVAILABLE = "ROOT_UNAVAILABLE"
     """The library's folder is not there, is not a folder, or cannot be read."""
     ROOT_EMPTY = "ROOT_EMPTY"

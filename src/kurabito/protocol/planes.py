@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from kurabito.clock import SECOND, to_datetime
-from kurabito.db import Connection, Database, Queries
+from kurabito.db import Connection, Database, Queries, leases
+from kurabito.protocol.rights import LEASED
 
 _SQL: Final = Queries("kurabito.protocol", "planes.sql")
 
@@ -44,6 +45,12 @@ def announce(conn: Connection, name: str, lines: Sequence[str], version: str, le
 def depart(conn: Connection, name: str) -> bool:
     """Forget a data plane that stopped, or is known to be dead; false when nobody knew it."""
     return conn.run(_SQL.depart, {"name": name}) == 1
+
+
+def bury(conn: Connection, name: str) -> int:
+    """See to a data plane that is known to be dead: whatever it held may be taken from it now. How many rows that are."""
+    depart(conn, name)
+    return sum(leases.expire(conn, spec, name) for spec in LEASED)
 
 
 def living(conn: Connection) -> list[PlaneRecord]:

@@ -62,6 +62,7 @@ TABLES: Final = (
             "hash_policy": "which of its files are hashed: `candidates`, those that share their size with another, or `all`",
             "ignored": "JSON list of patterns that a scan passes over",
             "last_scanned_at": "when the last scan ended well",
+            "removing_since": "since when it is being removed; no job is made for it any more",
             "created_at": _MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },

@@ -9,12 +9,13 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
-from kurabito.errors import InvalidInput, LibraryConflict
+from kurabito.errors import InvalidInput, LibraryConflict, LibraryInUse
 from kurabito.library.keeping import Libraries
 from kurabito.library.libraries import Care
+from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scan_queue import ScanQueueService, TaskPriority
 from kurabito.runtime.intake import parse_id
-from kurabito.web.forms import fields_of, id_of
+from kurabito.web.forms import CHECKED, fields_of, id_of
 from kurabito.web.library_form import LibraryForm
 from kurabito.web.pages import Pages
 from kurabito.web.standing import Standings
@@ -25,10 +26,12 @@ _PAST: Final = 10
 _NUL: Final = "\x00"
 
 
-def router(pages: Pages, libraries: Libraries, scans: ScanQueueService, standings: Standings) -> APIRouter:
+def router(
+    pages: Pages, libraries: Libraries, removal: LibraryRemoval, scans: ScanQueueService, standings: Standings
+) -> APIRouter:
     """The libraries, one of them, and what can be done to it."""
     routes = APIRouter()
-    shelves = _Shelves(pages, libraries, standings)
+    shelves = _Shelves(pages, libraries, removal, standings)
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
@@ -60,7 +63,7 @@ def router(pages: Pages, libraries: Libraries, scans: ScanQueueService, standing
 
     @routes.post("/library/{library_id}/scan")
     async def scan(request: Request, library_id: str) -> Response:
-        kept = await libraries.get(id_of(library_id))
+        kept = await libraries.get_staying(id_of(library_id))
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
         return await shelves.back(request, library_id)
 
@@ -70,9 +73,8 @@ def router(pages: Pages, libraries: Libraries, scans: ScanQueueService, standing
         return await shelves.back(request, library_id)
 
     @routes.post("/library/{library_id}/remove")
-    async def remove(library_id: str) -> Response:
-        await libraries.delete(id_of(library_id))
-        return pages.go("/library")
+    async def remove(request: Request, library_id: str) -> Response:
+        return await shelves.remove(request, id_of(library_id))
 
     return routes
 
@@ -80,9 +82,10 @@ def router(pages: Pages, libraries: Libraries, scans: ScanQueueService, standing
 class _Shelves:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
-    def __init__(self, pages: Pages, libraries: Libraries, standings: Standings) -> None:
+    def __init__(self, pages: Pages, libraries: Libraries, removal: LibraryRemoval, standings: Standings) -> None:
         self._pages = pages
         self._libraries = libraries
+        self._removal = removal
         self._standings = standings
 
     async def overview(self, request: Request, form: LibraryForm, *, status: int = 200) -> Response:
@@ -97,8 +100,15 @@ class _Shelves:
         )
 
     async def one(
-        self, request: Request, library_id: int, form: LibraryForm | None = None, *, status: int = 200
+        self,
+        request: Request,
+        library_id: int,
+        form: LibraryForm | None = None,
+        *,
+        status: int = 200,
+        asks: bool = False,
     ) -> Response:
+        """One library; it `asks` when its removal has to be confirmed."""
         asked = request.query_params
         kept = await self._libraries.get(library_id)
         contains, is_missing = asked.get("contains", "").strip().replace(_NUL, ""), asked.get("missing") == "yes"
@@ -121,7 +131,18 @@ class _Shelves:
             missing=is_missing,
             cursor=asked.get("cursor"),
             form=form or LibraryForm.of(kept.library.care),
+            obstacles=await self._removal.obstacles(library_id),
+            asks=asks,
         )
+
+    async def remove(self, request: Request, library_id: int) -> Response:
+        """Have a library removed; ask first when something is in the way that nobody was told of."""
+        asked = await fields_of(request)
+        try:
+            await self._removal.begin(library_id, confirmed=asked.get("confirm") == CHECKED)
+        except LibraryInUse as problem:
+            return await self.one(request, library_id, status=problem.status, asks=True)
+        return self._pages.go("/library")
 
     async def back(self, request: Request, library_id: str) -> Response:
         """To where a button stood."""

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from kurabito.access import Principal
 from kurabito.clock import Clock, to_datetime
+from kurabito.library.scan_queue import left_out_by
 from kurabito.runtime import TaskState
 from kurabito.thumbnails.keys import media_type_of
 from kurabito.web.addresses import Addresses
@@ -55,6 +56,7 @@ class Pages:
             themes=THEMES,
             version=version("kurabito"),
             waits_for=waits_for,
+            left_out_by=left_out_by,
         )
 
     def show(

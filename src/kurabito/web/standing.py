@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from kurabito.library.jobs import Job, Jobs
 from kurabito.library.keeping import Kept, Libraries
+from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scan_queue import ScanQueueService, ScanTask
 from kurabito.library.sessions import PastScan
 from kurabito.protocol.planes import Planes
 from kurabito.protocol.values import JobKind, JobStatus
+from kurabito.runtime import TaskRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,12 @@ class Standing:
     """Scans that are over, the newest first."""
     has_plane: bool
     """Whether anybody is there who touches the disks."""
+    removal: TaskRecord | None = None
+    """The task that removes it."""
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.kept.library.removing_since is not None
 
     @property
     def last(self) -> PastScan | None:
@@ -35,6 +43,8 @@ class Standing:
     @property
     def task_id(self) -> str | None:
         """The task whose progress is shown."""
+        if self.removal is not None:
+            return str(self.removal.id)
         if self.scan is not None:
             return str(self.scan.id)
         return None if self.hashing is None else str(self.hashing.task_id)
@@ -42,6 +52,8 @@ class Standing:
     @property
     def tone(self) -> str:
         """The state of a task that looks like it."""
+        if self.is_leaving:
+            return "dead" if self.removal is None else "running"
         if self.scan is not None:
             return "running" if self.scan.started_at else "queued"
         if self.hashing is not None:
@@ -56,8 +68,11 @@ class Standing:
 class Standings:
     """Looks at libraries from all sides."""
 
-    def __init__(self, libraries: Libraries, scans: ScanQueueService, jobs: Jobs, planes: Planes) -> None:
+    def __init__(
+        self, libraries: Libraries, removal: LibraryRemoval, scans: ScanQueueService, jobs: Jobs, planes: Planes
+    ) -> None:
         self._libraries = libraries
+        self._removal = removal
         self._scans = scans
         self._jobs = jobs
         self._planes = planes
@@ -73,7 +88,16 @@ class Standings:
         )
         scans = {scan.library_id: scan for scan in (*waiting, *running)}
         reading = {job.library_id: job for job in hashing}
+        leaving = [one.library.id for one in kept if one.library.removing_since is not None]
+        removals = {one: await self._removal.under_way(one) for one in leaving}
         return [
-            Standing(one, scans.get(one.library.id), reading.get(one.library.id), scanned[one.library.id], bool(planes))
+            Standing(
+                one,
+                scans.get(one.library.id),
+                reading.get(one.library.id),
+                scanned[one.library.id],
+                bool(planes),
+                removals.get(one.library.id),
+            )
             for one in kept
         ]

@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 BEGIN = (
     "INSERT INTO scan_sessions (job_id, library_id, total_paths, files_seen, directories_seen, added_count, removed_count, "
-    "started_at) VALUES (:job_id, :library_id, :total, :files, :folders, :added, :removed, :now)"
+    "error_count, error_message, started_at) "
+    "VALUES (:job_id, :library_id, :total, :files, :folders, :added, :removed, :errors, :message, :now)"
 )
 TABLES = ("tasks", "task_events", "task_workers", "task_schedules", "jobs", "scan_sessions", "library_roots")
 
@@ -38,10 +39,10 @@ class Plane:
         rows = await self._database.write(lambda conn: leases.claim(conn, JOBS, self._owner, lease=30_000_000, limit=1))
         return rows[0][:3] if rows else None
 
-    async def note(self, job_id: str, library_id: int, **counts: int | None) -> None:
+    async def note(self, job_id: str, library_id: int, **cells: int | str | None) -> None:
         """Write how far the scan is, as a new session."""
-        values = {"total": None, "files": 0, "folders": 0, "added": 0, "removed": 0, **counts}
-        values |= {"job_id": job_id, "library_id": library_id}  # type: ignore[dict-item]
+        empty = {"total": None, "files": 0, "folders": 0, "added": 0, "removed": 0, "errors": 0, "message": None}
+        values = {**empty, **cells, "job_id": job_id, "library_id": library_id}
         await self._database.write(lambda conn: conn.run(BEGIN, values))
 
     async def finish(self, job_id: str, status: str = "completed", code: str | None = None) -> None:

@@ -12,9 +12,10 @@ from kurabito.db import leases
 from kurabito.errors import JobConflict, TaskFinished, TaskNotFound
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
+from kurabito.library.scan_queue import LeftOut, ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
 from kurabito.library.tasks import HASH, SCAN, hash_key
 from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.values import JobKind
 from kurabito.runtime import Registry, TaskState, Worker
 from kurabito.runtime.followups import FollowUp
 
@@ -82,6 +83,21 @@ async def test_what_a_scan_found_is_its_result(desk: Desk) -> None:
     assert task.progress == TaskProgress(5, 10)
     assert task.completed_at == to_datetime(desk.clock.now())
     assert not await desk.reconciler.step()
+
+
+async def test_a_scan_that_left_something_out_says_so(desk: Desk) -> None:
+    task_id = await desk.scans.submit_task(7, HIGH)
+    await desk.settle()
+    claimed = await desk.plane.begin()
+    assert claimed is not None
+    await desk.plane.note(claimed[0], 7, files=3, errors=2, message="2 folders or files could not be read")
+    assert (await desk.task(task_id)).left_out is None
+    await desk.plane.finish(claimed[0])
+    await desk.settle()
+    task = await desk.task(task_id)
+    assert (task.status, task.result) == (TaskStatus.COMPLETED, TaskResult(0, 0, 0))
+    assert task.left_out == LeftOut(2, "2 folders or files could not be read")
+    assert (await desk.queue.get(task_id)).result["left_out"]["count"] == 2
 
 
 async def test_progress_is_told_to_whoever_follows_the_tasks(desk: Desk) -> None:
@@ -273,6 +289,42 @@ async def test_a_hash_with_files_left_goes_to_the_back(desk: Desk) -> None:
     await desk.settle()
     done = await desk.queue.get(task.id)
     assert (done.state, done.result) == (TaskState.SUCCEEDED, {"library_id": 1, "hashed_count": 0})
+
+
+async def test_a_hash_makes_way_for_a_scan_that_somebody_asked_for(desk: Desk) -> None:
+    await add_unhashed(desk, 1)
+    task = await desk.queue.enqueue(HASH, {"library_id": 1})
+    await desk.settle()
+    hashing = await desk.plane.begin()
+    assert hashing is not None
+    desk.clock.advance(1)
+    await desk.scans.submit_task(3, NORMAL)
+    await desk.settle()
+    assert await jobs_of(desk) == [("hash", "running", 1)]
+    await desk.scans.submit_task(2, HIGH)
+    await desk.settle()
+    assert await jobs_of(desk) == [("hash", "cancelled", 1), ("scan", "pending", 2)]
+    assert await desk.rows("SELECT error_code FROM jobs WHERE kind = 'hash'") == [("GAVE_WAY",)]
+    # The hash waits behind whatever waited before it, and goes on.
+    assert (await desk.queue.get(task.id)).state is TaskState.QUEUED
+    order = []
+    for _ in range(3):
+        desk.clock.advance(1)
+        order.append(await desk.plane.work())
+        await desk.settle()
+    assert order == [2, 3, 1]
+
+
+async def test_a_hash_that_was_asked_for_as_a_job_makes_no_way(desk: Desk) -> None:
+    await desk.queue.database.write(
+        lambda conn: conn.run(
+            "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'a', '/a', 1, 1)"
+        )
+    )
+    await Jobs(desk.queue.database).admit(JobKind.HASH, 1)
+    await desk.scans.submit_task(2, HIGH)
+    await desk.settle()
+    assert await jobs_of(desk) == [("hash", "pending", 1)]
 
 
 async def test_a_file_that_is_to_be_tried_later_keeps_no_hash_going(desk: Desk) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
 from kurabito.library.loop import Reconciler
+from kurabito.library.removal import LibraryRemoval
+from kurabito.runtime import Registry, TaskRecord, TaskState, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -29,6 +32,14 @@ async def step(site: Site) -> None:
     await Reconciler(site.queue).step()
 
 
+async def remove(site: Site, task_id: str) -> TaskRecord:
+    assert isinstance(site.queue, SqlQueue)
+    registry = Registry()
+    LibraryRemoval(site.queue).join(registry)
+    async with Worker(site.queue, registry, grace=0.0):
+        return await site.queue.wait(UUID(task_id), timeout=60)
+
+
 async def test_a_library_is_made_shown_changed_and_let_go(site: Site, library: int, tmp_path: Path) -> None:
     shown = (await site.http.get(f"{LIBRARIES}/{library}")).json()
     assert (shown["name"], shown["path"], shown["scan_interval"]) == ("Films", str(tmp_path / "films"), None)
@@ -39,7 +50,11 @@ async def test_a_library_is_made_shown_changed_and_let_go(site: Site, library: i
     assert (await site.http.get(LIBRARIES)).json() == {"items": [changed.json()], "next_cursor": None}
     files = await site.http.get(f"{LIBRARIES}/{library}/files")
     assert files.json() == {"items": [], "next_cursor": None}
-    assert (await site.http.delete(f"{LIBRARIES}/{library}")).status_code == 204
+    removed = await site.http.delete(f"{LIBRARIES}/{library}")
+    assert removed.status_code == 202
+    assert (await site.http.get(f"{LIBRARIES}/{library}")).json()["removing_since"] is not None
+    assert (await site.http.post(f"{LIBRARIES}/{library}/scan")).status_code == 409
+    assert (await remove(site, removed.json()["task_id"])).state is TaskState.SUCCEEDED
     assert (await site.http.get(f"{LIBRARIES}/{library}")).status_code == 404
     assert (tmp_path / "films").is_dir()
 
@@ -81,7 +96,12 @@ async def test_a_scan_is_accepted_at_once_and_asked_for_once(site: Site, library
     await step(site)
     queue = (await site.http.get(SCANS)).json()
     assert ([task["status"] for task in queue["running"]], queue["pending"], queue["history"]) == (["running"], [], [])
-    assert (await site.http.delete(f"{LIBRARIES}/{library}")).status_code == 409
+    busy = await site.http.delete(f"{LIBRARIES}/{library}")
+    assert (busy.status_code, busy.json()["error"]["code"]) == (409, "library_in_use")
+    confirmed = await site.http.delete(f"{LIBRARIES}/{library}", params={"confirm": "true"})
+    assert confirmed.status_code == 202
+    (history,) = (await site.http.get(SCANS)).json()["history"]
+    assert (history["id"], history["status"]) == (accepted["task_id"], "cancelled")
 
 
 async def test_a_scan_is_cancelled_once(site: Site, library: int) -> None:

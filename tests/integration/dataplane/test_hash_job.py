@@ -109,12 +109,12 @@ class Shelf:
 
         self.database.write_blocking(write)
 
-    def hash(self, **options: Any) -> tuple[str, str | None]:
+    def hash(self, executor: HashFiles | None = None, **options: Any) -> tuple[str, str | None]:
         """Run one hash job; its status and error code."""
         self._jobs += 1
         name = f"{self.library}-{self._jobs}"
         self.database.write_blocking(lambda conn: conn.run(ADD_JOB, {"id": name, "library": self.library}))
-        executor = HashFiles(clock=self._clock, **options)
+        executor = executor or HashFiles(clock=self._clock, **options)
         assert JobLine(self._plane, {JobKind.HASH: executor}, name="plane", heartbeat=60.0).work()
         row = self.database.read_blocking(
             lambda conn: conn.one("SELECT status, error_code FROM jobs WHERE id = :id", {"id": name})
@@ -260,6 +260,58 @@ def test_a_job_ends_in_time_and_the_next_one_goes_on(shelf: Shelf) -> None:
     assert shelf.waiting() == {"a", "b"}
     shelf.hash()
     assert shelf.waiting() == set()
+
+
+class Impatient(ManualClock):
+    """Time passes whenever it is looked at."""
+
+    def now(self) -> int:
+        self.advance(1.0)
+        return super().now()
+
+
+LARGE = 80 << 20
+
+
+@pytest.mark.parametrize(("algorithm", "hashed"), [("blake3", blake3), ("sha256", sha256)])
+def test_a_job_ends_in_the_middle_of_a_large_file_and_the_next_one_goes_on_there(
+    shelf: Shelf, algorithm: str, hashed: Any
+) -> None:
+    shelf.open(algorithm, "all")
+    shelf.put(small=b"small")
+    with (shelf.folder / "large").open("wb") as file:
+        file.write(b"begin")
+        file.truncate(LARGE)
+    shelf.see("large")
+    # Few of the turns that the file takes fit into one job, so that only going on comes to its end.
+    executor = HashFiles(most_seconds=6.0, turn=0.0, clock=Impatient())
+    assert shelf.hash(executor) == ("completed", None)
+    assert shelf.waiting() == {"large"}
+    for _ in range(200):
+        if not shelf.waiting():
+            break
+        assert shelf.hash(executor) == ("completed", None)
+    assert shelf.column("content_hash")["large"] == hashed(b"begin".ljust(LARGE, b"\0")).digest()
+    assert not executor._pool._aside
+
+
+def test_a_large_file_that_changes_between_two_jobs_is_not_taken_for_what_it_was(shelf: Shelf) -> None:
+    shelf.open(policy="all")
+    shelf.put()
+    with (shelf.folder / "large").open("wb") as file:
+        file.truncate(LARGE)
+    shelf.see("large")
+    executor = HashFiles(most_seconds=6.0, turn=0.0, clock=Impatient())
+    assert shelf.hash(executor) == ("completed", None)
+    with (shelf.folder / "large").open("r+b") as file:
+        file.write(b"other")
+    os.utime(shelf.folder / "large", ns=(1, 1))
+    for _ in range(200):
+        if "FILE_CHANGED" in (shelf.column("hash_last_error")["large"] or ""):
+            break
+        shelf.hash(executor)
+    assert shelf.column("content_hash")["large"] is None
+    assert "FILE_CHANGED" in shelf.column("hash_last_error")["large"]
 
 
 def test_a_vanished_folder_fails_the_job_and_blames_no_file(shelf: Shelf) -> None:

@@ -16,6 +16,7 @@ from blake3 import blake3
 from kurabito.dataplane.digest import Reader
 from kurabito.dataplane.hash_pool import HashPool, ReaderLost, Start, forked, spawned
 from kurabito.dataplane.hash_process import Answer, Question, Wanted, answer
+from kurabito.dataplane.hashing.large_files import LargeFile, LargeFiles, reading_in_turns
 
 
 def wanted(path: Path) -> Wanted:
@@ -216,3 +217,62 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path, start: str
         os.close(child)
     parent.stdin.close()
     parent.stdout.close()
+
+
+def large_file(tmp_path: Path, windows: int = 10) -> LargeFile:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(windows * (8 << 20))
+    return LargeFile(str(tmp_path), "blake3", wanted(tmp_path / "large"), 0.0)
+
+
+def test_a_large_file_is_read_in_turns(tmp_path: Path) -> None:
+    question, files, reader = large_file(tmp_path), LargeFiles(), Reader(mapped=True)
+    unfinished = [files.answer(tuple(question), reader) for _ in range(9)]
+    assert unfinished == [None] * 9
+    assert files.patience() == 3600.0
+    assert files.answer(tuple(question), reader) == [blake3(bytes(question.file[1])).digest()]
+    assert files.patience() == 60.0
+
+
+def test_what_is_set_aside_goes_on_in_its_process_while_others_are_asked(tmp_path: Path) -> None:
+    question = large_file(tmp_path, 1 << 17)
+    (tmp_path / "small").write_bytes(b"content")
+    with HashPool[str](1, start=reading_in_turns) as pool:
+        pool.ask(question, "large", turns=question)
+        [(process, _)] = pool._busy.values()
+        pool.set_aside()
+        assert pool.waiting == 0
+        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "small")]), "small")
+        while not (found := list(pool.answers(1.0))):
+            pass
+        assert found == [("small", [blake3(b"content").digest()])]
+        pool.ask(question, "again", turns=question)
+        assert [(kept.pid, [one.about for one in asked]) for kept, asked in pool._busy.values()] == [
+            (process.pid, ["again"])
+        ]
+
+
+def test_what_waits_aside_and_dies_is_begun_again(tmp_path: Path) -> None:
+    question = large_file(tmp_path)
+    with HashPool[str](1, start=reading_in_turns) as pool:
+        pool.ask(question, "large", turns=question)
+        [(process, _)] = pool._busy.values()
+        pool.set_aside()
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        pool.ask(question, "again", turns=question)
+        while not (found := list(pool.answers(1.0))):
+            pass
+    assert found == [("again", [blake3(bytes(question.file[1])).digest()])]
+
+
+def test_of_too_many_that_are_set_aside_the_first_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kurabito.dataplane.hash_pool._MOST_ASIDE", 1)
+    question = large_file(tmp_path, 1 << 17)
+    second = question._replace(algorithm="sha256")
+    with HashPool[str](1, start=reading_in_turns) as pool:
+        for name in (question, second):
+            pool.ask(name, "large", turns=name)
+            pool.set_aside()
+        assert [*pool._aside] == [question]
+        assert len(pool._processes) == 1

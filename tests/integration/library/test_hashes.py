@@ -10,7 +10,6 @@ from kurabito.app.shelves import Shelves
 from kurabito.clock import SECOND, ManualClock
 from kurabito.db import Connection, Dialect
 from kurabito.library.hashes import REST
-from kurabito.library.keeping import _let_go
 from kurabito.library.libraries import _SQL
 from kurabito.library.loop import Reconciler
 from kurabito.library.scan_queue import TaskPriority
@@ -113,10 +112,9 @@ async def test_a_library_that_is_let_go_gets_no_hash_meanwhile(
     await add_library(queue, 1)
     await add_file(queue, 1)
     # Its files are forgotten bit by bit after this, and a job would be in the way.
-    await queue.conduct(lambda conductor: _let_go(conductor, 1))
+    await shelves.removal.begin(1)
     await reconciler.tick()
     assert await hashes(queue) == []
-    await shelves.libraries.delete(1)
 
 
 @pytest.mark.parametrize("analyzed", [False, True])

@@ -1,4 +1,4 @@
-"""Folders are taken into keeping, looked after, and let go."""
+"""Folders are taken into keeping and looked after."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 from kurabito.app.shelves import Shelves
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.db import Connection
-from kurabito.errors import InvalidInput, LibraryConflict, LibraryNotFound
+from kurabito.errors import InvalidInput, LibraryConflict
 from kurabito.library import libraries
 from kurabito.library.libraries import Care
-from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import TaskPriority, TaskStatus
 from kurabito.protocol.values import HashAlgorithm, HashPolicy
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -169,38 +167,6 @@ async def test_libraries_come_in_pages(shelves: Shelves, tmp_path: Path) -> None
     assert names == list("01234")
     with pytest.raises(InvalidInput, match="cursor"):
         await shelves.libraries.list(cursor="x")
-
-
-async def test_a_library_is_forgotten_and_its_files_stay(shelves: Shelves, queue: SqlQueue, tmp_path: Path) -> None:
-    (tmp_path / "films" / "a.mkv").touch()
-    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
-    series = (await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))).library.id
-    await add_files(queue, films, "a.mkv", "b.mkv")
-    await add_files(queue, series, "c.mkv")
-    waiting = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
-    await shelves.libraries.delete(films)
-    left = await queue.database.read(lambda conn: conn.all("SELECT library_id FROM library_files"))
-    assert left == [(series,)]
-    task = await shelves.scans.get_task(waiting)
-    assert task is not None
-    assert task.status is TaskStatus.CANCELLED
-    assert (tmp_path / "films" / "a.mkv").exists()
-    with pytest.raises(LibraryNotFound):
-        await shelves.libraries.get(films)
-    with pytest.raises(LibraryNotFound):
-        await shelves.libraries.delete(films)
-
-
-async def test_a_library_at_work_is_not_let_go(shelves: Shelves, queue: SqlQueue, tmp_path: Path) -> None:
-    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
-    await add_files(queue, films, "a.mkv")
-    task = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
-    await Reconciler(queue).step()
-    with pytest.raises(LibraryConflict, match="a scan of the library 'Films' is under way"):
-        await shelves.libraries.delete(films)
-    assert len(await shelves.libraries.files(films)) == 1
-    await shelves.scans.cancel_task(task)
-    await shelves.libraries.delete(films)
 
 
 async def test_files_come_in_the_order_of_their_paths_page_by_page(

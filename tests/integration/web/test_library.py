@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from kurabito.db import Connection, leases
 from kurabito.library.libraries import Care
+from kurabito.library.removal import REMOVE
 from kurabito.library.scan_queue import TaskPriority
 from kurabito.protocol import planes
 from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+from kurabito.runtime import Registry, TaskState, Worker
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
@@ -19,14 +21,20 @@ if TYPE_CHECKING:
 
 SESSION = (
     "INSERT INTO scan_sessions (job_id, library_id, status, files_seen, bytes_seen, added_count, changed_count, "
-    "moved_count, removed_count, started_at) VALUES (:job, :library, 'succeeded', 1234, 5000000, 7, 6, 5, 4, :now)"
+    "moved_count, removed_count, error_count, error_code, error_message, started_at) "
+    "VALUES (:job, :library, 'succeeded', 1234, 5000000, 7, 6, 5, 4, :errors, :error_code, :message, :now)"
+)
+LEFT_OUT = "3 folders or files could not be read ('<b>': Permission denied)"
+TRASHED = (
+    "INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash, "
+    "trashed_at) VALUES (:id, 1, 1, 'a.mkv', '.kurabito-trash/a', 5000000, 'blake3', :hash, :now)"
 )
 HOSTILE = "<img src=x onerror=alert(1)>\n\N{RIGHT-TO-LEFT OVERRIDE}שלום & co.mkv"
 # A byte that is no text, as the data plane stores it.
 LATIN_1 = "caf\uefe9.avi"
 
 
-async def end_scan(site: Site, code: str | None = None, message: str | None = None) -> None:
+async def end_scan(site: Site, code: str | None = None, message: str | None = None, *, left_out: int = 0) -> None:
     """Play the data plane: take the next job and end it."""
     while await site.reconciler.step():
         pass
@@ -34,13 +42,49 @@ async def end_scan(site: Site, code: str | None = None, message: str | None = No
     def work(conn: Connection) -> None:
         ((job, kind, library, *_),) = leases.claim(conn, JOBS, "plane#1", lease=30_000_000, limit=1)
         if kind == "scan" and code is None:
-            conn.run(SESSION, {"job": job, "library": library})
+            trouble = (
+                {"error_code": "SCAN_INCOMPLETE", "message": LEFT_OUT}
+                if left_out
+                else {"error_code": None, "message": None}
+            )
+            conn.run(SESSION, {"job": job, "library": library, "errors": left_out, **trouble})
         ended = [(job, "plane#1", "failed" if code else "completed", 1.0, code, message)]
         assert not leases.finish(conn, JOBS, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
 
     await site.queue.database.write(work)
     while await site.reconciler.step():
         pass
+
+
+async def remove(site: Site) -> None:
+    """Play the worker that removes a library."""
+    registry = Registry()
+    site.shelves.removal.join(registry)
+    async with Worker(site.queue, registry, grace=0.0):
+        (task,) = await site.queue.list(task_type=REMOVE)
+        assert (await site.queue.wait(task.id, timeout=60)).state is TaskState.SUCCEEDED
+
+
+async def test_what_would_be_lost_with_a_library_is_confirmed_first(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    values = {"id": "e" * 32, "hash": b"h" * 32}
+    page = await site.get("/library/1")
+    assert 'name="confirm"' not in page.text
+    await site.queue.database.write(lambda conn: conn.run(TRASHED, values))
+    asked = await site.post("/library/1/remove")
+    assert asked.status_code == 409
+    assert "1 files are in its trash (4.8 MiB). They stay in the folder .kurabito-trash" in asked.text
+    assert 'name="confirm" value="yes"' in asked.text
+    page = await site.post("/library/1/remove", confirm="yes")
+    assert (page.url.path, "Being removed" in page.text) == ("/library", True)
+    await site.queue.cancel((await site.queue.list(task_type=REMOVE)).items[0].id)
+    # A removal that was cancelled half-way is not left without a way out.
+    page = await site.get("/library/1")
+    assert "Its removal stopped half-way" in page.text
+    assert 'action="/library/1/remove"' in page.text
+    await site.post("/library/1/remove")
+    assert "Being removed" in (await site.get("/library")).text
 
 
 async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path: Path) -> None:
@@ -71,7 +115,13 @@ async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path:
 
     page = await site.post("/library/1/remove")
     assert page.url.path == "/library"
-    assert "Cinema" not in page.text
+    assert "Being removed" in page.text
+    # Nothing more can be asked of it.
+    page = await site.get("/library/1")
+    assert ("Being removed" in page.text, 'action="/library/1/scan"' in page.text) == (True, False)
+    assert 'action="/library/1/remove"' not in page.text
+    await remove(site)
+    assert "Cinema" not in (await site.get("/library")).text
     assert (tmp_path / "films").is_dir()
     assert "There is no such library" in (await site.get("/library/1")).text
 
@@ -84,15 +134,30 @@ async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: S
     assert page.url.path == "/library"
     found = re.search(r'action="(/library/1/cancel/[^"]+)"', page.text)
     assert found is not None
-    # While it is under way the library cannot be let go.
     while await site.reconciler.step():
         pass
+    # While it is under way the library is not removed without asking.
     busy = await site.post("/library/1/remove")
-    assert (busy.status_code, "The library cannot do that now" in busy.text) == (409, True)
+    assert (busy.status_code, "is under way and is cancelled" in busy.text) == (409, True)
     page = await site.post(found[1], next="/library")
     assert "The last scan was cancelled" in page.text
     assert (await site.post(found[1])).status_code == 400
     assert (await site.post("/library/1/cancel/nonsense")).status_code == 404
+
+
+async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    task_id = await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await end_scan(site, left_out=3)
+    for path in ("/library", "/library/1", "/tasks", f"/tasks/{task_id}"):
+        shown = await site.read(path)
+        assert "Some of it could not be read, so nothing was marked missing there." in shown, path
+        assert "'<b>': Permission denied" in shown, path
+    assert "3 could not be read." in await site.read(f"/tasks/{task_id}")
+    answer = (await site.get(f"/api/v1/scan-tasks/{task_id}")).json()
+    assert answer["left_out"] == {"count": 3, "message": LEFT_OUT}
+    assert answer["result"] == {"added_count": 7, "removed_count": 4, "failed_scrape_count": 0}
 
 
 async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:

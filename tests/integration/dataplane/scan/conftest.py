@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kurabito.clock import ManualClock
+from kurabito.clock import SECOND, ManualClock, SystemClock
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobLine
 from kurabito.dataplane.names import as_text
@@ -139,7 +139,8 @@ def make_role(conn: Connection) -> None:
 
 @pytest.fixture
 def clock() -> ManualClock:
-    return ManualClock()
+    """The time is tomorrow: the files of a test were made long before anybody knew of them."""
+    return ManualClock(SystemClock().now() + 86_400 * SECOND)
 
 
 @pytest.fixture

@@ -850,3 +850,6 @@ CREATE TABLE folder_looks (
     session_id bigint  NOT NULL,
     file_id    bigint  NOT NULL
 );
+
+-- Removing a library takes a while where it has many files. From this moment on no work is begun in it.
+ALTER TABLE library_roots ADD COLUMN removing_since bigint;

@@ -841,3 +841,6 @@ CREATE TABLE folder_looks (
     session_id INTEGER NOT NULL,
     file_id    INTEGER NOT NULL
 );
+
+-- Removing a library takes a while where it has many files. From this moment on no work is begun in it.
+ALTER TABLE library_roots ADD COLUMN removing_since INTEGER;

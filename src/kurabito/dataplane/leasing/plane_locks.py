@@ -1,0 +1,71 @@
+"""The sign of life that data planes on one SQLite file give: a lock that the kernel lets go of when the process dies.
+
+Whoever finds such a lock free ends the leases of its plane at once, and what the plane did goes to another. On PostgreSQL a
+plane may be anywhere, so that only its leases tell, or the supervisor that started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Database
+from kurabito.db.sqlite import SqliteDatabase
+from kurabito.errors import KurabitoError
+from kurabito.logs import get_logger
+from kurabito.protocol import planes
+from kurabito.runtime.presence import WorkerLock, bury_dead
+
+_EVERY: Final = 0.5
+_FOLDER: Final = "planes"
+"""Beside the locks of workers and not among them: who sees to a dead worker knows nothing of a plane's rows."""
+
+_log = get_logger(__name__)
+
+
+class PlaneLocks:
+    """The locks of the data planes of one database.
+
+    with locks.held(name):      # this process is a data plane
+        await locks.run()       # and sees to others that died
+    """
+
+    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+        self.folder = Path(f"{database.path}.workers", _FOLDER) if isinstance(database, SqliteDatabase) else None
+        """None where no lock would tell anything."""
+
+    @contextmanager
+    def held(self, name: str) -> Iterator[None]:
+        """Be known to live under this name; raises InvalidInput when another living plane has it."""
+        if self.folder is None:
+            yield
+            return
+        with WorkerLock(self.folder, name) as lock:
+            if lock.predecessor_died:
+                # Nobody else can find that one dead any more: its lock is ours now.
+                self._database.write_blocking(lambda conn: planes.bury(conn, name))
+            yield
+
+    async def bury_dead(self) -> list[str]:
+        """See to planes that died; their names."""
+        return [] if self.folder is None else await bury_dead(self.folder, self._bury)
+
+    async def run(self) -> None:
+        """Go on until cancelled."""
+        never = asyncio.Event()
+        while True:
+            try:
+                await self.bury_dead()
+            except KurabitoError as problem:
+                _log.warning("a data plane that died could not be seen to", problem=str(problem))
+            await self._clock.wait(never, _EVERY)
+
+    async def _bury(self, name: str) -> None:
+        rows = await self._database.write(lambda conn: planes.bury(conn, name))
+        _log.warning("data plane died", plane=name, rows=rows)

@@ -1,0 +1,106 @@
+"""What somebody asked for does not wait until a very large file is read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kurabito.app.shelves import Shelves, open_shelves
+from kurabito.dataplane.daemon import DataPlane
+from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.process import _lines
+from kurabito.db import migrate
+from kurabito.db.migrate import PRODUCT
+from kurabito.library.deletion.orders import order_delete_job
+from kurabito.library.libraries import Care
+from kurabito.library.loop import Reconciler
+from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.library.tasks import hash_of
+from kurabito.protocol.values import HashPolicy, JobKind, JobStatus
+from kurabito.runtime import open_queue
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+LIMIT = 120.0
+
+
+@pytest.fixture
+async def queue(url: str) -> AsyncIterator[SqlQueue]:
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        migrate(queue.database, PRODUCT)
+        yield queue
+
+
+@asynccontextmanager
+async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[Shelves, HashFiles]]:
+    """The control plane and a data plane, in this process."""
+    lines = _lines(settings, queue.database, "plane")
+    plane = DataPlane(queue.database, lines, name="plane")
+    shelves = open_shelves(settings, queue, Reconciler(queue))
+    running = asyncio.create_task(plane.run())
+    (hashing,) = [
+        one
+        for line in lines
+        if isinstance(line, JobLine)
+        for one in line._executors.values()
+        if isinstance(one, HashFiles)
+    ]
+    try:
+        yield shelves, hashing
+    finally:
+        plane.stop()
+        await running
+        await shelves.scans.shutdown()
+        hashing._pool.close()
+
+
+async def until(is_so: Callable[[], Any]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not await is_so():
+            await asyncio.sleep(0.02)
+
+
+async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQueue, tmp_path: Path) -> None:
+    films = tmp_path / "films"
+    films.mkdir()
+    with (films / "endless").open("wb") as file:
+        file.truncate(1 << 42)
+    (tmp_path / "state").mkdir()
+    settings = Settings(state=tmp_path / "state", lease_seconds=10.0, heartbeat_seconds=0.2)
+    async with at_work(queue, settings) as (shelves, hashing):
+        care = Care(name="Films", hash_policy=HashPolicy.ALL)
+        library = (await shelves.libraries.create(str(films), care)).library.id
+        first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
+
+        async def is_scanned() -> bool:
+            task = await shelves.scans.get_task(first)
+            return task is not None and task.status is TaskStatus.COMPLETED
+
+        async def is_read() -> bool:
+            return bool(await shelves.jobs.list(kind=JobKind.HASH, status=JobStatus.RUNNING) and hashing._pool._busy)
+
+        await until(is_scanned)
+        await queue.conduct(lambda conductor: conductor.enqueue(hash_of(library)))
+        await until(is_read)
+        reader = next(iter(hashing._pool._processes))
+
+        job_id = await queue.database.write(lambda conn: order_delete_job(conn, {"purge": []}, dry_run=False, total=0))
+
+        async def is_deleted() -> bool:
+            return (await shelves.jobs.get(job_id)).status is JobStatus.COMPLETED
+
+        await until(is_deleted)
+        assert await is_read()
+
+        first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
+        await until(is_scanned)
+        # Then the file is read on, by the process that has begun with it.
+        await until(is_read)
+        assert hashing._pool._processes == {reader}
