@@ -19,6 +19,9 @@ _SQL: Final = {
     dialect: Queries("kurabito.downloads", "attempts.sql", given=given) for dialect, given in JSON_ROWS.items()
 }
 
+GOOD_POLLS: Final = 2
+"""So many polls in a row have to agree that something is gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -73,12 +76,19 @@ class Debt(NamedTuple):
     """Another download still stands for that content there."""
     waits: bool
     """A download of the same link is on its way."""
+    missed_polls: int
+    """How many polls in a row did not find it."""
 
     @property
     def is_due(self) -> bool:
         """Whether it is settled who gets the download, so that others can be cleared."""
         is_open = self.owed is Owed.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
         return not self.waits and not is_open
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether enough polls did not find it. One alone may have asked a program that was still reading its list."""
+        return self.missed_polls >= GOOD_POLLS
 
 
 def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> set[int]:
@@ -143,8 +153,10 @@ def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
 def debts(conn: Connection, module_id: int) -> list[Debt]:
     """What has to be cleared up at a downloader."""
     return [
-        Debt(attempt_id, hash_, Owed(owed), download_id, Status(status), url, save_path, bool(kept), bool(waits))
-        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits in conn.all(
+        Debt(
+            attempt_id, hash_, Owed(owed), download_id, Status(status), url, save_path, bool(kept), bool(waits), missed
+        )
+        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits, missed in conn.all(
             _SQL[conn.dialect].owed, {"module_id": module_id}
         )
     ]
@@ -154,6 +166,12 @@ def name(conn: Connection, hashes: Mapping[int, str]) -> None:
     """A downloader has what these attempts sent, and calls it so."""
     rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
     conn.run(_SQL[conn.dialect].name, {"rows": json.dumps(rows)})
+
+
+def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int]) -> None:
+    """A good poll did not find what these attempts may have left, and found what those did."""
+    conn.run(_SQL[conn.dialect].missed, given_ids(missed))
+    conn.run(_SQL[conn.dialect].found, given_ids(found))
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:

@@ -65,7 +65,8 @@ SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.sta
                WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
                    AND other.status IN ('downloading', 'completed', 'downloader_error')
                    AND other.forgotten_at IS NULL) AS is_kept,
-       EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits
+       EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits,
+       attempt.missed_polls
 FROM dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
 JOIN anime_links AS link ON link.id = download.link_id
 WHERE attempt.module_id = :module_id AND attempt.owed IS NOT NULL AND attempt.outcome <> 'sent'
@@ -77,6 +78,14 @@ UPDATE dispatch_attempts
 SET hash = given.value ->> 'hash', owed = CASE dispatch_attempts.owed WHEN 'look' THEN 'cancel' ELSE dispatch_attempts.owed END
 FROM {given}
 WHERE dispatch_attempts.id = CAST(given.value ->> 'id' AS bigint);
+
+-- name: missed
+UPDATE dispatch_attempts SET missed_polls = missed_polls + 1
+WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given});
+
+-- name: found
+UPDATE dispatch_attempts SET missed_polls = 0
+WHERE missed_polls > 0 AND id IN (SELECT CAST(given.value AS bigint) FROM {given});
 
 -- name: settle
 UPDATE dispatch_attempts SET owed = NULL

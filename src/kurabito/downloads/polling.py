@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -15,8 +15,8 @@ from kurabito.db import Connection, Database, Queries
 from kurabito.db.rowsource import JSON_ROWS
 from kurabito.downloads import attempts, rows
 from kurabito.downloads.answers import Report
-from kurabito.downloads.attempts import Debt
-from kurabito.downloads.clearing import Clearing, revive_found
+from kurabito.downloads.attempts import GOOD_POLLS, Debt
+from kurabito.downloads.clearing import Clearing, count_poll, revive_found
 from kurabito.downloads.orders import POLL, Orders
 from kurabito.downloads.states import Owed, Status
 from kurabito.downloads.taking import Taking
@@ -31,7 +31,6 @@ log = logs.get_logger(__name__)
 REMOVED: Final = "removed at the downloader"
 STOOD_STILL: Final = "it stood still"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
-_GOOD_POLLS: Final = 2
 _WRITTEN_AT_ONCE: Final = 2_000
 _STUCK: Final = timedelta(minutes=15)
 _SQL: Final = {dialect: Queries("kurabito.downloads", "polls.sql", given=given) for dialect, given in JSON_ROWS.items()}
@@ -128,17 +127,19 @@ class DownloadScheduler:
         for begin in range(0, len(changes), _WRITTEN_AT_ONCE):
             part = changes[begin : begin + _WRITTEN_AT_ONCE]
             await self._database.write(partial(_apply, module_id=service.id, changes=part))
-        await self._database.write(partial(self._recover, service=service, owed=owed, reports=reports))
+        await self._database.write(partial(self._recover, service=service, asked=doubtful, reports=reports))
         try:
             await self._clearing.pay(service, doubtful, reports)
         except OutboundError as problem:
             log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
 
-    def _recover(self, conn: Connection, service: Service, owed: Sequence[Debt], reports: Mapping[str, Report]) -> None:
+    def _recover(
+        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, Report]
+    ) -> None:
         """A downloader that answers gets what nobody could take, but for what it refused."""
         conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
-        revive_found(conn, owed, reports)
+        revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
         why = f"{service.registration.service_name} answers"
         self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
@@ -162,7 +163,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
     """What a poll says of a download, if that is anything new."""
     if report is None:
         missed = one.missed_polls + 1
-        is_gone = missed >= _GOOD_POLLS
+        is_gone = missed >= GOOD_POLLS
         status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
         return _row(one, new, reason)

@@ -745,7 +745,8 @@ CREATE TABLE dispatch_attempts (
     owed        text CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     bigint  NOT NULL,
     answered_at bigint,
-    save_path   TEXT
+    save_path   TEXT,
+    missed_polls integer NOT NULL DEFAULT 0
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);

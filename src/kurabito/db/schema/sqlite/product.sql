@@ -736,7 +736,8 @@ CREATE TABLE dispatch_attempts (
     owed        TEXT CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     INTEGER NOT NULL,
     answered_at INTEGER,
-    save_path   TEXT
+    save_path   TEXT,
+    missed_polls INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
