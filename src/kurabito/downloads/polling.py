@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -30,6 +30,7 @@ log = logs.get_logger(__name__)
 
 REMOVED: Final = "removed at the downloader"
 STOOD_STILL: Final = "it stood still"
+ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
 _WRITTEN_AT_ONCE: Final = 2_000
 _STUCK: Final = timedelta(minutes=15)
@@ -201,9 +202,17 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
 
 
 def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]]) -> None:
+    mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
+    changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
     conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
         rows.restate_episodes(conn, news)
+
+
+def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
+    found = conn.all(_SQL[conn.dialect].mistaken, attempts.given_ids(completed))
+    return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 
 
 def _lose(conn: Connection, module_id: int, reason: str) -> int:

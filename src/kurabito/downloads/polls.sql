@@ -18,6 +18,20 @@ FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.module_id, 0) = :module_id
     AND coalesce(downloads.status, '') IN ('downloading', 'downloader_error');
 
+-- name: mistaken
+-- A hash that only the downloader named, of something else already: what the magnet link or the feed named so, or what came
+-- first. Releases of one episode may share it, and so do the links of a batch.
+SELECT download.id, min(first.title)
+FROM {given} CROSS JOIN downloads AS download
+JOIN anime_links AS link ON link.id = download.link_id
+JOIN downloads AS other ON other.hash = download.hash AND other.module_id = download.module_id
+    AND other.status IN ('downloading', 'downloader_error', 'completed')
+JOIN anime_links AS first ON first.id = other.link_id
+WHERE download.id = CAST(given.value AS bigint) AND coalesce(link.hash, '') <> download.hash
+    AND first.release_key <> link.release_key AND first.episode_id <> link.episode_id
+    AND (first.hash = other.hash OR first.id < link.id)
+GROUP BY download.id;
+
 -- name: lose
 UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
 WHERE module_id = :module_id AND status = 'downloading';
