@@ -28,6 +28,14 @@ class TransferStatus(StrEnum):
     ERROR = "error"
 
 
+class Owner(StrEnum):
+    """Who added something to the program that downloads."""
+
+    KURABITO = "kurabito"
+    USER = "user"
+    """It was there before, or came from elsewhere: it is watched, and never cancelled, paused, moved or deleted."""
+
+
 @dataclass(frozen=True, slots=True)
 class DownloadItem:
     """Something to download."""
@@ -45,10 +53,12 @@ class DownloadItemResult:
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    owner: Owner | None = None
+    """None where the program cannot tell."""
 
     @classmethod
-    def accepted(cls, url: str, hash: str) -> DownloadItemResult:
-        return cls(url, hash, ItemStatus.ACCEPTED)
+    def accepted(cls, url: str, hash: str, owner: Owner | None = None) -> DownloadItemResult:
+        return cls(url, hash, ItemStatus.ACCEPTED, owner=owner)
 
     @classmethod
     def rejected(cls, url: str, reason: str) -> DownloadItemResult:
@@ -78,3 +88,5 @@ class DownloadStatus:
     peers: int | None = None
     detail: str | None = None
     """Paused, queued, checking, seeding, or what went wrong."""
+    owner: Owner | None = None
+    """None where the program cannot tell."""
