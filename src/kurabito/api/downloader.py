@@ -26,6 +26,7 @@ from kurabito.downloads.items import (
     DownloadItemResult,
     DownloadStatus,
     ItemStatus,
+    Owner,
     TransferStatus,
 )
 from kurabito.downloads.service import DownloaderService
@@ -57,6 +58,7 @@ class ItemAnswer(BaseModel):
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
 
 
 class ItemsAnswer(BaseModel):
@@ -94,6 +96,7 @@ class StatusAnswer(BaseModel):
     rate: int | None = Field(None, description="bytes a second that arrive")
     peers: int | None = None
     detail: str | None = Field(None, description="paused, queued, checking, seeding, or what went wrong")
+    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
 
 
 class StatusesAnswer(BaseModel):
@@ -144,7 +147,7 @@ def _routes(service: DownloaderService) -> APIRouter:
 
     @routes.post("/downloads", responses=documented(502, *WITH_BODY))
     async def add_downloads(body: ItemsBody) -> ItemsAnswer:
-        """Take these. What is there already is accepted and stays as it is."""
+        """Take these. What is there already is accepted and stays as it is; what its user added is only watched."""
         results = await service.add([DownloadItem(item.url, item.save_path) for item in body.items])
         return ItemsAnswer(results=[_item(result) for result in results])
 
@@ -158,7 +161,7 @@ def _routes(service: DownloaderService) -> APIRouter:
 
     @routes.post("/downloads/cancel", responses=documented(502, *WITH_BODY))
     async def cancel_downloads(body: HashesBody) -> CancelsAnswer:
-        """Give these up. What is complete stays on the disk."""
+        """Give these up. What is complete stays on the disk; what its user added is not found."""
         return CancelsAnswer(results=[_cancel(result) for result in await service.cancel(body.hashes)])
 
     @routes.post("/downloads/{hash}/pause", status_code=204, responses=documented(404, 422, 502))
@@ -227,7 +230,7 @@ class _Door:
 
 
 def _item(result: DownloadItemResult) -> ItemAnswer:
-    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason)
+    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason, owner=result.owner)
 
 
 def _cancel(result: CancelResult) -> CancelAnswer:
@@ -243,4 +246,5 @@ def _status(status: DownloadStatus) -> StatusAnswer:
         rate=status.rate,
         peers=status.peers,
         detail=status.detail,
+        owner=status.owner,
     )

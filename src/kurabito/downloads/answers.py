@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from kurabito.downloads.items import Owner
 from kurabito.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
@@ -20,6 +21,8 @@ class ItemAnswer(NamedTuple):
     is_accepted: bool
     hash: str | None = None
     reason: str | None = None
+    owner: Owner | None = None
+    """None where the downloader does not tell."""
 
 
 class Report(NamedTuple):
@@ -31,6 +34,7 @@ class Report(NamedTuple):
     rate: int | None
     peers: int | None
     detail: str | None
+    owner: Owner | None = None
 
 
 def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
@@ -41,7 +45,7 @@ def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
         if not isinstance(url, str) or url not in asked:
             continue
         if status == "accepted":
-            found[url] = ItemAnswer(True, read_hash(entry.get("hash")))
+            found[url] = ItemAnswer(True, read_hash(entry.get("hash")), owner=_owner(entry.get("owner")))
         elif status == "rejected":
             found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason"))))
     return found
@@ -60,6 +64,7 @@ def read_reports(answer: Any, asked: Collection[str]) -> dict[str, Report]:
                 _count(entry.get("rate")),
                 _count(entry.get("peers"), 2**31 - 1),
                 _text(entry.get("detail")),
+                _owner(entry.get("owner")),
             )
     return found
 
@@ -75,6 +80,10 @@ def read_hash(value: Any) -> str | None:
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         return None
     return value.lower() if re.fullmatch(r"[0-9A-Fa-f]{40}", value) else value
+
+
+def _owner(value: Any) -> Owner | None:
+    return Owner(value) if isinstance(value, str) and value in set(Owner) else None
 
 
 def _entries(answer: Any, name: str) -> Iterator[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Owed, Status
 from kurabito.modules.services import Service
 
@@ -60,6 +61,15 @@ class Round:
                 pass
 
 
+class Earlier(NamedTuple):
+    """What is known of downloads that are offered to a downloader again."""
+
+    doubtful: frozenset[int]
+    """Those that it may have."""
+    foreign: frozenset[int]
+    """Those that it had before it was ever asked, so they are its user's."""
+
+
 class Debt(NamedTuple):
     """Something to clear up at a downloader."""
 
@@ -91,20 +101,34 @@ class Debt(NamedTuple):
         return self.missed_polls >= GOOD_POLLS
 
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; those that it may have already."""
-    given = {
-        "rows": json.dumps(rows),
-        "module_id": service.id,
-        "module_name": service.registration.service_name,
-    }
-    vain = conn.all(_SQL[conn.dialect].drop_vain, given)
-    conn.run(_SQL[conn.dialect].add, given)
-    return {download_id for download_id, outcome in vain if outcome != Outcome.UNREACHABLE}
+def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
+    """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
+    given = {"module_id": service.id, "module_name": service.registration.service_name}
+    vain = conn.all(_SQL[conn.dialect].drop_vain, {**given, "rows": json.dumps(rows)})
+    owners = {download_id: owner for download_id, _, owner in vain}
+    owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
+    conn.run(_SQL[conn.dialect].add, {**given, "rows": owned})
+    return Earlier(
+        frozenset(download_id for download_id, outcome, _ in vain if outcome != Outcome.UNREACHABLE),
+        frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
+    )
+
+
+def ours(conn: Connection, module_id: int, hashes: Mapping[int, str]) -> set[str]:
+    """Those of these downloads' hashes that a downloader has because of an attempt of another download."""
+    rows = json.dumps([{"id": download_id, "hash": known} for download_id, known in hashes.items()])
+    given = {"rows": rows, "module_id": module_id, "good_polls": GOOD_POLLS}
+    return {known for (known,) in conn.all(_SQL[conn.dialect].ours, given)}
+
+
+def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
+    """Say who added what a downloader has for these downloads."""
+    rows = json.dumps([{"id": download_id, "owner": owner} for download_id, owner in owners.items()])
+    conn.run(_SQL[conn.dialect].own, {"rows": rows, "module_id": module_id})
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say what came of it: `id`, `outcome`, `reason`, `owed` and `hash` of each."""
+    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash` and `owner` of each."""
     conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
 
 

@@ -9,6 +9,7 @@ from kurabito.db import Connection, Database
 from kurabito.downloads import attempts
 from kurabito.downloads.answers import Report
 from kurabito.downloads.attempts import Debt
+from kurabito.downloads.items import Owner
 from kurabito.downloads.orders import CLEAR, ClearOrder
 from kurabito.downloads.states import Owed, Status
 from kurabito.downloads.turns import Turns
@@ -66,7 +67,7 @@ class Clearing:
         names, unknown = {}, []
         for debt in nameless:
             answer = heard.answers.get(debt.url)
-            if answer is not None and answer.hash is not None:
+            if answer is not None and answer.hash is not None and answer.owner is not Owner.USER:
                 names[debt.attempt_id] = answer.hash
             elif answer is not None or debt.url not in items:
                 unknown.append(debt.attempt_id)
@@ -81,7 +82,7 @@ class Clearing:
         left = {
             debt.attempt_id: (debt.hash, debt.owed)
             for debt in due
-            if debt.hash is not None and not debt.is_kept and (debt.owed is not Owed.LOOK or debt.hash in reports)
+            if debt.hash is not None and not debt.is_kept and (debt.owed is not Owed.LOOK or _is_ours(debt, reports))
         }
         cancelling = sorted({hash_ for hash_, owed in left.values() if owed in (Owed.LOOK, Owed.CANCEL)})
         gone = await self._downloaders.cancel(service, cancelling) if cancelling else set()
@@ -98,6 +99,12 @@ class Clearing:
 
     async def _debts(self, service: Service) -> list[Debt]:
         return await self._database.read(lambda conn: attempts.debts(conn, service.id))
+
+
+def _is_ours(debt: Debt, reports: Mapping[str, Report]) -> bool:
+    """Whether a downloader has it and its user did not add it."""
+    found = reports.get(debt.hash or "")
+    return found is not None and found.owner is not Owner.USER
 
 
 def _is_open(debt: Debt, reports: Mapping[str, Report]) -> bool:

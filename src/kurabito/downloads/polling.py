@@ -17,6 +17,7 @@ from kurabito.downloads import attempts, rows
 from kurabito.downloads.answers import Report
 from kurabito.downloads.attempts import GOOD_POLLS, Debt
 from kurabito.downloads.clearing import Clearing, count_poll, revive_found
+from kurabito.downloads.items import Owner
 from kurabito.downloads.orders import POLL, Orders
 from kurabito.downloads.states import Owed, Status
 from kurabito.downloads.taking import Taking
@@ -49,6 +50,7 @@ class Watched(NamedTuple):
     peers: int | None
     detail: str | None
     missed_polls: int
+    owner: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         peers=report.peers,
         detail=detail,
         missed_polls=0,
+        owner=report.owner or one.owner,
     )
     reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
     return None if new == one else _row(one, new, reason)
@@ -196,6 +199,8 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
         "detail": new.detail,
         "reason": reason,
         "missed": new.missed_polls,
+        "owner": new.owner,
+        "has_new_owner": new.owner != old.owner,
         "moved": "yes" if new.progress > old.progress else "no",
         "is_news": new.status != old.status,
     }
@@ -207,6 +212,8 @@ def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]
     conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
         rows.restate_episodes(conn, news)
+    if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
+        attempts.own(conn, module_id, owners)
 
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:

@@ -1,5 +1,5 @@
 -- name: watched
-SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls FROM downloads
+SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls, owner FROM downloads
 WHERE module_id = :module_id AND status IN ('downloading', 'downloader_error') AND hash IS NOT NULL;
 
 -- name: apply
@@ -10,7 +10,7 @@ SET status = given.value ->> 'status', progress = CAST(given.value ->> 'progress
     size_bytes = CAST(given.value ->> 'size' AS bigint), downloaded_bytes = CAST(given.value ->> 'downloaded' AS bigint),
     rate = CAST(given.value ->> 'rate' AS bigint), peers = CAST(given.value ->> 'peers' AS integer),
     detail = given.value ->> 'detail', reason = given.value ->> 'reason',
-    missed_polls = CAST(given.value ->> 'missed' AS integer),
+    missed_polls = CAST(given.value ->> 'missed' AS integer), owner = given.value ->> 'owner',
     progressed_at = CASE WHEN given.value ->> 'moved' = 'yes' THEN :now ELSE progressed_at END,
     completed_at = CASE WHEN given.value ->> 'status' = 'completed' THEN :now ELSE completed_at END,
     updated_at = :now
@@ -44,8 +44,9 @@ WHERE module_id IS NULL AND status = 'downloading';
 UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 
 -- name: standing_still
+-- What is the user's may stand still for as long as the user likes.
 SELECT id FROM downloads
-WHERE status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
+WHERE status = 'downloading' AND coalesce(owner, '') <> 'user' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
     AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking');
 
 -- name: left_alone

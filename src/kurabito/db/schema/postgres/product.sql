@@ -722,7 +722,8 @@ CREATE TABLE downloads (
     forgotten_at     bigint,
     created_at       bigint  NOT NULL,
     updated_at       bigint  NOT NULL,
-    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
+    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
+    owner            text CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -746,11 +747,13 @@ CREATE TABLE dispatch_attempts (
     sent_at     bigint  NOT NULL,
     answered_at bigint,
     save_path   TEXT,
-    missed_polls integer NOT NULL DEFAULT 0
+    missed_polls integer NOT NULL DEFAULT 0,
+    owner       text CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
+CREATE INDEX ix_dispatch_attempts_hash ON dispatch_attempts (hash, module_id);
 CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
 
 -- The same folder as the core and as a downloader see it.
