@@ -94,7 +94,7 @@ class Download:
     title: str
     series_id: int
     episode_id: int | None
-    owner: Owner | None
+    owner: Owner | None = None
     """Who added it to its downloader; None where that does not tell."""
 
     @property
