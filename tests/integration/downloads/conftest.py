@@ -144,7 +144,9 @@ class StandIn:
                 found = [one for one in listed if one in self.has]
                 return {"statuses": [{"hash": one, **self.has[one], **self._owner(one)} for one in found]}
             case "POST", ["downloads", "cancel"]:
-                gone = {one: None if self._keeps(one) else self.has.pop(one, None) for one in asked.body["hashes"]}
+                gone = {
+                    one: not self._keeps(one) and self.has.pop(one, None) is not None for one in asked.body["hashes"]
+                }
                 return {
                     "results": [
                         {"hash": one, "status": "cancelled" if was else "not_found"} for one, was in gone.items()
