@@ -27,6 +27,7 @@ from kurabito.downloads.items import (
     DownloadStatus,
     ItemStatus,
     Owner,
+    TransferFile,
     TransferStatus,
 )
 from kurabito.downloads.service import DownloaderService
@@ -86,6 +87,15 @@ class CancelsAnswer(BaseModel):
     results: list[CancelAnswer]
 
 
+class TransferFileAnswer(BaseModel):
+    """One file of a download."""
+
+    path: str = Field(description="below content_path, with slashes")
+    size: int = Field(ge=0, description="bytes")
+    wanted: bool = Field(True, description="whether it is downloaded at all")
+    complete: bool = False
+
+
 class StatusAnswer(BaseModel):
     """How one download is doing."""
 
@@ -97,6 +107,8 @@ class StatusAnswer(BaseModel):
     peers: int | None = None
     detail: str | None = Field(None, description="paused, queued, checking, seeding, or what went wrong")
     owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
+    content_path: str | None = Field(None, description="the folder in which its files really lie")
+    files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
 
 
 class StatusesAnswer(BaseModel):
@@ -247,4 +259,10 @@ def _status(status: DownloadStatus) -> StatusAnswer:
         peers=status.peers,
         detail=status.detail,
         owner=status.owner,
+        content_path=status.content_path,
+        files=None if status.files is None else [_file(file) for file in status.files],
     )
+
+
+def _file(file: TransferFile) -> TransferFileAnswer:
+    return TransferFileAnswer(path=file.path, size=file.size, wanted=file.is_wanted, complete=file.is_complete)

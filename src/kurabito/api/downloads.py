@@ -35,7 +35,9 @@ class DownloadAnswer(BaseModel):
     downloader: str | None = Field(description="the name of the downloader that has it")
     status: Status
     hash: str | None
-    save_path: str | None = Field(description="its folder, as the downloader sees it")
+    save_path: str | None = Field(
+        description="its folder, as the downloader sees it: where it really is, if the downloader tells"
+    )
     progress: float = Field(description="from 0 to 1")
     size_bytes: int | None
     downloaded_bytes: int
@@ -74,10 +76,24 @@ class AttemptAnswer(BaseModel):
         return cls.model_validate(attempt)
 
 
+class DownloadFileAnswer(BaseModel):
+    """One file of a download."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    path: str = Field(description="below save_path, with slashes")
+    size_bytes: int = Field(validation_alias="size")
+    is_wanted: bool = Field(description="whether it was downloaded at all")
+    is_complete: bool
+
+
 class DownloadStory(DownloadAnswer):
-    """A download, and who was asked to take it."""
+    """A download, who was asked to take it, and what is in it."""
 
     attempts: list[AttemptAnswer] = Field(default_factory=list, description="the first at the front")
+    files: list[DownloadFileAnswer] = Field(
+        default_factory=list, description="once it is complete, as its downloader told them"
+    )
 
 
 class DownloadPage(BaseModel):
@@ -109,10 +125,15 @@ def router(downloads: Downloads) -> APIRouter:
 
     @routes.get("/{download_id}", responses=documented(404, 422))
     async def get_download(download_id: DownloadId) -> DownloadStory:
-        """One download, and who was asked to take it."""
+        """One download, who was asked to take it, and what is in it."""
         download, is_stalled, history = await downloads.get(download_id)
-        story = DownloadStory.of(download, is_stalled)
-        return story.model_copy(update={"attempts": [AttemptAnswer.of(attempt) for attempt in history]})
+        files = await downloads.files(download_id)
+        return DownloadStory.of(download, is_stalled).model_copy(
+            update={
+                "attempts": [AttemptAnswer.of(attempt) for attempt in history],
+                "files": [DownloadFileAnswer.model_validate(file) for file in files],
+            }
+        )
 
     @routes.delete("/{download_id}", status_code=204, responses=documented(404, 409, 422))
     async def delete_download(

@@ -7,12 +7,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import MOST_FILES, Owner, TransferFile
 from kurabito.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
 _HASH: Final = re.compile(r"[!-+\--~]{1,200}")
 _LARGEST: Final = 2**63 - 1
+_LONGEST_PATH: Final = 4_096
 
 
 class ItemAnswer(NamedTuple):
@@ -35,6 +36,9 @@ class Report(NamedTuple):
     peers: int | None
     detail: str | None
     owner: Owner | None = None
+    content_path: str | None = None
+    """The folder in which its files lie, as the downloader sees it."""
+    files: tuple[TransferFile, ...] | None = None
 
 
 def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
@@ -65,6 +69,8 @@ def read_reports(answer: Any, asked: Collection[str]) -> dict[str, Report]:
                 _count(entry.get("peers"), 2**31 - 1),
                 _text(entry.get("detail")),
                 _owner(entry.get("owner")),
+                _path(entry.get("content_path")),
+                _files(entry.get("files")),
             )
     return found
 
@@ -84,6 +90,33 @@ def read_hash(value: Any) -> str | None:
 
 def _owner(value: Any) -> Owner | None:
     return Owner(value) if isinstance(value, str) and value in set(Owner) else None
+
+
+def _files(value: Any) -> tuple[TransferFile, ...] | None:
+    """A list of files; None if one of them makes no sense, as part of a download is not the download."""
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_FILES:
+        return None
+    found = [_file(entry) for entry in value if isinstance(entry, dict)]
+    files = tuple(file for file in found if file is not None)
+    return files if len(files) == len(value) else None
+
+
+def _file(entry: Mapping[str, Any]) -> TransferFile | None:
+    path, size = _path(entry.get("path")), _count(entry.get("size"))
+    if path is None or size is None or path.startswith("/") or ".." in path.split("/"):
+        return None
+    return TransferFile(path, size, entry.get("wanted") is not False, entry.get("complete") is True)
+
+
+def _path(value: Any) -> str | None:
+    """A path as it is: what is no text for a database is none."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_PATH or "\0" in value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value
 
 
 def _entries(answer: Any, name: str) -> Iterator[Mapping[str, Any]]:

@@ -94,5 +94,13 @@ def _as_from_outside() -> Iterator[None]:
 
 def _report(status: DownloadStatus) -> Report:
     return Report(
-        status.status.value, status.progress, status.size, status.rate, status.peers, status.detail, status.owner
+        status.status.value,
+        status.progress,
+        status.size,
+        status.rate,
+        status.peers,
+        status.detail,
+        status.owner,
+        status.content_path,
+        status.files,
     )

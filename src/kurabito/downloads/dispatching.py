@@ -17,7 +17,7 @@ from typing import Any, Final
 from kurabito import logs
 from kurabito.catalog.download_types import DownloadType
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, rows, shipments
+from kurabito.downloads import attempts, download_files, rows, shipments
 from kurabito.downloads.answers import ItemAnswer
 from kurabito.downloads.attempts import Round
 from kurabito.downloads.orders import DISPATCH, DispatchOrder, Orders
@@ -184,6 +184,7 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
         attempts.doubt(conn, module_id, of_module)
     if joining:
         rows.join_held(conn, list(joining.values()))
+        download_files.share(conn, joining)
     return [parcel for parcel in parcels if parcel.id not in joining]
 
 

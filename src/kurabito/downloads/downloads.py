@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.clock import from_datetime
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, filter_rules, rows
+from kurabito.downloads import attempts, download_files, filter_rules, rows
 from kurabito.downloads.attempts import Attempt
+from kurabito.downloads.items import TransferFile
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
@@ -56,6 +57,14 @@ class Downloads:
         def look(conn: Connection) -> tuple[Download, bool, list[Attempt]]:
             found = rows.find(conn, download_id)
             return found, self._is_stalled(conn, found), attempts.history(conn, download_id)
+
+        return await self._database.read(look)
+
+    async def files(self, download_id: int) -> list[TransferFile]:
+        """The files of a download, as far as they are known; raises DownloadNotFound."""
+
+        def look(conn: Connection) -> list[TransferFile]:
+            return download_files.of_download(conn, rows.find(conn, download_id).id)
 
         return await self._database.read(look)
 

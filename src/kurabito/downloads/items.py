@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class ItemStatus(StrEnum):
@@ -73,6 +74,22 @@ class CancelResult:
     status: CancelStatus
 
 
+MOST_FILES: Final = 20_000
+"""Of one download; the list of one that has more is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFile:
+    """One file of a download."""
+
+    path: str
+    """Below the content path, with slashes."""
+    size: int
+    is_wanted: bool = True
+    """Whether it is downloaded at all."""
+    is_complete: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class DownloadStatus:
     """How one download is doing."""
@@ -90,3 +107,7 @@ class DownloadStatus:
     """Paused, queued, checking, seeding, or what went wrong."""
     owner: Owner | None = None
     """None where the program cannot tell."""
+    content_path: str | None = None
+    """The folder in which its files lie, as the program sees it. It need not be the one that was asked for."""
+    files: tuple[TransferFile, ...] | None = None
+    """Told once it is complete; None where the program does not tell."""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rowsource import JSON_ROWS
-from kurabito.downloads import attempts, rows
+from kurabito.downloads import attempts, download_files, rows
 from kurabito.downloads.answers import Report
 from kurabito.downloads.attempts import GOOD_POLLS, Debt
 from kurabito.downloads.clearing import Clearing, count_poll, revive_found
@@ -51,6 +51,7 @@ class Watched(NamedTuple):
     detail: str | None
     missed_polls: int
     owner: str | None
+    save_path: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +130,7 @@ class DownloadScheduler:
         changes = [change for one in watched if (change := _change(one, reports.get(one.hash))) is not None]
         for begin in range(0, len(changes), _WRITTEN_AT_ONCE):
             part = changes[begin : begin + _WRITTEN_AT_ONCE]
-            await self._database.write(partial(_apply, module_id=service.id, changes=part))
+            await self._database.write(partial(_apply, module_id=service.id, changes=part, reports=reports))
         await self._database.write(partial(self._recover, service=service, asked=doubtful, reports=reports))
         try:
             await self._clearing.pay(service, doubtful, reports)
@@ -182,6 +183,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         detail=detail,
         missed_polls=0,
         owner=report.owner or one.owner,
+        save_path=report.content_path or one.save_path,
     )
     reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
     return None if new == one else _row(one, new, reason)
@@ -190,6 +192,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
 def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
     return {
         "id": new.id,
+        "hash": new.hash,
         "status": new.status,
         "progress": new.progress,
         "size": new.size_bytes,
@@ -201,12 +204,15 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
         "missed": new.missed_polls,
         "owner": new.owner,
         "has_new_owner": new.owner != old.owner,
+        "save_path": new.save_path,
         "moved": "yes" if new.progress > old.progress else "no",
         "is_news": new.status != old.status,
     }
 
 
-def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]]) -> None:
+def _apply(
+    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, Report]
+) -> None:
     mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
     changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
     conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
@@ -214,6 +220,9 @@ def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]
         rows.restate_episodes(conn, news)
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
         attempts.own(conn, module_id, owners)
+    completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}
+    told = {download_id: reports[known].files for download_id, known in completed.items()}
+    download_files.store(conn, {download_id: files for download_id, files in told.items() if files is not None})
 
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:

@@ -1,5 +1,5 @@
 -- name: watched
-SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls, owner FROM downloads
+SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls, owner, save_path FROM downloads
 WHERE module_id = :module_id AND status IN ('downloading', 'downloader_error') AND hash IS NOT NULL;
 
 -- name: apply
@@ -11,6 +11,7 @@ SET status = given.value ->> 'status', progress = CAST(given.value ->> 'progress
     rate = CAST(given.value ->> 'rate' AS bigint), peers = CAST(given.value ->> 'peers' AS integer),
     detail = given.value ->> 'detail', reason = given.value ->> 'reason',
     missed_polls = CAST(given.value ->> 'missed' AS integer), owner = given.value ->> 'owner',
+    save_path = given.value ->> 'save_path',
     progressed_at = CASE WHEN given.value ->> 'moved' = 'yes' THEN :now ELSE progressed_at END,
     completed_at = CASE WHEN given.value ->> 'status' = 'completed' THEN :now ELSE completed_at END,
     updated_at = :now

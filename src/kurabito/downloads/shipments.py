@@ -117,6 +117,11 @@ def settle(conn: Connection, orders: Orders, shipment: Shipment, heard: Heard, r
             accepted.append(
                 {"id": parcel.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
             )
+    # What another link brought there lies where that one put it.
+    held = rows.held(conn, (row["hash"] for row in accepted))
+    for row in accepted:
+        if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
+            row["save_path"] = first["save_path"]
     taken = rows.accept(conn, accepted) if accepted else set()
     attempts.doubt(conn, service.id, accepted)
     if unnamed:

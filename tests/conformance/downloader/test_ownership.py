@@ -12,7 +12,7 @@ import pytest
 
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.opening import ClientName, open_client
-from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, Owner, TransferStatus
+from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, Owner, TransferFile, TransferStatus
 from kurabito.errors import TransferNotOurs
 
 if TYPE_CHECKING:
@@ -87,7 +87,11 @@ async def test_what_was_there_before_is_accepted_and_only_watched(every_program:
         assert [(one.status, one.hash, one.owner) for one in results] == [
             (ItemStatus.ACCEPTED, release.hash, Owner.USER)
         ] * 2
-        assert (await rig.until(release, status=TransferStatus.COMPLETED)).owner is Owner.USER
+        there = await rig.until(release, status=TransferStatus.COMPLETED)
+        assert there.owner is Owner.USER
+        # It lies where the user put it, and not where we would have.
+        assert Path(str(there.content_path)) == folder
+        assert there.files == (TransferFile(release.name, len(release.content), is_complete=True),)
         await try_everything(rig.client, release)
         await untouched(rig, release, folder)
         await rig.program.remove_by_hand(release)

@@ -155,7 +155,7 @@ class StandIn:
             case "POST", ["downloads", known, "pause" | "resume"]:
                 return {} if unquote(known) in self.has and not self._keeps(known) else 404
             case "DELETE", ["downloads", known]:
-                return {} if not self._keeps(known) and self.has.pop(unquote(known), None) else 404
+                return 404 if self._keeps(known) or self.has.pop(unquote(known), None) is None else {}
         return 404
 
     def _take(self, url: str) -> dict[str, Any]:

@@ -183,6 +183,22 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     assert "There are no such downloads" in await site.get("/downloads", show="completed")
 
 
+async def test_a_complete_download_shows_where_it_is_and_its_files(core: Core, site: Site, a: StandIn) -> None:
+    await core.register(a)
+    await core.bring(FIRST)
+    await core.work()
+    assert "Files" not in await site.get("/downloads/1")
+    files = [{"path": f"Dawn/{number:03}.mkv", "size": 1 << 20, "complete": True} for number in range(102)]
+    files[1] |= {"wanted": False, "complete": False}
+    a.say(f"{1:040x}", "completed", progress=1.0, content_path="/home/me/incoming", files=files)
+    await core.poll()
+    # A path may break at each slash.
+    page = (await site.get("/downloads/1")).replace(" ", "")
+    assert "seesit/home/me/incoming" in page
+    assert "FilesDawn/000.mkv1.0MiBDawn/001.mkv1.0MiBNotselectedDawn/002.mkv1.0MiB" in page
+    assert "Dawn/099.mkv1.0MiB2morefiles" in page
+
+
 async def test_what_is_the_users_is_shown_as_yours_and_offers_nothing_that_would_touch_it(
     core: Core, site: Site, a: StandIn
 ) -> None:

@@ -22,12 +22,14 @@ from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferFile,
     TransferStatus,
 )
 from kurabito.errors import TransferNotFound, TransferNotOurs
@@ -250,6 +252,24 @@ def _files(entry: Entry) -> list[Path]:
     return [*paths, *notes]
 
 
+def _files_below(entry: Entry) -> tuple[TransferFile, ...] | None:
+    """The files as they lie below the folder of the download; None if one lies elsewhere, or if there are too many."""
+    folder = entry["dir"].rstrip("/") + "/"
+    listed = entry["files"]
+    if len(listed) > MOST_FILES or not all(file["path"].startswith(folder) for file in listed):
+        return None
+    return tuple(
+        TransferFile(
+            file["path"].removeprefix(folder),
+            int(file["length"]),
+            file["selected"] == "true",
+            # Of the last piece aria2 counts only what it has checked, so a download that is complete counts for its files.
+            file["selected"] == "true",
+        )
+        for file in listed
+    )
+
+
 def _clear(folder: Path, gone: Sequence[Path]) -> None:
     """Remove these, and the torrent file that aria2 laid there: it is named by its own hash, and of no more use."""
     torrents = [path for path in folder.glob("*.torrent") if _OWN_TORRENT.fullmatch(path.name)]
@@ -279,4 +299,6 @@ def _status(hash: str, entry: Entry, owner: Owner) -> DownloadStatus:
         peers=int(entry["connections"]),
         detail=detail,
         owner=owner,
+        content_path=entry["dir"] or None,
+        files=_files_below(entry) if status is TransferStatus.COMPLETED else None,
     )

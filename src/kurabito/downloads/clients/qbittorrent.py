@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import httpx2
@@ -16,12 +17,14 @@ from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferFile,
     TransferStatus,
 )
 from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
@@ -41,7 +44,9 @@ _DETAILS: Final = {
     "allocating": "allocating", "moving": "moving",
     "error": "qBittorrent has an error with it", "missingFiles": "its files are missing",
 }  # fmt: skip
-_NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL"})
+# What is being moved is not where it says yet.
+_NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL", "moving"})
+_AT_ONCE: Final = 8
 
 Torrent = Mapping[str, Any]
 
@@ -106,7 +111,18 @@ class QBittorrentClient:
 
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         known = await self._all()
-        return [_status(hash, known[hash], self._owner(known[hash])) for hash in hashes if hash in known]
+        found = {hash: known[hash] for hash in hashes if hash in known}
+        turn = asyncio.Semaphore(_AT_ONCE)
+
+        async def files_of(torrent: Torrent) -> tuple[TransferFile, ...] | None:
+            async with turn:
+                return await self._files(torrent) if _is_complete(torrent) else None
+
+        files = await asyncio.gather(*(files_of(torrent) for torrent in found.values()))
+        return [
+            replace(_status(hash, torrent, self._owner(torrent)), files=of_torrent)
+            for (hash, torrent), of_torrent in zip(found.items(), files, strict=True)
+        ]
 
     async def pause_torrent(self, hash: str) -> None:
         await self._done(f"torrents/{self._rest}", {"hashes": await self._native(hash)})
@@ -130,6 +146,19 @@ class QBittorrentClient:
         if not self._is_ours(torrent):
             raise TransferNotOurs("qBittorrent", hash)
         return str(torrent["hash"])
+
+    async def _files(self, torrent: Torrent) -> tuple[TransferFile, ...] | None:
+        """Its files; None when it was removed in this moment."""
+        response = await self._call("GET", "torrents/files", params={"hash": torrent["hash"]})
+        if response.status_code == 404:
+            return None
+        listed = self._calls.json(response)
+        if len(listed) > MOST_FILES:
+            return None
+        return tuple(
+            TransferFile(file["name"], int(file["size"]), int(file["priority"]) > 0, float(file["progress"]) >= 1)
+            for file in listed
+        )
 
     def _is_ours(self, torrent: Torrent) -> bool:
         return self._mark in (tag.strip() for tag in torrent.get("tags", "").split(","))
@@ -219,4 +248,5 @@ def _status(hash: str, torrent: Torrent, owner: Owner) -> DownloadStatus:
         peers=int(torrent.get("num_seeds", 0)) + int(torrent.get("num_leechs", 0)),
         detail=_DETAILS.get(state),
         owner=owner,
+        content_path=torrent.get("save_path") or None,
     )

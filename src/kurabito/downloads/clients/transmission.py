@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -20,12 +21,14 @@ from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferFile,
     TransferStatus,
 )
 from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
@@ -78,8 +81,9 @@ class TransmissionClient:
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         there = await self._get(hashes)
         ours = await self._recognise(there)
+        files = await self._files([hash for hash, torrent in there.items() if _is_complete(torrent)])
         return [
-            _status(hash, there[hash], Owner.KURABITO if hash in ours else Owner.USER)
+            replace(_status(hash, there[hash], Owner.KURABITO if hash in ours else Owner.USER), files=files.get(hash))
             for hash in hashes
             if hash in there
         ]
@@ -148,6 +152,22 @@ class TransmissionClient:
         # It came in this moment: by its user, or by a life of ours before this one, into the folder that is meant for it.
         return Owner.KURABITO if await self._ours([offer.hash]) else Owner.USER
 
+    async def _files(self, hashes: Sequence[str]) -> dict[str, tuple[TransferFile, ...]]:
+        """The files of these; they are asked for by themselves, as there can be many of them."""
+        if not hashes:
+            return {}
+        answer = await self._call("torrent-get", ids=list(hashes), fields=["hashString", "files", "fileStats"])
+        return {
+            torrent["hashString"].lower(): tuple(
+                TransferFile(
+                    file["name"], int(file["length"]), bool(stats["wanted"]), file["bytesCompleted"] >= file["length"]
+                )
+                for file, stats in zip(torrent["files"], torrent["fileStats"], strict=True)
+            )
+            for torrent in answer["torrents"]
+            if len(torrent["files"]) <= MOST_FILES
+        }
+
     async def _get(self, hashes: Sequence[str]) -> dict[str, Torrent]:
         # An empty list would mean all of them.
         answer = await self._call("torrent-get", ids=list(hashes) or ["0" * 40], fields=list(_FIELDS))
@@ -211,4 +231,5 @@ def _status(hash: str, torrent: Torrent, owner: Owner) -> DownloadStatus:
         peers=int(torrent["peersConnected"]),
         detail=detail or None,
         owner=owner,
+        content_path=torrent["downloadDir"] or None,
     )

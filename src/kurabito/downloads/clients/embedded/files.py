@@ -16,7 +16,7 @@ from kurabito.downloads.clients.embedded.naming import file_name
 from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, is_another, refuse_page
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.taking import Offer
-from kurabito.downloads.items import DownloadStatus, TransferStatus
+from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
 from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
 from kurabito.http import Limits, Outbound, Reply
 from kurabito.http.retries import PASSING
@@ -104,11 +104,15 @@ class PlainFiles:
         if file is None:
             return None
         if file.is_complete:
-            return DownloadStatus(hash, TransferStatus.COMPLETED, 1.0, file.size)
+            whole = TransferFile(file.name or "download", file.size, is_complete=True)
+            return DownloadStatus(
+                hash, TransferStatus.COMPLETED, 1.0, file.size, content_path=file.save_path, files=(whole,)
+            )
         here = _size(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
         detail = file.problem or ("paused" if file.is_paused else None)
-        return DownloadStatus(hash, word, here / file.size if file.size else 0.0, file.size, detail=detail)
+        share = here / file.size if file.size else 0.0
+        return DownloadStatus(hash, word, share, file.size, detail=detail, content_path=file.save_path)
 
     async def pause(self, hash: str) -> bool:
         """Let a file rest; false when it is not ours."""
