@@ -254,7 +254,7 @@ class Program(ABC):
         self.folder = folder
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True)
-        self.port, self.peer_port = free_port(), free_port()
+        self.port, self.peer_port, self.service_port = free_port(), free_port(), free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -311,6 +311,10 @@ class Program(ABC):
         """What its user does with a torrent that has served."""
         raise AssertionError(f"{self.name} has no user of its own")
 
+    async def all_by_hand(self) -> dict[str, Seen]:
+        """Everything that its user sees, by hash."""
+        raise AssertionError(f"{self.name} has no user of its own")
+
 
 class QBittorrent(Program):
     name = ClientName.QBITTORRENT
@@ -331,8 +335,11 @@ class QBittorrent(Program):
                 await asyncio.sleep(0.02)
 
     async def seen_by_hand(self, release: Release) -> Seen | None:
-        found = await self.call("torrents/info", {"hashes": release.hash})
-        return Seen(found[0]["save_path"], found[0]["state"].startswith("paused")) if found else None
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = await self.call("torrents/info", {})
+        return {one["hash"]: Seen(one["save_path"], one["state"].startswith("paused")) for one in found}
 
     async def remove_by_hand(self, release: Release) -> None:
         await self.call("torrents/delete", {"hashes": release.hash, "deleteFiles": "false"})
@@ -403,8 +410,11 @@ class Transmission(Program):
         assert "torrent-added" in await self.call("torrent-add", metainfo=metainfo, **{"download-dir": str(folder)})
 
     async def seen_by_hand(self, release: Release) -> Seen | None:
-        found = (await self.call("torrent-get", ids=[release.hash], fields=["downloadDir", "status"]))["torrents"]
-        return Seen(found[0]["downloadDir"], found[0]["status"] == 0) if found else None
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = (await self.call("torrent-get", fields=["hashString", "downloadDir", "status"]))["torrents"]
+        return {one["hashString"]: Seen(one["downloadDir"], one["status"] == 0) for one in found}
 
     async def remove_by_hand(self, release: Release) -> None:
         await self.call("torrent-remove", ids=[release.hash])
@@ -444,23 +454,29 @@ class Aria2(Program):
         await self.ask("aria2.addTorrent", torrent, [], {"dir": str(folder), "check-integrity": "true"})
 
     async def seen_by_hand(self, release: Release) -> Seen | None:
-        entry = await self._entry(release)
-        return Seen(entry["dir"], entry["status"] == "paused") if entry else None
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = await self._entries()
+        return {known: Seen(one["dir"], one["status"] == "paused") for known, one in found.items()}
 
     async def remove_by_hand(self, release: Release) -> None:
-        if entry := await self._entry(release):
+        if entry := (await self._entries()).get(release.hash):
             await self.ask("aria2.forceRemove", entry["gid"])
             async with asyncio.timeout(PATIENCE):
                 while (await self.ask("aria2.tellStatus", entry["gid"]))["status"] == "active":
                     await asyncio.sleep(0.02)
             await self.ask("aria2.removeDownloadResult", entry["gid"])
 
-    async def _entry(self, release: Release) -> dict[str, Any] | None:
+    async def _entries(self) -> dict[str, dict[str, Any]]:
+        """Every torrent, without what ended and what only found out what is in it."""
         lists = [("aria2.tellActive", []), ("aria2.tellWaiting", [0, 1000]), ("aria2.tellStopped", [0, 1000])]
         entries = [entry for method, span in lists for entry in await self.ask(method, *span)]
-        of_release = [entry for entry in entries if entry.get("infoHash") == release.hash]
-        living = [entry for entry in of_release if entry["status"] != "error" and "followedBy" not in entry]
-        return living[0] if living else None
+        return {
+            entry["infoHash"]: entry
+            for entry in entries
+            if "infoHash" in entry and entry["status"] not in ("error", "removed") and "followedBy" not in entry
+        }
 
     async def ask(self, method: str, *params: Any) -> Any:
         """What it answers to somebody else."""
