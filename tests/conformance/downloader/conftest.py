@@ -286,6 +286,13 @@ class Program(ABC):
             await asyncio.to_thread(self._process.wait, 30)
             self._process = None
 
+    async def crash(self) -> None:
+        """Lose it at this moment, with whatever it has not written down yet, and start it again."""
+        assert self._process is not None
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait, 30)
+        await self.start()
+
     @asynccontextmanager
     async def client(self, outbound: Outbound) -> AsyncIterator[DownloaderClient]:
         """A client that is not logged in."""

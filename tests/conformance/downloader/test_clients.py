@@ -221,6 +221,27 @@ async def test_what_is_complete_says_where_it_is_and_of_which_files(every_progra
     await every_program.keeps(promise)
 
 
+async def test_a_program_that_crashed_tells_where_it_has_a_download_now(every_program: EveryProgram) -> None:
+    async def promise(rig: Rig) -> None:
+        release = rig.swarm.release("Kura - 04.mkv")
+        item = DownloadItem(rig.swarm.put("4.torrent", release.torrent), rig.save_path("4"))
+        await rig.client.add_torrents([item])
+        await rig.until_complete(release)
+
+        await rig.program.crash()
+
+        # Transmission forgets the folder and uses its own, aria2 forgets the download.
+        if await rig.status(release.hash) is None:
+            await rig.client.add_torrents([item])
+        (there,) = await rig.until_complete(release)
+        assert there.content_path is not None
+        assert there.files is not None
+        assert (Path(there.content_path) / there.files[0].path).read_bytes() == release.content
+
+    every_program.rigs = [rig for rig in every_program.rigs if rig.program.name is not ClientName.EMBEDDED]
+    await every_program.keeps(promise)
+
+
 async def test_a_wrong_password_is_refused_and_said_nowhere(every_program: EveryProgram) -> None:
     async def promise(rig: Rig) -> None:
         if rig.program.name is ClientName.EMBEDDED:

@@ -258,15 +258,11 @@ def _files_below(entry: Entry) -> tuple[TransferFile, ...] | None:
     listed = entry["files"]
     if len(listed) > MOST_FILES or not all(file["path"].startswith(folder) for file in listed):
         return None
+    # It is asked for of what is complete, which is all that was selected.
+    selected = [file["selected"] == "true" for file in listed]
     return tuple(
-        TransferFile(
-            file["path"].removeprefix(folder),
-            int(file["length"]),
-            file["selected"] == "true",
-            # Of the last piece aria2 counts only what it has checked, so a download that is complete counts for its files.
-            file["selected"] == "true",
-        )
-        for file in listed
+        TransferFile(file["path"].removeprefix(folder), int(file["length"]), is_wanted, is_complete=is_wanted)
+        for file, is_wanted in zip(listed, selected, strict=True)
     )
 
 
