@@ -77,6 +77,7 @@
     │   ├── DownloaderUnavailable the program that downloads does not answer
     │   ├── DownloaderLoginRefused it does not know the name or the password
     │   └── TransferNotFound    the program has no download of that hash    (also LookupError)
+    │       └── TransferNotOurs it has one, which its user added
     ├── OutboundError           something outside could not be fetched
     │   ├── UrlNotAllowed       neither http nor https, or not the URL of a host
     │   │   └── HostNotAllowed  the host is inside our own network and nobody allowed it
@@ -416,6 +417,17 @@ class TransferNotFound(DownloaderError, LookupError):
 
     code = "transfer_not_found"
     status = 404
+
+
+class TransferNotOurs(TransferNotFound):
+    """The program has a download of that hash, and it was not Kurabito that added it."""
+
+    code = "transfer_not_ours"
+
+    def __init__(self, program: str, info_hash: str) -> None:
+        super().__init__(
+            f"{info_hash} is yours, because Kurabito did not add it to {program}: it is only watched; do this in {program}"
+        )
 
 
 class OutboundError(KurabitoError):

@@ -1,17 +1,14 @@
-"""Workers that send, poll and cancel downloads, one after the other: each line on stdin starts one and is answered with its
-process id. The modules are loaded once, so that a life costs a fork and not a start.
-"""
+"""Workers that send, poll and cancel downloads, one after the other. Downloads go below the folder that is given last, if any."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import cast
 
 import httpcore2
+from forking import lives  # type: ignore[import-not-found]
 
 from kurabito.app.downloading import open_downloading
 from kurabito.http import Outbound
@@ -22,27 +19,15 @@ from kurabito.settings import Settings
 TLS = httpcore2.default_ssl_context()
 
 
-async def work(url: str, lease: float) -> None:
+async def work(url: str, lease: float, state: Path) -> None:
     registry = Registry()
-    settings = Settings(state=Path("/nowhere"), download_poll_interval=3600)
+    settings = Settings(state=state, download_poll_interval=3600)
     async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
         open_downloading(cast("SqlQueue", queue), outbound, settings).join(registry)
         async with Worker(queue, registry, lease=lease, heartbeat=lease / 5):
             await asyncio.Event().wait()
 
 
-def main() -> None:
-    url, lease = sys.argv[1], float(sys.argv[2])
-    # Whoever is killed is nobody's concern here.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for _ in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            asyncio.run(work(url, lease))
-        sys.stdout.write(f"{pid}\n")
-        sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main()
+    place = Path(sys.argv[3] if len(sys.argv) > 3 else "/nowhere")
+    lives(lambda _: asyncio.run(work(sys.argv[1], float(sys.argv[2]), place)))

@@ -27,6 +27,8 @@ from kurabito.downloads.items import (
     DownloadItemResult,
     DownloadStatus,
     ItemStatus,
+    Owner,
+    TransferFile,
     TransferStatus,
 )
 from kurabito.downloads.service import DownloaderService
@@ -59,6 +61,7 @@ class ItemAnswer(BaseModel):
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
 
 
 class ItemsAnswer(BaseModel):
@@ -86,6 +89,15 @@ class CancelsAnswer(BaseModel):
     results: list[CancelAnswer]
 
 
+class TransferFileAnswer(BaseModel):
+    """One file of a download."""
+
+    path: str = Field(description="below content_path, with slashes")
+    size: int = Field(ge=0, description="bytes")
+    wanted: bool = Field(True, description="whether it is downloaded at all")
+    complete: bool = False
+
+
 class StatusAnswer(BaseModel):
     """How one download is doing."""
 
@@ -96,6 +108,9 @@ class StatusAnswer(BaseModel):
     rate: int | None = Field(None, description="bytes a second that arrive")
     peers: int | None = None
     detail: str | None = Field(None, description="paused, queued, checking, seeding, or what went wrong")
+    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
+    content_path: str | None = Field(None, description="the folder in which its files really lie")
+    files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
 
 
 class StatusesAnswer(BaseModel):
@@ -146,7 +161,7 @@ def _routes(service: DownloaderService) -> APIRouter:
 
     @routes.post("/downloads", responses=documented(502, *WITH_BODY))
     async def add_downloads(body: ItemsBody) -> ItemsAnswer:
-        """Take these. What is there already is accepted and stays as it is."""
+        """Take these. What is there already is accepted and stays as it is; what its user added is only watched."""
         results = await service.add([DownloadItem(item.url, item.save_path) for item in body.items])
         return ItemsAnswer(results=[_item(result) for result in results])
 
@@ -160,7 +175,7 @@ def _routes(service: DownloaderService) -> APIRouter:
 
     @routes.post("/downloads/cancel", responses=documented(502, *WITH_BODY))
     async def cancel_downloads(body: HashesBody) -> CancelsAnswer:
-        """Give these up. What is complete stays on the disk."""
+        """Give these up. What is complete stays on the disk; what its user added is not found."""
         return CancelsAnswer(results=[_cancel(result) for result in await service.cancel(body.hashes)])
 
     @routes.post("/downloads/{hash}/pause", status_code=204, responses=documented(404, 422, 502))
@@ -235,7 +250,7 @@ class _Door:
 
 
 def _item(result: DownloadItemResult) -> ItemAnswer:
-    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason)
+    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason, owner=result.owner)
 
 
 def _cancel(result: CancelResult) -> CancelAnswer:
@@ -251,4 +266,11 @@ def _status(status: DownloadStatus) -> StatusAnswer:
         rate=status.rate,
         peers=status.peers,
         detail=status.detail,
+        owner=status.owner,
+        content_path=status.content_path,
+        files=None if status.files is None else [_file(file) for file in status.files],
     )
+
+
+def _file(file: TransferFile) -> TransferFileAnswer:
+    return TransferFileAnswer(path=file.path, size=file.size, wanted=file.is_wanted, complete=file.is_complete)

@@ -13,6 +13,7 @@ from kurabito.api.errors import documented
 from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.downloads.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.items import Owner
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import Outcome, Status
 from kurabito.feeds.raw_items import LARGEST
@@ -34,7 +35,9 @@ class DownloadAnswer(BaseModel):
     downloader: str | None = Field(description="the name of the downloader that has it")
     status: Status
     hash: str | None
-    save_path: str | None = Field(description="its folder, as the downloader sees it")
+    save_path: str | None = Field(
+        description="its folder, as the downloader sees it: where it really is, if the downloader tells"
+    )
     progress: float = Field(description="from 0 to 1")
     size_bytes: int | None
     downloaded_bytes: int
@@ -42,6 +45,9 @@ class DownloadAnswer(BaseModel):
     peers: int | None
     detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
     reason: str | None = Field(description="why it is where it is, in words")
+    owner: Owner | None = Field(
+        description="who added it to the downloader: what the user did is only watched; null where that is not known"
+    )
     is_stalled: bool = Field(False, description="it has come no further for a long time")
     progressed_at: datetime | None
     completed_at: datetime | None
@@ -70,10 +76,24 @@ class AttemptAnswer(BaseModel):
         return cls.model_validate(attempt)
 
 
+class DownloadFileAnswer(BaseModel):
+    """One file of a download."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    path: str = Field(description="below save_path, with slashes")
+    size_bytes: int = Field(validation_alias="size")
+    is_wanted: bool = Field(description="whether it was downloaded at all")
+    is_complete: bool
+
+
 class DownloadStory(DownloadAnswer):
-    """A download, and who was asked to take it."""
+    """A download, who was asked to take it, and what is in it."""
 
     attempts: list[AttemptAnswer] = Field(default_factory=list, description="the first at the front")
+    files: list[DownloadFileAnswer] = Field(
+        default_factory=list, description="once it is complete, as its downloader told them"
+    )
 
 
 class DownloadPage(BaseModel):
@@ -105,17 +125,22 @@ def router(downloads: Downloads) -> APIRouter:
 
     @routes.get("/{download_id}", responses=documented(404, 422))
     async def get_download(download_id: DownloadId) -> DownloadStory:
-        """One download, and who was asked to take it."""
+        """One download, who was asked to take it, and what is in it."""
         download, is_stalled, history = await downloads.get(download_id)
-        story = DownloadStory.of(download, is_stalled)
-        return story.model_copy(update={"attempts": [AttemptAnswer.of(attempt) for attempt in history]})
+        files = await downloads.files(download_id)
+        return DownloadStory.of(download, is_stalled).model_copy(
+            update={
+                "attempts": [AttemptAnswer.of(attempt) for attempt in history],
+                "files": [DownloadFileAnswer.model_validate(file) for file in files],
+            }
+        )
 
-    @routes.delete("/{download_id}", status_code=204, responses=documented(404, 422))
+    @routes.delete("/{download_id}", status_code=204, responses=documented(404, 409, 422))
     async def delete_download(
         download_id: DownloadId,
         delete_files: Annotated[bool, Query(description="delete what was downloaded, too")] = False,
     ) -> None:
-        """Show a download no longer; its downloader forgets it as soon as it answers."""
+        """Show a download no longer; its downloader forgets it as soon as it answers. What is the user's stays there."""
         await downloads.remove(download_id, delete_files=delete_files)
 
     @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
@@ -125,22 +150,22 @@ def router(downloads: Downloads) -> APIRouter:
 
     @routes.post("/{download_id}/cancel", responses=documented(404, 409, 422))
     async def cancel_download(download_id: DownloadId) -> DownloadAnswer:
-        """Give a download up. Its downloader is told as soon as it answers."""
+        """Give a download up. Its downloader is told as soon as it answers; what is the user's stays there as it is."""
         return DownloadAnswer.of(await downloads.cancel(download_id))
 
     @routes.post("/{download_id}/send-elsewhere", status_code=202, responses=documented(404, 409, 422))
     async def send_download_elsewhere(download_id: DownloadId) -> DownloadAnswer:
-        """Take a download away from its downloader and offer it to the others."""
+        """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
         return DownloadAnswer.of(await downloads.send_elsewhere(download_id))
 
     @routes.post("/{download_id}/pause", responses=documented(404, 409, 422, 502, 504))
     async def pause_download(download_id: DownloadId) -> DownloadAnswer:
-        """Let a download rest."""
+        """Let a download rest, unless it is the user's."""
         return DownloadAnswer.of(await downloads.pause(download_id))
 
     @routes.post("/{download_id}/resume", responses=documented(404, 409, 422, 502, 504))
     async def resume_download(download_id: DownloadId) -> DownloadAnswer:
-        """Let a download go on."""
+        """Let a download go on, unless it is the user's."""
         return DownloadAnswer.of(await downloads.resume(download_id))
 
     return routes

@@ -17,6 +17,7 @@ from kurabito.app.listening import address_of, limits_of, listen
 from kurabito.app.running import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.downloads.announcing import Announcement, Announcer, Credentials, core_host
+from kurabito.downloads.clients.marks import mark_of
 from kurabito.downloads.clients.opening import ClientName, open_client
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError
@@ -51,7 +52,14 @@ async def run_downloader(
         credentials = Credentials.kept_in(folder / "credentials.json")
         async with (
             open_outbound(settings) as outbound,
-            open_client(client_name, url, folder, outbound, embedded_options(settings)) as opened,
+            open_client(
+                client_name,
+                url,
+                folder,
+                outbound,
+                embedded_options(settings),
+                mark_of(credentials.instance_id),
+            ) as opened,
         ):
             service = DownloaderService(
                 opened.client,

@@ -7,11 +7,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from kurabito.downloads.items import MOST_FILES, Owner, TransferFile
 from kurabito.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
 _HASH: Final = re.compile(r"[!-+\--~]{1,200}")
 _LARGEST: Final = 2**63 - 1
+_LONGEST_PATH: Final = 4_096
 
 
 class ItemAnswer(NamedTuple):
@@ -20,6 +22,8 @@ class ItemAnswer(NamedTuple):
     is_accepted: bool
     hash: str | None = None
     reason: str | None = None
+    owner: Owner | None = None
+    """None where the downloader does not tell."""
 
 
 class Report(NamedTuple):
@@ -31,6 +35,10 @@ class Report(NamedTuple):
     rate: int | None
     peers: int | None
     detail: str | None
+    owner: Owner | None = None
+    content_path: str | None = None
+    """The folder in which its files lie, as the downloader sees it."""
+    files: tuple[TransferFile, ...] | None = None
 
 
 def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
@@ -41,7 +49,7 @@ def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
         if not isinstance(url, str) or url not in asked:
             continue
         if status == "accepted":
-            found[url] = ItemAnswer(True, read_hash(entry.get("hash")))
+            found[url] = ItemAnswer(True, read_hash(entry.get("hash")), owner=_owner(entry.get("owner")))
         elif status == "rejected":
             found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason"))))
     return found
@@ -60,6 +68,9 @@ def read_reports(answer: Any, asked: Collection[str]) -> dict[str, Report]:
                 _count(entry.get("rate")),
                 _count(entry.get("peers"), 2**31 - 1),
                 _text(entry.get("detail")),
+                _owner(entry.get("owner")),
+                _path(entry.get("content_path")),
+                _files(entry.get("files")),
             )
     return found
 
@@ -75,6 +86,37 @@ def read_hash(value: Any) -> str | None:
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         return None
     return value.lower() if re.fullmatch(r"[0-9A-Fa-f]{40}", value) else value
+
+
+def _owner(value: Any) -> Owner | None:
+    return Owner(value) if isinstance(value, str) and value in set(Owner) else None
+
+
+def _files(value: Any) -> tuple[TransferFile, ...] | None:
+    """A list of files; None if one of them makes no sense, as part of a download is not the download."""
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_FILES:
+        return None
+    found = [_file(entry) for entry in value if isinstance(entry, dict)]
+    files = tuple(file for file in found if file is not None)
+    return files if len(files) == len(value) else None
+
+
+def _file(entry: Mapping[str, Any]) -> TransferFile | None:
+    path, size = _path(entry.get("path")), _count(entry.get("size"))
+    if path is None or size is None or path.startswith("/") or ".." in path.split("/"):
+        return None
+    return TransferFile(path, size, entry.get("wanted") is not False, entry.get("complete") is True)
+
+
+def _path(value: Any) -> str | None:
+    """A path as it is: what is no text for a database is none."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_PATH or "\0" in value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value
 
 
 def _entries(answer: Any, name: str) -> Iterator[Mapping[str, Any]]:

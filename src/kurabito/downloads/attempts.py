@@ -12,12 +12,16 @@ from typing import Any, Final, NamedTuple
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Owed, Status
 from kurabito.modules.services import Service
 
 _SQL: Final = {
     dialect: Queries("kurabito.downloads", "attempts.sql", given=given) for dialect, given in JSON_ROWS.items()
 }
+
+GOOD_POLLS: Final = 2
+"""So many polls in a row have to agree that something is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,15 @@ class Round:
                 pass
 
 
+class Earlier(NamedTuple):
+    """What is known of downloads that are offered to a downloader again."""
+
+    doubtful: frozenset[int]
+    """Those that it may have."""
+    foreign: frozenset[int]
+    """Those that it had before it was ever asked, so they are its user's."""
+
+
 class Debt(NamedTuple):
     """Something to clear up at a downloader."""
 
@@ -73,6 +86,8 @@ class Debt(NamedTuple):
     """Another download still stands for that content there."""
     waits: bool
     """A download of the same link is on its way."""
+    missed_polls: int
+    """How many polls in a row did not find it."""
 
     @property
     def is_due(self) -> bool:
@@ -80,21 +95,40 @@ class Debt(NamedTuple):
         is_open = self.owed is Owed.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
         return not self.waits and not is_open
 
+    @property
+    def is_refuted(self) -> bool:
+        """Whether enough polls did not find it. One alone may have asked a program that was still reading its list."""
+        return self.missed_polls >= GOOD_POLLS
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; those that it may have already."""
-    given = {
-        "rows": json.dumps(rows),
-        "module_id": service.id,
-        "module_name": service.registration.service_name,
-    }
-    vain = conn.all(_SQL[conn.dialect].drop_vain, given)
-    conn.run(_SQL[conn.dialect].add, given)
-    return {download_id for download_id, outcome in vain if outcome != Outcome.UNREACHABLE}
+
+def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
+    """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
+    given = {"module_id": service.id, "module_name": service.registration.service_name}
+    vain = conn.all(_SQL[conn.dialect].drop_vain, {**given, "rows": json.dumps(rows)})
+    owners = {download_id: owner for download_id, _, owner in vain}
+    owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
+    conn.run(_SQL[conn.dialect].add, {**given, "rows": owned})
+    return Earlier(
+        frozenset(download_id for download_id, outcome, _ in vain if outcome != Outcome.UNREACHABLE),
+        frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
+    )
+
+
+def ours(conn: Connection, module_id: int, hashes: Mapping[int, str]) -> set[str]:
+    """Those of these downloads' hashes that a downloader has because of an attempt of another download."""
+    rows = json.dumps([{"id": download_id, "hash": known} for download_id, known in hashes.items()])
+    given = {"rows": rows, "module_id": module_id, "good_polls": GOOD_POLLS}
+    return {known for (known,) in conn.all(_SQL[conn.dialect].ours, given)}
+
+
+def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
+    """Say who added what a downloader has for these downloads."""
+    rows = json.dumps([{"id": download_id, "owner": owner} for download_id, owner in owners.items()])
+    conn.run(_SQL[conn.dialect].own, {"rows": rows, "module_id": module_id})
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say what came of it: `id`, `outcome`, `reason`, `owed` and `hash` of each."""
+    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash` and `owner` of each."""
     conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
 
 
@@ -143,8 +177,10 @@ def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
 def debts(conn: Connection, module_id: int) -> list[Debt]:
     """What has to be cleared up at a downloader."""
     return [
-        Debt(attempt_id, hash_, Owed(owed), download_id, Status(status), url, save_path, bool(kept), bool(waits))
-        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits in conn.all(
+        Debt(
+            attempt_id, hash_, Owed(owed), download_id, Status(status), url, save_path, bool(kept), bool(waits), missed
+        )
+        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits, missed in conn.all(
             _SQL[conn.dialect].owed, {"module_id": module_id}
         )
     ]
@@ -154,6 +190,12 @@ def name(conn: Connection, hashes: Mapping[int, str]) -> None:
     """A downloader has what these attempts sent, and calls it so."""
     rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
     conn.run(_SQL[conn.dialect].name, {"rows": json.dumps(rows)})
+
+
+def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int]) -> None:
+    """A good poll did not find what these attempts may have left, and found what those did."""
+    conn.run(_SQL[conn.dialect].missed, given_ids(missed))
+    conn.run(_SQL[conn.dialect].found, given_ids(found))
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:

@@ -32,7 +32,9 @@ class WithBuiltIn:
                 results = await self._ours().add([DownloadItem(item.url, item.save_path) for item in items])
         except OutboundError as problem:
             return Heard(problem=problem)
-        return Heard({one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason) for one in results})
+        return Heard(
+            {one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.owner) for one in results}
+        )
 
     async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
         if not self._is_ours(service):
@@ -91,4 +93,14 @@ def _as_from_outside() -> Iterator[None]:
 
 
 def _report(status: DownloadStatus) -> Report:
-    return Report(status.status.value, status.progress, status.size, status.rate, status.peers, status.detail)
+    return Report(
+        status.status.value,
+        status.progress,
+        status.size,
+        status.rate,
+        status.peers,
+        status.detail,
+        status.owner,
+        status.content_path,
+        status.files,
+    )

@@ -9,6 +9,7 @@ from kurabito.db import Connection, Database
 from kurabito.downloads import attempts
 from kurabito.downloads.answers import Report
 from kurabito.downloads.attempts import Debt
+from kurabito.downloads.items import Owner
 from kurabito.downloads.orders import CLEAR, ClearOrder
 from kurabito.downloads.states import Owed, Status
 from kurabito.downloads.turns import Turns
@@ -66,7 +67,7 @@ class Clearing:
         names, unknown = {}, []
         for debt in nameless:
             answer = heard.answers.get(debt.url)
-            if answer is not None and answer.hash is not None:
+            if answer is not None and answer.hash is not None and answer.owner is not Owner.USER:
                 names[debt.attempt_id] = answer.hash
             elif answer is not None or debt.url not in items:
                 unknown.append(debt.attempt_id)
@@ -81,7 +82,7 @@ class Clearing:
         left = {
             debt.attempt_id: (debt.hash, debt.owed)
             for debt in due
-            if debt.hash is not None and not debt.is_kept and (debt.owed is not Owed.LOOK or debt.hash in reports)
+            if debt.hash is not None and not debt.is_kept and (debt.owed is not Owed.LOOK or _is_ours(debt, reports))
         }
         cancelling = sorted({hash_ for hash_, owed in left.values() if owed in (Owed.LOOK, Owed.CANCEL)})
         gone = await self._downloaders.cancel(service, cancelling) if cancelling else set()
@@ -90,6 +91,7 @@ class Clearing:
                 await self._downloaders.delete(service, hash_, delete_files=owed is Owed.DELETE_FILES)
                 gone.add(hash_)
         unpaid = {attempt_id for attempt_id, (hash_, _) in left.items() if hash_ not in gone}
+        unpaid |= {debt.attempt_id for debt in due if _is_open(debt, reports)}
         paid = [debt.attempt_id for debt in due if debt.attempt_id not in unpaid]
         if paid:
             await self._database.write(lambda conn: attempts.settle(conn, paid))
@@ -99,6 +101,28 @@ class Clearing:
         return await self._database.read(lambda conn: attempts.debts(conn, service.id))
 
 
+def _is_ours(debt: Debt, reports: Mapping[str, Report]) -> bool:
+    """Whether a downloader has it and its user did not add it."""
+    found = reports.get(debt.hash or "")
+    return found is not None and found.owner is not Owner.USER
+
+
+def _is_open(debt: Debt, reports: Mapping[str, Report]) -> bool:
+    """Whether the next poll may still find what this one did not."""
+    return debt.owed is Owed.LOOK and debt.hash not in reports and not debt.is_kept and not debt.is_refuted
+
+
+def count_poll(conn: Connection, service_id: int, asked: Collection[str], reports: Mapping[str, Report]) -> list[Debt]:
+    """Note which doubts a good poll found and which it did not; all that is owed there."""
+    looked = [debt for debt in attempts.debts(conn, service_id) if debt.owed is Owed.LOOK and debt.hash in asked]
+    attempts.count_poll(
+        conn,
+        missed=(debt.attempt_id for debt in looked if debt.hash not in reports),
+        found=(debt.attempt_id for debt in looked if debt.hash in reports),
+    )
+    return attempts.debts(conn, service_id)
+
+
 def revive_found(conn: Connection, owed: Sequence[Debt], reports: Mapping[str, Report]) -> None:
     """What nobody took, as far as we knew, and this downloader has after all, is its own. Of what it calls by a name that we
     do not know, it is asked first.
@@ -106,4 +130,4 @@ def revive_found(conn: Connection, owed: Sequence[Debt], reports: Mapping[str, R
     open_debts = [debt for debt in owed if debt.status is Status.NO_DOWNLOADER and debt.owed is Owed.LOOK]
     found = {debt.attempt_id for debt in open_debts if debt.hash is None or debt.hash in reports}
     attempts.revive(conn, found)
-    attempts.settle(conn, (debt.attempt_id for debt in open_debts if debt.attempt_id not in found))
+    attempts.settle(conn, (debt.attempt_id for debt in open_debts if debt.attempt_id not in found and debt.is_refuted))

@@ -14,6 +14,9 @@ class DownloaderClient(Protocol):
     A download is known by its hash: 40 hex digits, a torrent's v1 info hash (of one that has none, the beginning of its v2
     hash) or the SHA-1 of a plain URL. Every method raises DownloaderUnavailable when the program does not answer and
     DownloaderLoginRefused when it does not let us in.
+
+    What is added is marked as ours. Whatever else the program has is its user's: it is accepted and reported with that owner,
+    cancelling does not find it, and to pause, resume or delete it raises TransferNotOurs.
     """
 
     async def login(self, username: str, password: str) -> None:
@@ -21,7 +24,10 @@ class DownloaderClient(Protocol):
         ...
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
-        """Take these, one answer for each and in their order. What is there already is accepted and stays as it is."""
+        """Take these, one answer for each and in their order. What is there already is accepted and stays as it is.
+
+        An answer says whose it is.
+        """
         ...
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
@@ -29,7 +35,7 @@ class DownloaderClient(Protocol):
         ...
 
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
-        """How these are doing; those that are not there are left out."""
+        """How these are doing; those that are not there are left out. What is complete says where it is and of which files."""
         ...
 
     async def pause_torrent(self, hash: str) -> None:

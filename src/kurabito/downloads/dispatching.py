@@ -17,12 +17,13 @@ from typing import Any, Final
 from kurabito import logs
 from kurabito.catalog.download_types import DownloadType
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, rows, shipments
+from kurabito.downloads import attempts, download_files, rows, shipments
 from kurabito.downloads.answers import ItemAnswer
 from kurabito.downloads.attempts import Round
 from kurabito.downloads.orders import DISPATCH, DispatchOrder, Orders
 from kurabito.downloads.room import Room
 from kurabito.downloads.rows import Ending, Parcel
+from kurabito.downloads.shipments import Shipment
 from kurabito.downloads.states import Outcome, Owed, Status
 from kurabito.downloads.turns import Turns
 from kurabito.downloads.wire import Downloaders, Heard
@@ -67,6 +68,8 @@ class Dispatcher:
         self._turns = turns
         self._root = root
         self._room = Room(root, reserve)
+        self._telling: set[int] = set()
+        """Downloaders that say whose something is."""
 
     def join(self, registry: Registry) -> None:
         """Have downloads sent when they are asked for."""
@@ -126,23 +129,36 @@ class Dispatcher:
                 rounds[download_id].note(service.id, name, Outcome.UNREACHABLE, reason)
             heard = Heard()
             if again:
-                heard.answers = await self._already_there(service, shipment.by_url)
+                heard.answers = await self._already_there(service, shipment.hashes)
+            elif shipment.hashes and service.id not in self._telling:
+                shipment = await self._look_first(service, shipment)
             if offered := [item for url, item in shipment.items.items() if url not in heard.answers]:
                 answered = await self._downloaders.offer(service, offered)
                 heard = Heard(heard.answers | answered.answers, answered.problem)
+                if any(one.owner is not None for one in answered.answers.values()):
+                    self._telling.add(service.id)
             done = await self._database.write(
                 partial(shipments.settle, orders=self._orders, shipment=shipment, heard=heard, rounds=rounds)
             )
         return done.union(shipment.unwanted)
 
-    async def _already_there(self, service: Service, by_url: Mapping[str, Sequence[Parcel]]) -> dict[str, ItemAnswer]:
+    async def _already_there(self, service: Service, hashes: Mapping[str, str]) -> dict[str, ItemAnswer]:
         """What a downloader has of what may have been sent to it before a crash."""
-        hashes = {url: parcels[0].hash for url, parcels in by_url.items() if parcels[0].hash is not None}
         try:
             found = await self._downloaders.look(service, set(hashes.values())) if hashes else {}
         except OutboundError:
             return {}
-        return {url: ItemAnswer(True, known) for url, known in hashes.items() if known in found}
+        return {
+            url: ItemAnswer(True, known, owner=found[known].owner) for url, known in hashes.items() if known in found
+        }
+
+    async def _look_first(self, service: Service, shipment: Shipment) -> Shipment:
+        """See what a downloader has before it is offered anything: one that cannot say whose something is tells at least that."""
+        try:
+            there = await self._downloaders.look(service, set(shipment.hashes.values()))
+        except OutboundError:
+            return shipment
+        return await self._database.write(partial(shipments.note_foreign, shipment=shipment, there=set(there)))
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
@@ -163,10 +179,12 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
         by_module[row["module_id"]].append(row)
     for module_id, of_module in by_module.items():
         attempts.write(conn, services.find(conn, module_id), of_module)
-        attempts.answer(conn, module_id, [{"id": row["id"], "outcome": Outcome.ACCEPTED} for row in of_module])
+        joined = [{"id": row["id"], "outcome": Outcome.ACCEPTED, "owner": row["owner"]} for row in of_module]
+        attempts.answer(conn, module_id, joined)
         attempts.doubt(conn, module_id, of_module)
     if joining:
         rows.join_held(conn, list(joining.values()))
+        download_files.share(conn, joining)
     return [parcel for parcel in parcels if parcel.id not in joining]
 
 

@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.clock import from_datetime
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, filter_rules, rows
+from kurabito.downloads import attempts, download_files, filter_rules, rows
 from kurabito.downloads.attempts import Attempt
+from kurabito.downloads.items import TransferFile
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
@@ -59,6 +60,14 @@ class Downloads:
 
         return await self._database.read(look)
 
+    async def files(self, download_id: int) -> list[TransferFile]:
+        """The files of a download, as far as they are known; raises DownloadNotFound."""
+
+        def look(conn: Connection) -> list[TransferFile]:
+            return download_files.of_download(conn, rows.find(conn, download_id).id)
+
+        return await self._database.read(look)
+
     async def cancel(self, download_id: int) -> Download:
         """Give a download up, and all that stand for the same content; raises DownloadConflict when it is over."""
 
@@ -72,10 +81,15 @@ class Downloads:
         return await self._database.write(store)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
-        """Show a download no longer, and have its downloader forget it, with the files if so wished."""
+        """Show a download no longer, and have its downloader forget it, with the files if so wished.
+
+        What is the user's stays there as it is; raises DownloadConflict when its files are to be deleted.
+        """
 
         def store(conn: Connection) -> None:
             found = rows.find(conn, download_id)
+            if delete_files and found.is_yours:
+                raise _yours(found, "its files are not deleted; delete them there, or only the download here")
             owed = Owed.DELETE_FILES if delete_files else Owed.DELETE
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
@@ -105,7 +119,7 @@ class Downloads:
         return await self._database.write(store)
 
     async def send_elsewhere(self, download_id: int) -> Download:
-        """Take a download away from its downloader and offer it to the others."""
+        """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
 
         def store(conn: Connection) -> Download:
             left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), "sent elsewhere by its keeper")
@@ -132,6 +146,8 @@ class Downloads:
             found = rows.find(conn, download_id)
             if found.status not in AT_DOWNLOADER or found.module_id is None or found.hash is None:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
+            if found.is_yours:
+                raise _yours(found, "it is only watched; pause or resume it there")
             return found, services.find(conn, found.module_id)
 
         download, service = await self._database.read(look)
@@ -152,3 +168,8 @@ class Downloads:
             return False
         waited = conn.now() - from_datetime(download.progressed_at)
         return not download.peers and waited >= self._stalled // timedelta(microseconds=1)
+
+
+def _yours(download: Download, what: str) -> DownloadConflict:
+    where = download.downloader or "its downloader"
+    return DownloadConflict(f"download {download.id} is yours, because Kurabito did not add it to {where}: {what}")

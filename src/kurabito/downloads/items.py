@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class ItemStatus(StrEnum):
@@ -28,6 +29,14 @@ class TransferStatus(StrEnum):
     ERROR = "error"
 
 
+class Owner(StrEnum):
+    """Who added something to the program that downloads."""
+
+    KURABITO = "kurabito"
+    USER = "user"
+    """It was there before, or came from elsewhere: it is watched, and never cancelled, paused, moved or deleted."""
+
+
 @dataclass(frozen=True, slots=True)
 class DownloadItem:
     """Something to download."""
@@ -45,10 +54,12 @@ class DownloadItemResult:
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    owner: Owner | None = None
+    """None where the program cannot tell."""
 
     @classmethod
-    def accepted(cls, url: str, hash: str) -> DownloadItemResult:
-        return cls(url, hash, ItemStatus.ACCEPTED)
+    def accepted(cls, url: str, hash: str, owner: Owner | None = None) -> DownloadItemResult:
+        return cls(url, hash, ItemStatus.ACCEPTED, owner=owner)
 
     @classmethod
     def rejected(cls, url: str, reason: str) -> DownloadItemResult:
@@ -61,6 +72,22 @@ class CancelResult:
 
     hash: str
     status: CancelStatus
+
+
+MOST_FILES: Final = 20_000
+"""Of one download; the list of one that has more is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFile:
+    """One file of a download."""
+
+    path: str
+    """Below the content path, with slashes."""
+    size: int
+    is_wanted: bool = True
+    """Whether it is downloaded at all."""
+    is_complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +105,9 @@ class DownloadStatus:
     peers: int | None = None
     detail: str | None = None
     """Paused, queued, checking, seeding, or what went wrong."""
+    owner: Owner | None = None
+    """None where the program cannot tell."""
+    content_path: str | None = None
+    """The folder in which its files lie, as the program sees it. It need not be the one that was asked for."""
+    files: tuple[TransferFile, ...] | None = None
+    """Told once it is complete; None where the program does not tell."""

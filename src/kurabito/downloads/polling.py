@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rowsource import JSON_ROWS
-from kurabito.downloads import attempts, rows
+from kurabito.downloads import attempts, download_files, rows
 from kurabito.downloads.answers import Report
-from kurabito.downloads.attempts import Debt
-from kurabito.downloads.clearing import Clearing, revive_found
+from kurabito.downloads.attempts import GOOD_POLLS, Debt
+from kurabito.downloads.clearing import Clearing, count_poll, revive_found
+from kurabito.downloads.items import Owner
 from kurabito.downloads.orders import POLL, Orders
 from kurabito.downloads.states import Owed, Status
 from kurabito.downloads.taking import Taking
@@ -30,8 +31,8 @@ log = logs.get_logger(__name__)
 
 REMOVED: Final = "removed at the downloader"
 STOOD_STILL: Final = "it stood still"
+ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
-_GOOD_POLLS: Final = 2
 _WRITTEN_AT_ONCE: Final = 2_000
 _STUCK: Final = timedelta(minutes=15)
 _SQL: Final = {dialect: Queries("kurabito.downloads", "polls.sql", given=given) for dialect, given in JSON_ROWS.items()}
@@ -49,6 +50,8 @@ class Watched(NamedTuple):
     peers: int | None
     detail: str | None
     missed_polls: int
+    owner: str | None
+    save_path: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,18 +130,20 @@ class DownloadScheduler:
         changes = [change for one in watched if (change := _change(one, reports.get(one.hash))) is not None]
         for begin in range(0, len(changes), _WRITTEN_AT_ONCE):
             part = changes[begin : begin + _WRITTEN_AT_ONCE]
-            await self._database.write(partial(_apply, module_id=service.id, changes=part))
-        await self._database.write(partial(self._recover, service=service, owed=owed, reports=reports))
+            await self._database.write(partial(_apply, module_id=service.id, changes=part, reports=reports))
+        await self._database.write(partial(self._recover, service=service, asked=doubtful, reports=reports))
         try:
             await self._clearing.pay(service, doubtful, reports)
         except OutboundError as problem:
             log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
 
-    def _recover(self, conn: Connection, service: Service, owed: Sequence[Debt], reports: Mapping[str, Report]) -> None:
+    def _recover(
+        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, Report]
+    ) -> None:
         """A downloader that answers gets what nobody could take, but for what it refused."""
         conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
-        revive_found(conn, owed, reports)
+        revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
         why = f"{service.registration.service_name} answers"
         self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
@@ -162,7 +167,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
     """What a poll says of a download, if that is anything new."""
     if report is None:
         missed = one.missed_polls + 1
-        is_gone = missed >= _GOOD_POLLS
+        is_gone = missed >= GOOD_POLLS
         status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
         return _row(one, new, reason)
@@ -177,6 +182,8 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         peers=report.peers,
         detail=detail,
         missed_polls=0,
+        owner=report.owner or one.owner,
+        save_path=report.content_path or one.save_path,
     )
     reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
     return None if new == one else _row(one, new, reason)
@@ -185,6 +192,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
 def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
     return {
         "id": new.id,
+        "hash": new.hash,
         "status": new.status,
         "progress": new.progress,
         "size": new.size_bytes,
@@ -194,15 +202,33 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
         "detail": new.detail,
         "reason": reason,
         "missed": new.missed_polls,
+        "owner": new.owner,
+        "has_new_owner": new.owner != old.owner,
+        "save_path": new.save_path,
         "moved": "yes" if new.progress > old.progress else "no",
         "is_news": new.status != old.status,
     }
 
 
-def _apply(conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]]) -> None:
+def _apply(
+    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, Report]
+) -> None:
+    mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
+    changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
     conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
         rows.restate_episodes(conn, news)
+    if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
+        attempts.own(conn, module_id, owners)
+    completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}
+    told = {download_id: reports[known].files for download_id, known in completed.items()}
+    download_files.store(conn, {download_id: files for download_id, files in told.items() if files is not None})
+
+
+def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
+    found = conn.all(_SQL[conn.dialect].mistaken, attempts.given_ids(completed))
+    return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 
 
 def _lose(conn: Connection, module_id: int, reason: str) -> int:

@@ -1,5 +1,5 @@
 -- name: watched
-SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls FROM downloads
+SELECT id, hash, status, progress, size_bytes, rate, peers, detail, missed_polls, owner, save_path FROM downloads
 WHERE module_id = :module_id AND status IN ('downloading', 'downloader_error') AND hash IS NOT NULL;
 
 -- name: apply
@@ -10,13 +10,28 @@ SET status = given.value ->> 'status', progress = CAST(given.value ->> 'progress
     size_bytes = CAST(given.value ->> 'size' AS bigint), downloaded_bytes = CAST(given.value ->> 'downloaded' AS bigint),
     rate = CAST(given.value ->> 'rate' AS bigint), peers = CAST(given.value ->> 'peers' AS integer),
     detail = given.value ->> 'detail', reason = given.value ->> 'reason',
-    missed_polls = CAST(given.value ->> 'missed' AS integer),
+    missed_polls = CAST(given.value ->> 'missed' AS integer), owner = given.value ->> 'owner',
+    save_path = given.value ->> 'save_path',
     progressed_at = CASE WHEN given.value ->> 'moved' = 'yes' THEN :now ELSE progressed_at END,
     completed_at = CASE WHEN given.value ->> 'status' = 'completed' THEN :now ELSE completed_at END,
     updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.module_id, 0) = :module_id
     AND coalesce(downloads.status, '') IN ('downloading', 'downloader_error');
+
+-- name: mistaken
+-- A hash that only the downloader named, of something else already: what the magnet link or the feed named so, or what came
+-- first. Releases of one episode may share it, and so do the links of a batch.
+SELECT download.id, min(first.title)
+FROM {given} CROSS JOIN downloads AS download
+JOIN anime_links AS link ON link.id = download.link_id
+JOIN downloads AS other ON other.hash = download.hash AND other.module_id = download.module_id
+    AND other.status IN ('downloading', 'downloader_error', 'completed')
+JOIN anime_links AS first ON first.id = other.link_id
+WHERE download.id = CAST(given.value AS bigint) AND coalesce(link.hash, '') <> download.hash
+    AND first.release_key <> link.release_key AND first.episode_id <> link.episode_id
+    AND (first.hash = other.hash OR first.id < link.id)
+GROUP BY download.id;
 
 -- name: lose
 UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
@@ -30,8 +45,9 @@ WHERE module_id IS NULL AND status = 'downloading';
 UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 
 -- name: standing_still
+-- What is the user's may stand still for as long as the user likes.
 SELECT id FROM downloads
-WHERE status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
+WHERE status = 'downloading' AND coalesce(owner, '') <> 'user' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
     AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking');
 
 -- name: left_alone

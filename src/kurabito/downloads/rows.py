@@ -15,6 +15,7 @@ from kurabito.db.port import Row
 from kurabito.db.rowsource import JSON_ROWS
 from kurabito.downloads import attempts
 from kurabito.downloads.attempts import given_ids
+from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Owed, Status, before
 from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
@@ -24,7 +25,7 @@ _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
     "download.detail, download.reason, download.progressed_at, download.completed_at, download.created_at, "
-    "download.updated_at, link.title, link.series_id, link.episode_id"
+    "download.updated_at, link.title, link.series_id, link.episode_id, download.owner"
 )
 _JOINS: Final = (
     "JOIN anime_links AS link ON link.id = download.link_id "
@@ -93,6 +94,13 @@ class Download:
     title: str
     series_id: int
     episode_id: int | None
+    owner: Owner | None = None
+    """Who added it to its downloader; None where that does not tell."""
+
+    @property
+    def is_yours(self) -> bool:
+        """Whether the user added it, so that it is only watched."""
+        return self.owner is Owner.USER
 
 
 class Parcel(NamedTuple):
@@ -161,7 +169,7 @@ def promised(conn: Connection) -> int:
 def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What downloaders have already of these contents."""
     rows = json.dumps([{"hash": one} for one in sorted(set(hashes))])
-    names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes")
+    names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes", "owner")
     found = conn.all(_SQL[conn.dialect].held_elsewhere, {"rows": rows})
     return {row[0]: dict(zip(names, row, strict=True)) for row in found}
 
@@ -173,7 +181,7 @@ def join_held(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """A downloader took these (`id`, `module_id`, `hash`, `save_path`); those that were still wanted."""
+    """A downloader took these (`id`, `module_id`, `hash`, `save_path`, `owner`); those that were still wanted."""
     taken = {one for (one,) in conn.all(_SQL[conn.dialect].accept, {"rows": json.dumps(rows)})}
     _restated(conn, sorted(taken))
     return taken
@@ -274,7 +282,7 @@ def _restated(conn: Connection, download_ids: list[int]) -> list[int]:
 def _download(row: Row) -> Download:
     (
         found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,
-        progressed, completed, created, updated, title, series_id, episode_id,
+        progressed, completed, created, updated, title, series_id, episode_id, owner,
     ) = row  # fmt: skip
     return Download(
         id=found_id,
@@ -298,4 +306,5 @@ def _download(row: Row) -> Download:
         title=title,
         series_id=series_id,
         episode_id=episode_id,
+        owner=None if owner is None else Owner(owner),
     )

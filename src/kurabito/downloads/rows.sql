@@ -50,7 +50,7 @@ SELECT coalesce(sum(remaining), 0) FROM (
 -- name: held_elsewhere
 -- The same content that a downloader has already, for another link of the release.
 SELECT DISTINCT known.hash, known.module_id, known.status, known.save_path, known.progress, known.size_bytes,
-       known.downloaded_bytes
+       known.downloaded_bytes, known.owner
 FROM {given} CROSS JOIN downloads AS known
 WHERE known.hash = given.value ->> 'hash' AND known.status IN ('downloading', 'completed', 'downloader_error')
     AND known.module_id IS NOT NULL;
@@ -61,15 +61,16 @@ SET status = given.value ->> 'status', module_id = CAST(given.value ->> 'module_
     hash = given.value ->> 'hash', save_path = given.value ->> 'save_path',
     progress = CAST(given.value ->> 'progress' AS double precision),
     size_bytes = CAST(given.value ->> 'size_bytes' AS bigint),
-    downloaded_bytes = CAST(given.value ->> 'downloaded_bytes' AS bigint), progressed_at = :now, updated_at = :now
+    downloaded_bytes = CAST(given.value ->> 'downloaded_bytes' AS bigint), owner = given.value ->> 'owner',
+    progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.status, '') = 'pending';
 
 -- name: accept
 UPDATE downloads
 SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
-    save_path = given.value ->> 'save_path', progress = 0, downloaded_bytes = 0, rate = NULL, peers = NULL, detail = NULL,
-    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, progressed_at = :now, updated_at = :now
+    save_path = given.value ->> 'save_path', owner = given.value ->> 'owner', progress = 0, downloaded_bytes = 0, rate = NULL,
+    peers = NULL, detail = NULL, reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
     AND coalesce(downloads.status, '') IN ('pending', 'no_downloader')
@@ -99,8 +100,8 @@ ORDER BY download.id;
 
 -- name: elsewhere
 UPDATE downloads
-SET status = 'pending', avoids_module_id = module_id, module_id = NULL, progress = 0, downloaded_bytes = 0, rate = NULL,
-    peers = NULL, detail = NULL, missed_polls = 0, has_stalled = :has_stalled, reason = :reason, queued_at = :now,
+SET status = 'pending', avoids_module_id = module_id, module_id = NULL, owner = NULL, progress = 0, downloaded_bytes = 0,
+    rate = NULL, peers = NULL, detail = NULL, missed_polls = 0, has_stalled = :has_stalled, reason = :reason, queued_at = :now,
     updated_at = :now
 WHERE status IN ({leaving}) AND id IN (SELECT CAST(given.value AS bigint) FROM {given})
 RETURNING id;

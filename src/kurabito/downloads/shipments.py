@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Connection
 from kurabito.downloads import attempts, places, rows
+from kurabito.downloads.answers import ItemAnswer
 from kurabito.downloads.attempts import Round
+from kurabito.downloads.items import Owner
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.room import no_room
 from kurabito.downloads.rows import Ending, Parcel
@@ -35,6 +37,13 @@ class Shipment:
     """Downloads that may be there already."""
     unwanted: Collection[int]
     """Downloads that were cancelled meanwhile."""
+    foreign: Collection[int]
+    """Downloads that are there already, and not because of us."""
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """What is offered and has a name already, by URL."""
+        return {url: parcels[0].hash for url, parcels in self.by_url.items() if parcels[0].hash is not None}
 
 
 def prepare(conn: Connection, service: Service, parcels: Sequence[Parcel], root: Path, free: int | None) -> Shipment:
@@ -48,13 +57,13 @@ def prepare(conn: Connection, service: Service, parcels: Sequence[Parcel], root:
     for parcel in wanted:
         by_url[parcel.url].append(parcel)
     items = {url: Item(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
-    doubtful = attempts.write(
+    earlier = attempts.write(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
     cramped: dict[int, str] = {}
     if free is not None:
         # What may be there already needs no room.
-        new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in doubtful}
+        new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
         cramped = _without_room(new, free - rows.promised(conn))
     if cramped:
         told = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in cramped.items()]
@@ -65,9 +74,28 @@ def prepare(conn: Connection, service: Service, parcels: Sequence[Parcel], root:
         by_url=roomy,
         items={url: items[url] for url in roomy},
         cramped=cramped,
-        doubtful=doubtful,
+        doubtful=earlier.doubtful,
         unwanted={one.id for one in parcels} - {one.id for one in wanted},
+        foreign=earlier.foreign,
     )
+
+
+def note_foreign(conn: Connection, shipment: Shipment, there: Collection[str]) -> Shipment:
+    """Write, before anything is offered, what a downloader has that it was never asked for: that is its user's.
+
+    For downloaders that do not tell. A crash afterwards cannot make it ours.
+    """
+    found = {
+        parcel.id: parcel.hash
+        for parcels in shipment.by_url.values()
+        for parcel in parcels
+        if parcel.hash is not None and parcel.hash in there and parcel.id not in shipment.doubtful
+    }
+    brought = attempts.ours(conn, shipment.service.id, found) if found else set()
+    foreign = {download_id for download_id, known in found.items() if known not in brought}
+    if foreign:
+        attempts.own(conn, shipment.service.id, dict.fromkeys(foreign, Owner.USER))
+    return replace(shipment, foreign={*shipment.foreign, *foreign})
 
 
 def settle(conn: Connection, orders: Orders, shipment: Shipment, heard: Heard, rounds: Mapping[int, Round]) -> set[int]:
@@ -78,21 +106,31 @@ def settle(conn: Connection, orders: Orders, shipment: Shipment, heard: Heard, r
     unnamed: list[Ending] = []
     answered: list[dict[str, Any]] = []
     for parcel, verdict, known in _verdicts(shipment, heard):
-        answered.append({"id": parcel.id, **verdict._asdict(), "hash": known})
+        owner = _owner(shipment, parcel, heard.answers.get(parcel.url))
+        answered.append({"id": parcel.id, **verdict._asdict(), "hash": known, "owner": owner})
         if verdict.outcome is not Outcome.ACCEPTED:
             rounds[parcel.id].note(service.id, name, verdict.outcome, verdict.reason)
         elif known is None:
             unnamed.append(Ending(parcel.id, Status.FAILED, NO_HASH.format(name)))
         else:
             save_path = shipment.items[parcel.url].save_path
-            accepted.append({"id": parcel.id, "hash": known, "module_id": service.id, "save_path": save_path})
+            accepted.append(
+                {"id": parcel.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
+            )
+    # What another link brought there lies where that one put it.
+    held = rows.held(conn, (row["hash"] for row in accepted))
+    for row in accepted:
+        if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
+            row["save_path"] = first["save_path"]
     taken = rows.accept(conn, accepted) if accepted else set()
     attempts.doubt(conn, service.id, accepted)
     if unnamed:
         rows.conclude(conn, unnamed)
     unwanted = {row["id"] for row in accepted} - taken
     attempts.answer(
-        conn, service.id, [{**row, "owed": Owed.CANCEL} if row["id"] in unwanted else row for row in answered]
+        conn,
+        service.id,
+        [{**row, "owed": Owed.CANCEL} if row["id"] in unwanted else row for row in answered],
     )
     if unwanted:
         orders.clear(conn, [service.id])
@@ -109,6 +147,12 @@ def _verdicts(shipment: Shipment, heard: Heard) -> Iterator[tuple[Parcel, Verdic
             verdict = Verdict(Outcome.UNCLEAR, verdict.reason, Owed.LOOK)
         for parcel in parcels:
             yield parcel, verdict, hash_of(parcel, answer)
+
+
+def _owner(shipment: Shipment, parcel: Parcel, answer: ItemAnswer | None) -> Owner | None:
+    """Whose it is: the downloader's word counts, else what was seen there before it was offered."""
+    told = answer.owner if answer is not None else None
+    return told or (Owner.USER if parcel.id in shipment.foreign else None)
 
 
 def _place(root: Path, service: Service, parcel: Parcel) -> str:

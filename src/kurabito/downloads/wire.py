@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
 
 from kurabito.downloads.answers import ItemAnswer, Report, read_cancelled, read_items, read_reports
-from kurabito.errors import BadStatus, OutboundError
+from kurabito.errors import BadStatus, OutboundError, TooLarge
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.services import Service
 
@@ -93,9 +93,17 @@ class RemoteDownloaders:
     async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
         found: dict[str, Report] = {}
         base = f"{_base(service)}?hashes="
-        for part in _parts(sorted(hashes), LONGEST_URL - len(service.url(base))) if hashes else [[]]:
+        waiting = list(_parts(sorted(hashes), LONGEST_URL - len(service.url(base)))) if hashes else [[]]
+        while waiting:
+            part = waiting.pop(0)
             asked = ",".join(quote(one, safe="") for one in part)
-            found |= read_reports(await self._calls.request(service, "GET", base + asked), set(part))
+            try:
+                found |= read_reports(await self._calls.request(service, "GET", base + asked), set(part))
+            except TooLarge:
+                # Lists of files can be long.
+                if len(part) < 2:
+                    raise
+                waiting[:0] = [part[: len(part) // 2], part[len(part) // 2 :]]
         return found
 
     async def cancel(self, service: Service, hashes: Sequence[str]) -> set[str]:

@@ -20,6 +20,7 @@ from kurabito.web.presence import Downloader, Downloaders
 
 _DOWNLOADS: Final = 50
 _QUESTIONS: Final = 3
+_FILES: Final = 100
 
 
 def router(
@@ -67,7 +68,9 @@ def router(
     @routes.get("/downloads/{download_id}")
     async def one(request: Request, download_id: str) -> Response:
         download, is_stalled, attempts = await downloads.get(id_of(download_id))
-        series, everyone = await asyncio.gather(catalog.get(download.series_id), downloaders.everyone())
+        series, everyone, files = await asyncio.gather(
+            catalog.get(download.series_id), downloaders.everyone(), downloads.files(download.id)
+        )
         return pages.show(
             request,
             "download.html",
@@ -76,6 +79,8 @@ def router(
             downloader=_with_id(everyone, download.module_id),
             habits=downloaders.habits,
             attempts=attempts,
+            files=files[:_FILES],
+            more_files=max(0, len(files) - _FILES),
             series=series,
             left_of=left_of,
             wishes_for=wishes_for,

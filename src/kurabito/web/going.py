@@ -74,7 +74,7 @@ def going_of(download: Download, is_stalled: bool) -> Going:
 def wishes_for(download: Download) -> list[Wish]:
     """What would be done if it was asked for now."""
     wishes = []
-    if download.status is Status.DOWNLOADING:
+    if download.status is Status.DOWNLOADING and not download.is_yours:
         wishes.append(Wish.RESUME if download.detail == Going.PAUSED else Wish.PAUSE)
     if download.status in _ENDED_EMPTY:
         wishes.append(Wish.RETRY)

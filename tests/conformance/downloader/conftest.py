@@ -67,6 +67,14 @@ class Release:
             self.dialled += 1
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A torrent as the user of a program sees it."""
+
+    folder: str
+    is_paused: bool
+
+
 @dataclass
 class Swarm:
     """Seeds what is made, and answers for it over HTTP."""
@@ -246,7 +254,7 @@ class Program(ABC):
         self.folder = folder
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True)
-        self.port, self.peer_port = free_port(), free_port()
+        self.port, self.peer_port, self.service_port = free_port(), free_port(), free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -278,6 +286,13 @@ class Program(ABC):
             await asyncio.to_thread(self._process.wait, 30)
             self._process = None
 
+    async def crash(self) -> None:
+        """Lose it at this moment, with whatever it has not written down yet, and start it again."""
+        assert self._process is not None
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait, 30)
+        await self.start()
+
     @asynccontextmanager
     async def client(self, outbound: Outbound) -> AsyncIterator[DownloaderClient]:
         """A client that is not logged in."""
@@ -291,9 +306,50 @@ class Program(ABC):
         """Have it look now for what it can do; most do so by themselves."""
         return
 
+    async def add_by_hand(self, release: Release, folder: Path) -> None:
+        """What its user does without us: add a torrent, into a folder of the user's choice."""
+        raise AssertionError(f"{self.name} has no user of its own")
+
+    async def seen_by_hand(self, release: Release) -> Seen | None:
+        """What its user sees of a torrent; None when it is gone."""
+        raise AssertionError(f"{self.name} has no user of its own")
+
+    async def remove_by_hand(self, release: Release) -> None:
+        """What its user does with a torrent that has served."""
+        raise AssertionError(f"{self.name} has no user of its own")
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        """Everything that its user sees, by hash."""
+        raise AssertionError(f"{self.name} has no user of its own")
+
 
 class QBittorrent(Program):
     name = ClientName.QBITTORRENT
+
+    async def call(self, path: str, data: dict[str, Any] | None = None, **rest: Any) -> Any:
+        """What it answers to its user."""
+        async with httpx2.AsyncClient(base_url=self.url, trust_env=False, headers={"Referer": self.url}) as http:
+            await http.post("/api/v2/auth/login", data={"username": USER, "password": PASSWORD})
+            answer = await http.post(f"/api/v2/{path}", data=data, **rest)
+            return answer.json() if path.startswith("torrents/info") else answer.text
+
+    async def add_by_hand(self, release: Release, folder: Path) -> None:
+        file = ("by-hand.torrent", release.torrent, "application/x-bittorrent")
+        data = {"savepath": str(folder), "autoTMM": "false"}
+        assert await self.call("torrents/add", data, files={"torrents": file}) == "Ok."
+        async with asyncio.timeout(PATIENCE):
+            while await self.seen_by_hand(release) is None:
+                await asyncio.sleep(0.02)
+
+    async def seen_by_hand(self, release: Release) -> Seen | None:
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = await self.call("torrents/info", {})
+        return {one["hash"]: Seen(one["save_path"], one["state"].startswith("paused")) for one in found}
+
+    async def remove_by_hand(self, release: Release) -> None:
+        await self.call("torrents/delete", {"hashes": release.hash, "deleteFiles": "false"})
 
     def command(self) -> list[str]:
         settings = self.folder / "qBittorrent" / "config" / "qBittorrent.conf"
@@ -346,6 +402,30 @@ class Transmission(Program):
             )
         return ["transmission-daemon", "--foreground", "--config-dir", str(self.folder)]
 
+    async def call(self, method: str, **arguments: Any) -> Any:
+        """What it answers to its user."""
+        async with httpx2.AsyncClient(base_url=self.url, trust_env=False, auth=(USER, PASSWORD)) as http:
+            body = {"method": method, "arguments": arguments}
+            refused = await http.post("/transmission/rpc", json=body)
+            session = {"X-Transmission-Session-Id": refused.headers["X-Transmission-Session-Id"]}
+            answer = (await http.post("/transmission/rpc", json=body, headers=session)).json()
+            assert answer["result"] == "success", answer
+            return answer["arguments"]
+
+    async def add_by_hand(self, release: Release, folder: Path) -> None:
+        metainfo = base64.b64encode(release.torrent).decode("ascii")
+        assert "torrent-added" in await self.call("torrent-add", metainfo=metainfo, **{"download-dir": str(folder)})
+
+    async def seen_by_hand(self, release: Release) -> Seen | None:
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = (await self.call("torrent-get", fields=["hashString", "downloadDir", "status"]))["torrents"]
+        return {one["hashString"]: Seen(one["downloadDir"], one["status"] == 0) for one in found}
+
+    async def remove_by_hand(self, release: Release) -> None:
+        await self.call("torrent-remove", ids=[release.hash])
+
     async def hurry(self, client: DownloaderClient) -> None:
         # Every ten seconds it chooses whose pieces it wants, and a moment after any torrent was started.
         other = "5" * 40
@@ -375,6 +455,35 @@ class Aria2(Program):
         lists = [("aria2.tellActive", []), ("aria2.tellWaiting", [0, 100]), ("aria2.tellStopped", [0, 100])]
         entries = [entry for method, span in lists for entry in await self.ask(method, *span)]
         return sum("followedBy" not in entry for entry in entries)
+
+    async def add_by_hand(self, release: Release, folder: Path) -> None:
+        torrent = base64.b64encode(release.torrent).decode("ascii")
+        await self.ask("aria2.addTorrent", torrent, [], {"dir": str(folder), "check-integrity": "true"})
+
+    async def seen_by_hand(self, release: Release) -> Seen | None:
+        return (await self.all_by_hand()).get(release.hash)
+
+    async def all_by_hand(self) -> dict[str, Seen]:
+        found = await self._entries()
+        return {known: Seen(one["dir"], one["status"] == "paused") for known, one in found.items()}
+
+    async def remove_by_hand(self, release: Release) -> None:
+        if entry := (await self._entries()).get(release.hash):
+            await self.ask("aria2.forceRemove", entry["gid"])
+            async with asyncio.timeout(PATIENCE):
+                while (await self.ask("aria2.tellStatus", entry["gid"]))["status"] == "active":
+                    await asyncio.sleep(0.02)
+            await self.ask("aria2.removeDownloadResult", entry["gid"])
+
+    async def _entries(self) -> dict[str, dict[str, Any]]:
+        """Every torrent, without what ended and what only found out what is in it."""
+        lists = [("aria2.tellActive", []), ("aria2.tellWaiting", [0, 1000]), ("aria2.tellStopped", [0, 1000])]
+        entries = [entry for method, span in lists for entry in await self.ask(method, *span)]
+        return {
+            entry["infoHash"]: entry
+            for entry in entries
+            if "infoHash" in entry and entry["status"] not in ("error", "removed") and "followedBy" not in entry
+        }
 
     async def ask(self, method: str, *params: Any) -> Any:
         """What it answers to somebody else."""

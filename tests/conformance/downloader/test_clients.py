@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kurabito.downloads.clients.opening import ClientName
 from kurabito.downloads.clients.taking import hash_of_url
-from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferStatus
+from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferFile, TransferStatus
 from kurabito.errors import DownloaderLoginRefused, TransferNotFound
 
 if TYPE_CHECKING:
@@ -186,6 +187,58 @@ async def test_a_program_that_was_away_is_found_again_with_everything_it_had(eve
             await rig.gone(f"{number}/{late.name}")
         assert [path for path in rig.folder.rglob("*.torrent") if path.is_file()] == []
 
+    await every_program.keeps(promise)
+
+
+async def test_what_is_complete_says_where_it_is_and_of_which_files(every_program: EveryProgram) -> None:
+    async def promise(rig: Rig) -> None:
+        single = rig.swarm.release("Kura - 01.mkv")
+        nested = rig.swarm.release("Kura", path=("Season 1", "Kura - 02.mkv"))
+        waiting = rig.swarm.release("Kura - 03.mkv", seeded=False)
+        torrent = rig.swarm.put("3.torrent", waiting.torrent)
+        urls = {"1": single.magnet, "2": nested.magnet, "3": torrent}
+        await rig.client.add_torrents([DownloadItem(url, rig.save_path(name)) for name, url in urls.items()])
+
+        first, second = await rig.until_complete(single, nested)
+
+        for status, where, path in ((first, "1", single.name), (second, "2", "Kura/Season 1/Kura - 02.mkv")):
+            assert status.content_path is not None
+            assert status.files == (TransferFile(path, 40_000, is_wanted=True, is_complete=True),)
+            assert Path(status.content_path) == rig.saved(where)
+            assert (Path(status.content_path) / path).stat().st_size == 40_000
+        # The files of what is under way are not asked for again and again.
+        assert (await rig.until(waiting, status=TransferStatus.DOWNLOADING)).files is None
+        # A second URL of the same torrent adds nothing, and lies where the first put it.
+        await rig.client.add_torrents(
+            [DownloadItem(rig.swarm.put("1.torrent", single.torrent), rig.save_path("elsewhere"))]
+        )
+        again = await rig.status(single.hash)
+        assert again is not None
+        assert (again.content_path, again.files) == (first.content_path, first.files)
+        for release in (single, nested, waiting):
+            await rig.client.delete_torrent(release.hash, True)
+
+    await every_program.keeps(promise)
+
+
+async def test_a_program_that_crashed_tells_where_it_has_a_download_now(every_program: EveryProgram) -> None:
+    async def promise(rig: Rig) -> None:
+        release = rig.swarm.release("Kura - 04.mkv")
+        item = DownloadItem(rig.swarm.put("4.torrent", release.torrent), rig.save_path("4"))
+        await rig.client.add_torrents([item])
+        await rig.until_complete(release)
+
+        await rig.program.crash()
+
+        # Transmission forgets the folder and uses its own, aria2 forgets the download.
+        if await rig.status(release.hash) is None:
+            await rig.client.add_torrents([item])
+        (there,) = await rig.until_complete(release)
+        assert there.content_path is not None
+        assert there.files is not None
+        assert (Path(there.content_path) / there.files[0].path).read_bytes() == release.content
+
+    every_program.rigs = [rig for rig in every_program.rigs if rig.program.name is not ClientName.EMBEDDED]
     await every_program.keeps(promise)
 
 

@@ -72,6 +72,10 @@ class StandIn:
     """What it says instead of what it should; text is sent as it is, an exception breaks the connection, and a number is a
     status."""
     most_items: int = 10_000
+    tells: bool = False
+    """Whether it says who added something, as services of this version do."""
+    users: set[str] = field(default_factory=set)
+    """What its user added; one that tells leaves that alone."""
     server: asyncio.Server | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -95,6 +99,11 @@ class StandIn:
 
     def say(self, hash_: str, status: str, **more: Any) -> None:
         self.has[hash_] = {"status": status, "progress": 0.0, "size": 1000, **more}
+
+    def has_by_hand(self, hash_: str, status: str = "downloading", **more: Any) -> None:
+        """Its user added something."""
+        self.users.add(hash_)
+        self.say(hash_, status, **more)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
@@ -132,18 +141,21 @@ class StandIn:
                 return {"results": [self._take(item["url"]) for item in asked.body["items"]]}
             case "GET", ["downloads"]:
                 listed = parse_qs(asked.query, keep_blank_values=True)["hashes"][0].split(",")
-                return {"statuses": [{"hash": one, **self.has[one]} for one in listed if one in self.has]}
+                found = [one for one in listed if one in self.has]
+                return {"statuses": [{"hash": one, **self.has[one], **self._owner(one)} for one in found]}
             case "POST", ["downloads", "cancel"]:
-                gone = {one: self.has.pop(one, None) for one in asked.body["hashes"]}
+                gone = {
+                    one: not self._keeps(one) and self.has.pop(one, None) is not None for one in asked.body["hashes"]
+                }
                 return {
                     "results": [
                         {"hash": one, "status": "cancelled" if was else "not_found"} for one, was in gone.items()
                     ]
                 }
             case "POST", ["downloads", known, "pause" | "resume"]:
-                return {} if unquote(known) in self.has else 404
+                return {} if unquote(known) in self.has and not self._keeps(known) else 404
             case "DELETE", ["downloads", known]:
-                return {} if self.has.pop(unquote(known), None) else 404
+                return 404 if self._keeps(known) or self.has.pop(unquote(known), None) is None else {}
         return 404
 
     def _take(self, url: str) -> dict[str, Any]:
@@ -153,7 +165,13 @@ class StandIn:
         if known not in self.has:
             self.added.append(known)
             self.say(known, "downloading")
-        return {"url": url, "hash": known, "status": "accepted"}
+        return {"url": url, "hash": known, "status": "accepted", **self._owner(known)}
+
+    def _keeps(self, hash_: str) -> bool:
+        return self.tells and hash_ in self.users
+
+    def _owner(self, hash_: str) -> dict[str, str]:
+        return {"owner": "user" if hash_ in self.users else "kurabito"} if self.tells else {}
 
 
 @dataclass

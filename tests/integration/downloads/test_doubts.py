@@ -134,6 +134,71 @@ async def test_a_downloader_that_dies_after_it_took_something_is_asked_first_or_
     assert await nothing_is_owed(core)
 
 
+def magnet(number: int) -> tuple[str, str]:
+    return f"[Kura] Yoru no Kurabito - {number:02} [1080p]", f"magnet:?xt=urn:btih:{number:040x}"
+
+
+def forgetful(asked: Any, answer: Any) -> Any:
+    """A program that has just been started and has not read all of its list yet."""
+    return {"statuses": []} if asked.method == "GET" else answer
+
+
+async def test_one_poll_that_leaves_something_out_settles_no_doubt(core: Core, a: StandIn, b: StandIn) -> None:
+    await core.register(a, priority=90)
+    await core.register(b, priority=80)
+    good = a.spoils
+    a.spoils = lambda asked, answer: ConnectionError() if asked.method == "POST" else answer
+    await core.bring(magnet(1))
+    await core.work()
+    assert (len(a.has), len(b.has), await core.statuses()) == (1, 1, ["downloading"])
+    a.spoils = forgetful
+    await core.poll()
+    assert (len(a.has), await nothing_is_owed(core)) == (1, False)
+    a.spoils = good
+    await core.poll()
+    assert (len(a.has), len(b.has), await core.statuses()) == (0, 1, ["downloading"])
+    assert await nothing_is_owed(core)
+
+
+async def test_two_polls_in_a_row_that_leave_it_out_settle_a_doubt(core: Core, a: StandIn, b: StandIn) -> None:
+    await core.register(a, priority=90)
+    await core.register(b, priority=80)
+    a.spoils = lambda asked, answer: ConnectionError() if asked.method == "POST" else answer
+    await core.bring(magnet(1))
+    await core.work()
+    a.has.clear()
+    await core.poll()
+    assert not await nothing_is_owed(core)
+    # What clears up between two polls is no poll: a program that reads its list would be asked twice in a moment.
+    await core.downloading.clearing.clear(ClearOrder(1))
+    assert not await nothing_is_owed(core)
+    await core.poll()
+    assert await nothing_is_owed(core)
+    asked = len(a.asked)
+    await core.poll()
+    assert [one.query for one in a.asked[asked:]] == ["hashes="]
+
+
+async def test_one_poll_that_leaves_out_what_nobody_else_took_does_not_double_it(
+    core: Core, a: StandIn, b: StandIn
+) -> None:
+    await core.register(a, priority=90)
+    a.spoils = lambda asked, answer: ConnectionError() if asked.method == "POST" else answer
+    await core.bring(magnet(1))
+    await core.work()
+    assert (len(a.has), await core.statuses()) == (1, ["no_downloader"])
+    a.spoils = forgetful
+    core.clock.advance(60)
+    await core.poll()
+    await core.register(b, priority=99)
+    await core.work()
+    assert (len(a.has), len(b.has), await core.statuses()) == (1, 1, ["downloading"])
+    a.spoils = b.spoils
+    await core.poll()
+    assert (len(a.has), len(b.has), await core.statuses()) == (0, 1, ["downloading"])
+    assert await nothing_is_owed(core)
+
+
 async def test_who_never_got_a_request_is_not_asked_what_became_of_it(core: Core, a: StandIn) -> None:
     await core.register(a)
     await a.stop()

@@ -183,6 +183,49 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     assert "There are no such downloads" in await site.get("/downloads", show="completed")
 
 
+async def test_a_complete_download_shows_where_it_is_and_its_files(core: Core, site: Site, a: StandIn) -> None:
+    await core.register(a)
+    await core.bring(FIRST)
+    await core.work()
+    assert "Files" not in await site.get("/downloads/1")
+    files = [{"path": f"Dawn/{number:03}.mkv", "size": 1 << 20, "complete": True} for number in range(102)]
+    files[1] |= {"wanted": False, "complete": False}
+    a.say(f"{1:040x}", "completed", progress=1.0, content_path="/home/me/incoming", files=files)
+    await core.poll()
+    # A path may break at each slash.
+    page = (await site.get("/downloads/1")).replace(" ", "")
+    assert "seesit/home/me/incoming" in page
+    assert "FilesDawn/000.mkv1.0MiBDawn/001.mkv1.0MiBNotselectedDawn/002.mkv1.0MiB" in page
+    assert "Dawn/099.mkv1.0MiB2morefiles" in page
+
+
+async def test_what_is_the_users_is_shown_as_yours_and_offers_nothing_that_would_touch_it(
+    core: Core, site: Site, a: StandIn
+) -> None:
+    a.tells = True
+    a.has_by_hand(f"{1:040x}", progress=0.5)
+    await core.register(a)
+    await core.bring(FIRST, SECOND)
+    await core.work()
+    yours = "Yours: Kurabito did not add it to A and only watches it."
+    overview = await site.get("/downloads")
+    assert overview.count(yours) == 1
+    assert overview.count("Pause") == 1
+    page = await site.get("/downloads/1")
+    assert yours in page
+    assert "Stop watching this download? At its downloader nothing changes." in page
+    assert "Have another downloader fetch it too? Yours stays where it is." in page
+    assert "Delete this download here? At its downloader nothing changes." in page
+    assert "Delete its files, too" not in page
+    assert yours not in await site.get("/downloads/2")
+    # Whoever asks for it all the same is told why not.
+    for wish, fields in (("pause", {}), ("resume", {}), ("remove", {"delete_files": "yes"})):
+        assert "download 1 is yours" in await site.post(f"/downloads/1/{wish}", 409, **fields)
+    await site.post("/downloads/1/remove")
+    await core.work()
+    assert f"{1:040x}" in a.has
+
+
 async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Site, a: StandIn, b: StandIn) -> None:
     await core.register(a, priority=90)
     await core.bring(FIRST)

@@ -57,7 +57,7 @@ class Recorded:
         if path == "torrents/info":
             torrent = {
                 "hash": V2[:40], "infohash_v1": V1, "infohash_v2": V2, "state": self.state, "progress": 0.5,
-                "size": 1000, "dlspeed": 0, "num_seeds": 0, "num_leechs": 0,
+                "size": 1000, "dlspeed": 0, "num_seeds": 0, "num_leechs": 0, "tags": "mine, kurabito",
             }  # fmt: skip
             return "200 OK", json_type, json.dumps([torrent])
         if path == "torrents/add":

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.downloads.items import Owner
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import Status
 from kurabito.errors import InvalidInput
@@ -96,6 +97,7 @@ def download(**values: Any) -> Download:
         ({}, True, Going.STALLED, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
         ({"detail": "paused"}, False, Going.PAUSED, [Wish.RESUME, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
         ({"detail": "forcedDL"}, False, Going.DOWNLOADING, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
+        ({"owner": Owner.USER}, False, Going.DOWNLOADING, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),
         ({"status": Status.PENDING}, False, Going.PENDING, [Wish.CANCEL]),
         ({"status": Status.NO_DOWNLOADER}, False, Going.NO_DOWNLOADER, [Wish.RETRY, Wish.CANCEL]),
         ({"status": Status.DOWNLOADER_ERROR}, False, Going.DOWNLOADER_ERROR, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),

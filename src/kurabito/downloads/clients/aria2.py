@@ -1,7 +1,8 @@
 """aria2, through its JSON-RPC.
 
 We choose the id of what we add: the beginning of its hash. A magnet link gets a second id from aria2 once it knows what is
-in the torrent, so the ids are kept.
+in the torrent, so the ids are kept. They also tell what is ours, as aria2 has no labels: an id is noted before anything is
+added under it, and what has another id, or none that we noted, is its user's.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
+    Owner,
+    TransferFile,
     TransferStatus,
 )
-from kurabito.errors import TransferNotFound
+from kurabito.errors import TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 
 ARIA2_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT, DownloadType.HTTP)
@@ -77,7 +81,9 @@ class Aria2Client:
         return await self._taking.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
-        found = await self._find(hashes)
+        there = await self._find(hashes)
+        noted = await self._ids.of(list(there))
+        found = {hash: entry for hash, entry in there.items() if _is_ours(hash, entry, noted)}
         for hash, entry in found.items():
             await self._remove(hash, entry, delete_files=not _is_complete(entry))
         return [
@@ -88,7 +94,8 @@ class Aria2Client:
         found = await self._find(hashes)
         if not hashes:
             await self._rpc.do("aria2.getVersion")
-        return [_status(hash, found[hash]) for hash in hashes if hash in found]
+        noted = await self._ids.of(list(found))
+        return [_status(hash, found[hash], _owner(hash, found[hash], noted)) for hash in hashes if hash in found]
 
     async def pause_torrent(self, hash: str) -> None:
         entry = await self._one(hash)
@@ -104,12 +111,14 @@ class Aria2Client:
         # A delete that was killed may have got as far as having it removed.
         await self._remove(hash, await self._one(hash, even_removed=True), delete_files=delete_files)
 
-    async def _add(self, offer: Offer) -> None:
+    async def _add(self, offer: Offer) -> Owner:
         there = (await self._find([offer.hash])).get(offer.hash)
         if there is not None:
+            owner = _owner(offer.hash, there, await self._ids.of([offer.hash]))
             if there["status"] not in _GONE:
-                return
-            await self._remove(offer.hash, there, delete_files=False)
+                return owner
+            if owner is Owner.KURABITO:
+                await self._remove(offer.hash, there, delete_files=False)
         gid = offer.hash[:16]
         # A magnet link keeps its id when only what followed it was removed.
         await self._rpc.ask("aria2.removeDownloadResult", gid)
@@ -123,10 +132,14 @@ class Aria2Client:
             problem = await self._rpc.ask("aria2.addUri", [offer.item.url], options)
         else:
             problem = await self._rpc.ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
+        if problem is None:
+            return Owner.KURABITO
         # Somebody else may have added it in between, such as a service that was killed after it had asked.
-        if problem is not None and offer.hash not in await self._find([offer.hash]):
+        there = (await self._find([offer.hash])).get(offer.hash)
+        if there is None:
             await self._ids.drop(offer.hash)
             raise Refused(f"aria2 does not take it: {problem}")
+        return _owner(offer.hash, there, await self._ids.of([offer.hash]))
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
         entry = await self._end(hash, entry)
@@ -164,6 +177,8 @@ class Aria2Client:
         entry = (await self._find([hash])).get(hash)
         if entry is None or (entry["status"] == "removed" and not even_removed):
             raise TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
+        if not _is_ours(hash, entry, await self._ids.of([hash])):
+            raise TransferNotOurs("aria2", hash)
         return entry
 
     async def _find(self, hashes: Sequence[str]) -> dict[str, Entry]:
@@ -181,7 +196,9 @@ class Aria2Client:
                     continue
                 if entry.get("followedBy"):
                     following[hash] = entry["followedBy"][0]
-                    await self._ids.put(hash, following[hash])
+                    # Only of what is ours: to note an id is to say so.
+                    if _is_ours(hash, entry, kept):
+                        await self._ids.put(hash, following[hash])
                 else:
                     found[hash] = entry
             gids = following
@@ -208,6 +225,16 @@ class Aria2Client:
         }
 
 
+def _is_ours(hash: str, entry: Entry, noted: Mapping[str, str]) -> bool:
+    """Whether we added this: under an id that we noted, or following one. After a restart aria2 begins with the first id."""
+    ids = {noted[hash], hash[:16]} if hash in noted else set()
+    return entry["gid"] in ids or entry.get("following") in ids
+
+
+def _owner(hash: str, entry: Entry, noted: Mapping[str, str]) -> Owner:
+    return Owner.KURABITO if _is_ours(hash, entry, noted) else Owner.USER
+
+
 def _is_metadata(entry: Entry) -> bool:
     """Whether this only finds out what is in the torrent."""
     return any(file["path"].startswith("[METADATA]") for file in entry["files"])
@@ -225,13 +252,27 @@ def _files(entry: Entry) -> list[Path]:
     return [*paths, *notes]
 
 
+def _files_below(entry: Entry) -> tuple[TransferFile, ...] | None:
+    """The files as they lie below the folder of the download; None if one lies elsewhere, or if there are too many."""
+    folder = entry["dir"].rstrip("/") + "/"
+    listed = entry["files"]
+    if len(listed) > MOST_FILES or not all(file["path"].startswith(folder) for file in listed):
+        return None
+    # It is asked for of what is complete, which is all that was selected.
+    selected = [file["selected"] == "true" for file in listed]
+    return tuple(
+        TransferFile(file["path"].removeprefix(folder), int(file["length"]), is_wanted, is_complete=is_wanted)
+        for file, is_wanted in zip(listed, selected, strict=True)
+    )
+
+
 def _clear(folder: Path, gone: Sequence[Path]) -> None:
     """Remove these, and the torrent file that aria2 laid there: it is named by its own hash, and of no more use."""
     torrents = [path for path in folder.glob("*.torrent") if _OWN_TORRENT.fullmatch(path.name)]
     remove_files(folder, [*gone, *torrents])
 
 
-def _status(hash: str, entry: Entry) -> DownloadStatus:
+def _status(hash: str, entry: Entry, owner: Owner) -> DownloadStatus:
     is_metadata, state = _is_metadata(entry), entry["status"]
     total, done = (0, 0) if is_metadata else (int(entry["totalLength"]), int(entry["completedLength"]))
     # Whatever follows a magnet link is another download. There is none when aria2 does not like what is in it.
@@ -253,4 +294,7 @@ def _status(hash: str, entry: Entry) -> DownloadStatus:
         rate=int(entry["downloadSpeed"]),
         peers=int(entry["connections"]),
         detail=detail,
+        owner=owner,
+        content_path=entry["dir"] or None,
+        files=_files_below(entry) if status is TransferStatus.COMPLETED else None,
     )

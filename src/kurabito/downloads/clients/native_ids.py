@@ -1,4 +1,4 @@
-"""What a program calls the downloads that we know by their hash, kept on disk."""
+"""What a program calls the downloads that we know by their hash, kept on disk. Of others there is no note."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.aria2 import ARIA2_TYPES, Aria2Client
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.embedded import EMBEDDED_TYPES, EmbeddedClient, EmbeddedOptions
+from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.qbittorrent import QBITTORRENT_TYPES, QBittorrentClient
 from kurabito.downloads.clients.transmission import TRANSMISSION_TYPES, TransmissionClient
@@ -50,19 +51,21 @@ async def open_client(
     folder: Path,
     outbound: Outbound,
     options: EmbeddedOptions | None = None,
+    mark: str = MARK,
 ) -> AsyncIterator[OpenClient]:
-    """The client for a program at `url`, which keeps what it must not forget in `folder`."""
+    """The client for a program at `url`, which keeps what it must not forget in `folder` and marks what it adds."""
     async with AsyncExitStack() as stack:
         if name is ClientName.EMBEDDED:
             embedded = await stack.enter_async_context(EmbeddedClient(folder, outbound, options))
             yield OpenClient(embedded, EMBEDDED_TYPES)
             return
         calls = await stack.enter_async_context(Calls(name.value, url or _USUAL_URLS[name]))
+        if name is ClientName.QBITTORRENT:
+            yield OpenClient(QBittorrentClient(calls, outbound, mark), QBITTORRENT_TYPES)
+            return
+        ids = await stack.enter_async_context(NativeIds(folder / "native-ids.db"))
         match name:
-            case ClientName.QBITTORRENT:
-                yield OpenClient(QBittorrentClient(calls, outbound), QBITTORRENT_TYPES)
             case ClientName.TRANSMISSION:
-                yield OpenClient(TransmissionClient(calls, outbound), TRANSMISSION_TYPES)
+                yield OpenClient(TransmissionClient(calls, outbound, ids, mark), TRANSMISSION_TYPES)
             case ClientName.ARIA2:
-                ids = await stack.enter_async_context(NativeIds(folder / "native-ids.db"))
                 yield OpenClient(Aria2Client(calls, outbound, ids), ARIA2_TYPES)

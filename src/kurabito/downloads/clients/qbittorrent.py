@@ -1,25 +1,33 @@
-"""qBittorrent, through its web API: version 4, and version 5 where its words differ."""
+"""qBittorrent, through its web API: version 4, and version 5 where its words differ.
+
+What we add has a tag, given in the same request. A torrent without it is its user's, also one from which the user took it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import httpx2
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
+    Owner,
+    TransferFile,
     TransferStatus,
 )
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 
 QBITTORRENT_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)
@@ -36,7 +44,9 @@ _DETAILS: Final = {
     "allocating": "allocating", "moving": "moving",
     "error": "qBittorrent has an error with it", "missingFiles": "its files are missing",
 }  # fmt: skip
-_NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL"})
+# What is being moved is not where it says yet.
+_NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL", "moving"})
+_AT_ONCE: Final = 8
 
 Torrent = Mapping[str, Any]
 
@@ -44,8 +54,9 @@ Torrent = Mapping[str, Any]
 class QBittorrentClient:
     """Adds to, and asks, a qBittorrent that runs somewhere."""
 
-    def __init__(self, calls: Calls, outbound: Outbound) -> None:
+    def __init__(self, calls: Calls, outbound: Outbound, mark: str = MARK) -> None:
         self._calls = calls
+        self._mark = mark
         self._taking = Taking(outbound, QBITTORRENT_TYPES)
         self._credentials: tuple[str, str] | None = None
         self._logging_in = asyncio.Lock()
@@ -81,15 +92,15 @@ class QBittorrentClient:
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         known = await self._all()
 
-        async def take(offer: Offer) -> None:
-            if offer.hash not in known:
-                await self._add(offer)
+        async def take(offer: Offer) -> Owner:
+            there = known.get(offer.hash)
+            return await self._add(offer) if there is None else self._owner(there)
 
         return await self._taking.each(items, take)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
         known = await self._all()
-        there = {hash: known[hash] for hash in hashes if hash in known}
+        there = {hash: known[hash] for hash in hashes if hash in known and self._is_ours(known[hash])}
         for is_complete in (False, True):
             chosen = [torrent["hash"] for torrent in there.values() if _is_complete(torrent) is is_complete]
             if chosen:
@@ -100,7 +111,18 @@ class QBittorrentClient:
 
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         known = await self._all()
-        return [_status(hash, known[hash]) for hash in hashes if hash in known]
+        found = {hash: known[hash] for hash in hashes if hash in known}
+        turn = asyncio.Semaphore(_AT_ONCE)
+
+        async def files_of(torrent: Torrent) -> tuple[TransferFile, ...] | None:
+            async with turn:
+                return await self._files(torrent) if _is_complete(torrent) else None
+
+        files = await asyncio.gather(*(files_of(torrent) for torrent in found.values()))
+        return [
+            replace(_status(hash, torrent, self._owner(torrent)), files=of_torrent)
+            for (hash, torrent), of_torrent in zip(found.items(), files, strict=True)
+        ]
 
     async def pause_torrent(self, hash: str) -> None:
         await self._done(f"torrents/{self._rest}", {"hashes": await self._native(hash)})
@@ -121,7 +143,28 @@ class QBittorrentClient:
         torrent = (await self._all()).get(hash)
         if torrent is None:
             raise TransferNotFound(f"qBittorrent has no torrent {hash}; it may have been removed there")
+        if not self._is_ours(torrent):
+            raise TransferNotOurs("qBittorrent", hash)
         return str(torrent["hash"])
+
+    async def _files(self, torrent: Torrent) -> tuple[TransferFile, ...] | None:
+        """Its files; None when it was removed in this moment."""
+        response = await self._call("GET", "torrents/files", params={"hash": torrent["hash"]})
+        if response.status_code == 404:
+            return None
+        listed = self._calls.json(response)
+        if len(listed) > MOST_FILES:
+            return None
+        return tuple(
+            TransferFile(file["name"], int(file["size"]), int(file["priority"]) > 0, float(file["progress"]) >= 1)
+            for file in listed
+        )
+
+    def _is_ours(self, torrent: Torrent) -> bool:
+        return self._mark in (tag.strip() for tag in torrent.get("tags", "").split(","))
+
+    def _owner(self, torrent: Torrent) -> Owner:
+        return Owner.KURABITO if self._is_ours(torrent) else Owner.USER
 
     async def _all(self) -> dict[str, Torrent]:
         """Every torrent, by each of the hashes that it may be asked for."""
@@ -134,8 +177,14 @@ class QBittorrentClient:
                     by_hash[name.lower()] = torrent
         return by_hash
 
-    async def _add(self, offer: Offer) -> None:
-        options = {"savepath": offer.item.save_path, "autoTMM": "false", "contentLayout": "Original"}
+    async def _add(self, offer: Offer) -> Owner:
+        # The tag comes with the torrent: no crash can leave one of ours without it.
+        options = {
+            "savepath": offer.item.save_path,
+            "autoTMM": "false",
+            "contentLayout": "Original",
+            "tags": self._mark,
+        }
         if offer.torrent is None:
             sent: dict[str, Any] = {"data": {**options, "urls": offer.item.url}}
         else:
@@ -143,10 +192,13 @@ class QBittorrentClient:
             sent = {"data": options, "files": {"torrents": file}}
         response = await self._call("POST", "torrents/add", **sent)
         if _was_added(response):
-            return
-        # It says the same of one that is there already and of one that it cannot use.
-        if offer.hash not in await self._all():
+            return Owner.KURABITO
+        # It says the same of one that is there already and of one that it cannot use. One that came in this moment has our tag
+        # if a life of ours before this one added it.
+        there = (await self._all()).get(offer.hash)
+        if there is None:
             raise Refused("qBittorrent does not take it")
+        return self._owner(there)
 
     async def _done(self, path: str, data: Mapping[str, str]) -> None:
         response = await self._call("POST", path, data=data)
@@ -181,7 +233,7 @@ def _is_complete(torrent: Torrent) -> bool:
     return bool(torrent["progress"] >= 1 and torrent["state"] not in _NOT_YET)
 
 
-def _status(hash: str, torrent: Torrent) -> DownloadStatus:
+def _status(hash: str, torrent: Torrent, owner: Owner) -> DownloadStatus:
     state = torrent["state"]
     if state in _BROKEN:
         status = TransferStatus.ERROR
@@ -195,4 +247,6 @@ def _status(hash: str, torrent: Torrent) -> DownloadStatus:
         rate=int(torrent.get("dlspeed", 0)),
         peers=int(torrent.get("num_seeds", 0)) + int(torrent.get("num_leechs", 0)),
         detail=_DETAILS.get(state),
+        owner=owner,
+        content_path=torrent.get("save_path") or None,
     )

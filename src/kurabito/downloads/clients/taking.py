@@ -15,7 +15,7 @@ from typing import Final
 from kurabito.catalog.download_types import DownloadType, detect_download_type
 from kurabito.catalog.identity import hash_of_magnet
 from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
-from kurabito.downloads.items import DownloadItem, DownloadItemResult
+from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
 from kurabito.errors import InvalidInput, OutboundError
 from kurabito.http import Limits, Outbound
 from kurabito.logs import mask_text
@@ -38,7 +38,8 @@ class Offer:
     torrent: TorrentFile | None = None
 
 
-Take = Callable[[Offer], Awaitable[None]]
+Take = Callable[[Offer], Awaitable[Owner]]
+"""Hands an offer over, or finds it there; the answer says whose it is."""
 
 
 class Taking:
@@ -52,7 +53,7 @@ class Taking:
         """Hand over every item; `take` raises Refused with the reason when the program does not want it."""
         turn = asyncio.Semaphore(_AT_ONCE)
         taken: dict[str, asyncio.Lock] = {}
-        done: set[str] = set()
+        done: dict[str, Owner] = {}
 
         async def one(item: DownloadItem) -> DownloadItemResult:
             async with turn:
@@ -61,11 +62,10 @@ class Taking:
                     # Two URLs of one batch may lead to the same torrent.
                     async with taken.setdefault(offer.hash, asyncio.Lock()):
                         if offer.hash not in done:
-                            await take(offer)
-                            done.add(offer.hash)
+                            done[offer.hash] = await take(offer)
                 except Refused as refused:
                     return DownloadItemResult.rejected(item.url, mask_text(str(refused)))
-            return DownloadItemResult.accepted(item.url, offer.hash)
+            return DownloadItemResult.accepted(item.url, offer.hash, done[offer.hash])
 
         return [await result for result in [asyncio.ensure_future(one(item)) for item in items]]
 

@@ -1,26 +1,37 @@
-"""Transmission, through its RPC."""
+"""Transmission, through its RPC.
+
+What we add has a label. Version 3 takes labels only in a second request, so what is about to be added is noted on disk
+before: after a crash between the two, a torrent in the folder that was meant for it is ours.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any, Final
 
 import httpx2
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.marks import MARK
+from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.taking import Offer, Refused, Taking
 from kurabito.downloads.items import (
+    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
+    Owner,
+    TransferFile,
     TransferStatus,
 )
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound
+from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 
 TRANSMISSION_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)
@@ -28,7 +39,7 @@ TRANSMISSION_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)
 _SESSION: Final = "X-Transmission-Session-Id"
 _FIELDS: Final = (
     "hashString", "status", "percentDone", "sizeWhenDone", "leftUntilDone", "metadataPercentComplete",
-    "rateDownload", "peersConnected", "error", "errorString",
+    "rateDownload", "peersConnected", "error", "errorString", "labels", "downloadDir",
 )  # fmt: skip
 _DETAILS: Final = {0: "paused", 1: "checking", 2: "checking", 3: "queued", 5: "seeding", 6: "seeding"}
 _CHECKING: Final = (1, 2)
@@ -42,8 +53,10 @@ Torrent = Mapping[str, Any]
 class TransmissionClient:
     """Adds to, and asks, a Transmission that runs somewhere."""
 
-    def __init__(self, calls: Calls, outbound: Outbound) -> None:
+    def __init__(self, calls: Calls, outbound: Outbound, adding: NativeIds, mark: str = MARK) -> None:
         self._calls = calls
+        self._adding = adding
+        self._mark = mark
         self._taking = Taking(outbound, TRANSMISSION_TYPES)
         self._auth: tuple[str, str] | None = None
         self._session = ""
@@ -56,7 +69,7 @@ class TransmissionClient:
         return await self._taking.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
-        there = await self._get(hashes)
+        there = await self._ours(hashes)
         for is_complete in (False, True):
             chosen = [hash for hash, torrent in there.items() if _is_complete(torrent) is is_complete]
             if chosen:
@@ -67,10 +80,16 @@ class TransmissionClient:
 
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         there = await self._get(hashes)
-        return [_status(hash, there[hash]) for hash in hashes if hash in there]
+        ours = await self._recognise(there)
+        files = await self._files([hash for hash, torrent in there.items() if _is_complete(torrent)])
+        return [
+            replace(_status(hash, there[hash], Owner.KURABITO if hash in ours else Owner.USER), files=files.get(hash))
+            for hash in hashes
+            if hash in there
+        ]
 
     async def pause_torrent(self, hash: str) -> None:
-        await self._check_there(hash)
+        await self._check_ours(hash)
         # One that is being checked starts when the check ends, whatever it was told meanwhile.
         for _ in range(_LOOKS):
             there = await self._get([hash])
@@ -80,27 +99,74 @@ class TransmissionClient:
         await self._call("torrent-stop", ids=[hash])
 
     async def resume_torrent(self, hash: str) -> None:
-        await self._check_there(hash)
+        await self._check_ours(hash)
         await self._call("torrent-start", ids=[hash])
 
     async def delete_torrent(self, hash: str, delete_files: bool) -> None:
-        await self._check_there(hash)
+        await self._check_ours(hash)
         await self._call("torrent-remove", ids=[hash], **{"delete-local-data": delete_files})
 
-    async def _check_there(self, hash: str) -> None:
-        if not await self._get([hash]):
+    async def _check_ours(self, hash: str) -> None:
+        there = await self._get([hash])
+        if not there:
             raise TransferNotFound(f"Transmission has no torrent {hash}; it may have been removed there")
+        if not await self._recognise(there):
+            raise TransferNotOurs("Transmission", hash)
 
-    async def _add(self, offer: Offer) -> None:
-        wanted: dict[str, Any] = {"download-dir": offer.item.save_path, "paused": False}
+    async def _ours(self, hashes: Sequence[str]) -> dict[str, Torrent]:
+        return await self._recognise(await self._get(hashes))
+
+    async def _recognise(self, there: Mapping[str, Torrent]) -> dict[str, Torrent]:
+        """Those of these torrents that we added. What a crash left without its label gets it now."""
+        ours = {hash: torrent for hash, torrent in there.items() if self._mark in torrent.get("labels", ())}
+        noted = await self._adding.of([hash for hash in there if hash not in ours])
+        for hash, folder in noted.items():
+            if PurePath(there[hash]["downloadDir"]) == PurePath(folder):
+                await self._label(hash)
+                ours[hash] = there[hash]
+            else:
+                # Another one came first, while ours was on its way.
+                await self._adding.drop(hash)
+        return ours
+
+    async def _label(self, hash: str) -> None:
+        await self._call("torrent-set", ids=[hash], labels=[self._mark])
+        await self._adding.drop(hash)
+
+    async def _add(self, offer: Offer) -> Owner:
+        if there := await self._get([offer.hash]):
+            return Owner.KURABITO if await self._recognise(there) else Owner.USER
+        wanted: dict[str, Any] = {"download-dir": offer.item.save_path, "paused": False, "labels": [self._mark]}
+        await self._adding.put(offer.hash, offer.item.save_path)
         if offer.torrent is None:
             wanted["filename"] = offer.item.url
         else:
             wanted["metainfo"] = base64.b64encode(offer.torrent.content).decode("ascii")
-        problem, _ = await self._ask("torrent-add", wanted)
-        # One that is there already is a success too, under another name.
+        problem, answer = await self._ask("torrent-add", wanted)
         if problem is not None:
+            await self._adding.drop(offer.hash)
             raise Refused(f"Transmission does not take it: {problem}")
+        if "torrent-added" in answer:
+            await self._label(offer.hash)
+            return Owner.KURABITO
+        # It came in this moment: by its user, or by a life of ours before this one, into the folder that is meant for it.
+        return Owner.KURABITO if await self._ours([offer.hash]) else Owner.USER
+
+    async def _files(self, hashes: Sequence[str]) -> dict[str, tuple[TransferFile, ...]]:
+        """The files of these; they are asked for by themselves, as there can be many of them."""
+        if not hashes:
+            return {}
+        answer = await self._call("torrent-get", ids=list(hashes), fields=["hashString", "files", "fileStats"])
+        return {
+            torrent["hashString"].lower(): tuple(
+                TransferFile(
+                    file["name"], int(file["length"]), bool(stats["wanted"]), file["bytesCompleted"] >= file["length"]
+                )
+                for file, stats in zip(torrent["files"], torrent["fileStats"], strict=True)
+            )
+            for torrent in answer["torrents"]
+            if len(torrent["files"]) <= MOST_FILES
+        }
 
     async def _get(self, hashes: Sequence[str]) -> dict[str, Torrent]:
         # An empty list would mean all of them.
@@ -150,7 +216,7 @@ def _is_complete(torrent: Torrent) -> bool:
     )
 
 
-def _status(hash: str, torrent: Torrent) -> DownloadStatus:
+def _status(hash: str, torrent: Torrent, owner: Owner) -> DownloadStatus:
     if torrent["error"] == _LOCAL_ERROR:
         status, detail = TransferStatus.ERROR, str(torrent["errorString"])
     else:
@@ -164,4 +230,6 @@ def _status(hash: str, torrent: Torrent) -> DownloadStatus:
         rate=int(torrent["rateDownload"]),
         peers=int(torrent["peersConnected"]),
         detail=detail or None,
+        owner=owner,
+        content_path=torrent["downloadDir"] or None,
     )

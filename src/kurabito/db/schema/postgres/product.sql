@@ -733,7 +733,8 @@ CREATE TABLE downloads (
     forgotten_at     bigint,
     created_at       bigint  NOT NULL,
     updated_at       bigint  NOT NULL,
-    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
+    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
+    owner            text CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -756,12 +757,27 @@ CREATE TABLE dispatch_attempts (
     owed        text CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     bigint  NOT NULL,
     answered_at bigint,
-    save_path   TEXT
+    save_path   TEXT,
+    missed_polls integer NOT NULL DEFAULT 0,
+    owner       text CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
+CREATE INDEX ix_dispatch_attempts_hash ON dispatch_attempts (hash, module_id);
 CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
+
+-- The files of a download, as its downloader told them when it was complete. A path lies below `downloads.save_path`, which is
+-- the folder where they really are.
+CREATE TABLE download_files (
+    download_id bigint  NOT NULL REFERENCES downloads (id) ON DELETE CASCADE,
+    position    integer NOT NULL,
+    path        text    NOT NULL,
+    size_bytes  bigint  NOT NULL,
+    is_wanted   integer NOT NULL CHECK (is_wanted IN (0, 1)),
+    is_complete integer NOT NULL CHECK (is_complete IN (0, 1)),
+    PRIMARY KEY (download_id, position)
+);
 
 -- The same folder as the core and as a downloader see it.
 CREATE TABLE path_maps (

@@ -724,7 +724,8 @@ CREATE TABLE downloads (
     forgotten_at     INTEGER,
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL,
-    has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
+    has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
+    owner            TEXT CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -747,12 +748,27 @@ CREATE TABLE dispatch_attempts (
     owed        TEXT CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     INTEGER NOT NULL,
     answered_at INTEGER,
-    save_path   TEXT
+    save_path   TEXT,
+    missed_polls INTEGER NOT NULL DEFAULT 0,
+    owner       TEXT CHECK (owner IN ('kurabito', 'user'))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
 CREATE INDEX ix_dispatch_attempts_owed ON dispatch_attempts (module_id) WHERE owed IS NOT NULL;
+CREATE INDEX ix_dispatch_attempts_hash ON dispatch_attempts (hash, module_id);
 CREATE INDEX ix_dispatch_attempts_sent ON dispatch_attempts (sent_at) WHERE outcome = 'sent';
+
+-- The files of a download, as its downloader told them when it was complete. A path lies below `downloads.save_path`, which is
+-- the folder where they really are.
+CREATE TABLE download_files (
+    download_id INTEGER NOT NULL REFERENCES downloads (id) ON DELETE CASCADE,
+    position    INTEGER NOT NULL,
+    path        TEXT    NOT NULL,
+    size_bytes  INTEGER NOT NULL,
+    is_wanted   INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),
+    is_complete INTEGER NOT NULL CHECK (is_complete IN (0, 1)),
+    PRIMARY KEY (download_id, position)
+) WITHOUT ROWID;
 
 -- The same folder as the core and as a downloader see it.
 CREATE TABLE path_maps (

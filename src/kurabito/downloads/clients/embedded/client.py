@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -19,6 +20,7 @@ from kurabito.downloads.items import (
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
+    Owner,
     TransferStatus,
 )
 from kurabito.errors import TransferNotFound
@@ -101,7 +103,7 @@ class EmbeddedClient:
         if not await self._remove(hash, delete_files=delete_files):
             raise _not_found(hash)
 
-    async def _add(self, offer: Offer) -> None:
+    async def _add(self, offer: Offer) -> Owner:
         try:
             if offer.torrent is not None:
                 await asyncio.to_thread(check_room, Path(offer.item.save_path), offer.torrent.size)
@@ -113,6 +115,8 @@ class EmbeddedClient:
             raise Refused(
                 f"it cannot be kept in {self._folder}: {error.strerror}; make room, or check its rights"
             ) from None
+        # There is no other way into it.
+        return Owner.KURABITO
 
     async def _remove(self, hash: str, *, delete_files: bool) -> bool:
         if await self._files.remove(hash, delete_files=delete_files):
@@ -145,7 +149,7 @@ class EmbeddedClient:
             if status is None and self._torrents is not None:
                 status = self._torrents.status(hash)
             if status is not None:
-                found.append(status)
+                found.append(replace(status, owner=Owner.KURABITO))
         return found
 
 

@@ -6,16 +6,18 @@ import asyncio
 import json
 import re
 from dataclasses import asdict, dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
 from kurabito.clock import Clock
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.naming import file_name
+from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, is_another, refuse_page
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.taking import Offer
-from kurabito.downloads.items import DownloadStatus, TransferStatus
-from kurabito.errors import BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
+from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
+from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
 from kurabito.http import Limits, Outbound, Reply
 from kurabito.http.retries import PASSING
 from kurabito.logs import get_logger, mask_text
@@ -28,6 +30,9 @@ _OF_A_PIECE: Final = Limits(seconds=300.0, max_bytes=_PIECE, attempts=3)
 # For hosts that only give the whole.
 _OF_THE_WHOLE: Final = Limits(seconds=24 * 3600.0, max_bytes=1 << 40, attempts=3)
 _AT_ONCE: Final = 3
+# After so many changes the whole is asked for in one answer: some hosts name the same file anew each time.
+_MOST_BEGINNINGS: Final = 3
+_NOTHING_THERE: Final = 416
 _FIRST_WAIT: Final = 5.0
 _LONGEST_WAIT: Final = 300.0
 _SPAN: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
@@ -42,10 +47,23 @@ class PlainFile:
     name: str | None = None
     size: int = 0
     etag: str | None = None
+    modified: str | None = None
+    """When it last changed, as its host says."""
     is_paused: bool = False
     is_complete: bool = False
     problem: str | None = None
     """What ended it."""
+
+
+class Step(Enum):
+    """How a fetch goes on after a piece."""
+
+    MORE = auto()
+    DONE = auto()
+    AGAIN = auto()
+    """It is another file than before: from its beginning."""
+    WHOLE = auto()
+    """The host does not give it in pieces."""
 
 
 class PlainFiles:
@@ -86,11 +104,15 @@ class PlainFiles:
         if file is None:
             return None
         if file.is_complete:
-            return DownloadStatus(hash, TransferStatus.COMPLETED, 1.0, file.size)
+            whole = TransferFile(file.name or "download", file.size, is_complete=True)
+            return DownloadStatus(
+                hash, TransferStatus.COMPLETED, 1.0, file.size, content_path=file.save_path, files=(whole,)
+            )
         here = _size(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
         detail = file.problem or ("paused" if file.is_paused else None)
-        return DownloadStatus(hash, word, here / file.size if file.size else 0.0, file.size, detail=detail)
+        share = here / file.size if file.size else 0.0
+        return DownloadStatus(hash, word, share, file.size, detail=detail, content_path=file.save_path)
 
     async def pause(self, hash: str) -> bool:
         """Let a file rest; false when it is not ours."""
@@ -160,42 +182,76 @@ class PlainFiles:
         """Fetch what is still missing."""
         partial = self._partial(hash, file)
         await asyncio.to_thread(partial.parent.mkdir, parents=True, exist_ok=True)
-        while True:
-            offset = _size(partial)
-            if file.size and offset == file.size:
+        beginnings = 0
+        while (step := await self._fetch_piece(hash, file, partial)) is not Step.DONE:
+            if step is Step.AGAIN:
+                log.info("a file changed while it was fetched", hash=hash)
+                beginnings += 1
+                await self._begin_again(hash, file, partial)
+            if step is Step.WHOLE or beginnings == _MOST_BEGINNINGS:
+                await self._fetch_whole(file, partial)
                 break
-            reply = await self._piece(file, offset)
-            if reply is None:
-                reply = await self._outbound.download(file.url, partial, limits=_OF_THE_WHOLE)
-                file.size, file.name = reply.size, _name(file, reply)
-                break
-            file.name = file.name or _name(file, reply)
-            span = _SPAN.fullmatch(reply.headers.get("content-range", "")) if reply.status == 206 else None
-            if span is None:
-                # The whole of it, which is small enough for one answer.
-                await asyncio.to_thread(_write, partial, 0, reply.content)
-                file.size = reply.size
-                break
-            begin, total = int(span[1]), int(span[3])
-            if begin != offset or not reply.content:
-                raise Unreachable("the host sent another part of the file than was asked for; it is asked again later")
-            file.size, file.etag = total, reply.headers.get("etag")
-            await asyncio.to_thread(_write, partial, offset, reply.content)
-            await self._note(hash)
         target = Path(file.save_path) / (file.name or "download")
         await asyncio.to_thread(partial.replace, target)
         file.is_complete = True
 
-    async def _piece(self, file: PlainFile, offset: int) -> Reply | None:
-        """The next piece; None when the host only gives the whole, and that is larger."""
-        asked = {"Range": f"bytes={offset}-{offset + _PIECE - 1}", "Accept-Encoding": "identity"}
-        if offset and file.etag and not file.etag.startswith("W/"):
-            # A file that changed is sent from its beginning.
-            asked["If-Range"] = file.etag
+    async def _fetch_piece(self, hash: str, file: PlainFile, partial: Path) -> Step:
+        """Fetch the next piece, and say how it goes on."""
+        offset = _size(partial)
+        if file.size and offset >= file.size:
+            return Step.DONE if offset == file.size else Step.AGAIN
         try:
-            return await self._outbound.get(file.url, headers=asked, limits=_OF_A_PIECE)
+            reply = await self._piece(file, offset)
         except TooLarge:
-            return None
+            return Step.WHOLE
+        except BadStatus as refused:
+            if refused.answered != _NOTHING_THERE:
+                raise
+            # It shrank, or there is nothing in it at all.
+            return Step.AGAIN if offset else Step.WHOLE
+        name = file.name or _name(file, reply)
+        span = _SPAN.fullmatch(reply.headers.get("content-range", "")) if reply.status == 206 else None
+        if span is None or not offset:
+            refuse_page(name, reply, reply.content)
+        if span is None:
+            # The whole of it, which is small enough for one answer.
+            await asyncio.to_thread(_write, partial, 0, reply.content)
+            file.name, file.size = name, reply.size
+            return Step.DONE
+        begin, total = int(span[1]), int(span[3])
+        etag, modified = reply.headers.get("etag"), reply.headers.get("last-modified")
+        if offset and is_another((file.size, file.etag, file.modified), (total, etag, modified)):
+            return Step.AGAIN
+        if begin != offset or not reply.content:
+            raise Unreachable("the host sent another part of the file than was asked for; it is asked again later")
+        file.name, file.size, file.etag, file.modified = name, total, etag, modified
+        await asyncio.to_thread(_write, partial, offset, reply.content)
+        await self._note(hash)
+        return Step.MORE
+
+    async def _piece(self, file: PlainFile, offset: int) -> Reply:
+        """The next piece; raises TooLarge when the host only gives the whole, and that is larger."""
+        asked = {"Range": f"bytes={offset}-{offset + _PIECE - 1}", "Accept-Encoding": "identity"}
+        if offset and (condition := if_range(file.etag, file.modified)) is not None:
+            # A file that changed is sent from its beginning.
+            asked["If-Range"] = condition
+        return await self._outbound.get(file.url, headers=asked, limits=_OF_A_PIECE)
+
+    async def _fetch_whole(self, file: PlainFile, partial: Path) -> None:
+        """Fetch the file in one answer, which cannot change on the way."""
+        reply = await self._outbound.download(file.url, partial, limits=_OF_THE_WHOLE)
+        file.size, file.name = reply.size, _name(file, reply)
+        try:
+            refuse_page(file.name, reply, await asyncio.to_thread(_beginning, partial))
+        except BadAnswer:
+            await asyncio.to_thread(partial.unlink, missing_ok=True)
+            file.size = 0
+            raise
+
+    async def _begin_again(self, hash: str, file: PlainFile, partial: Path) -> None:
+        await asyncio.to_thread(partial.unlink, missing_ok=True)
+        file.size, file.etag, file.modified = 0, None, None
+        await self._note(hash)
 
     def _read(self) -> dict[str, PlainFile]:
         return {path.stem: PlainFile(**json.loads(path.read_bytes())) for path in self._folder.glob(f"*{_SUFFIX}")}
@@ -226,6 +282,11 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT)
 
 
 def _write(path: Path, offset: int, content: bytes) -> None:

@@ -13,7 +13,7 @@ import libtorrent as lt
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.taking import Offer, Refused
-from kurabito.downloads.items import DownloadStatus, TransferStatus
+from kurabito.downloads.items import MOST_FILES, DownloadStatus, TransferFile, TransferStatus
 from kurabito.logs import get_logger
 
 log = get_logger(__name__)
@@ -90,7 +90,7 @@ class Torrents:
     def status(self, hash: str) -> DownloadStatus | None:
         """How a torrent is doing; None when it is not ours."""
         handle = self._handles.get(hash)
-        return None if handle is None else _status(hash, handle.status())
+        return None if handle is None else _status(hash, handle)
 
     def pause(self, hash: str) -> bool:
         """Let a torrent rest; false when it is not ours."""
@@ -216,7 +216,8 @@ def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
     }
 
 
-def _status(hash: str, status: lt.torrent_status) -> DownloadStatus:
+def _status(hash: str, handle: lt.torrent_handle) -> DownloadStatus:
+    status = handle.status()
     if status.errc.value():
         word = TransferStatus.ERROR
     elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
@@ -231,6 +232,21 @@ def _status(hash: str, status: lt.torrent_status) -> DownloadStatus:
         rate=status.download_payload_rate,
         peers=status.num_peers,
         detail=_detail(status),
+        content_path=status.save_path,
+        files=_files(handle) if word is TransferStatus.COMPLETED else None,
+    )
+
+
+def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
+    """The files as libtorrent laid them below the folder, without what only fills pieces up."""
+    known = handle.torrent_file()
+    if known is None or known.num_files() > MOST_FILES:
+        return None
+    layout = known.layout()
+    return tuple(
+        TransferFile(layout.file_path(at), layout.file_size(at), is_complete=True)
+        for at in range(layout.num_files())
+        if not layout.file_flags(at) & lt.file_storage.flag_pad_file
     )
 
 

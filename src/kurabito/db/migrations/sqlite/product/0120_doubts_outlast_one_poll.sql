@@ -1,0 +1,2 @@
+-- How many polls in a row did not find what an attempt may have left at its downloader. Two of them settle the doubt.
+ALTER TABLE dispatch_attempts ADD COLUMN missed_polls INTEGER NOT NULL DEFAULT 0;
