@@ -50,6 +50,14 @@ class _Event(dict[str, Any]):
         return f"{shown.get('event')}{values}"
 
 
+_chosen: tuple[Format, str] | None = None
+
+
+def chosen() -> tuple[Format, str] | None:
+    """The format and level that `configure` was last given, for a process that is to log as this one does."""
+    return _chosen
+
+
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """The logger of one module."""
     logger = structlog.wrap_logger(
@@ -64,6 +72,8 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 def configure(*, format: Format = "auto", level: str = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the setting's name
     """Write our logs and the web server's to stderr: for people in a terminal, else one JSON object a line."""
+    global _chosen  # noqa: PLW0603 - a process has one log
+    _chosen = (format, level)
     stream = stream or sys.stderr
     human = format == "human" or (format == "auto" and stream.isatty())
     handler = logging.StreamHandler(stream)
