@@ -9,7 +9,7 @@ from typing import Final
 from kurabito.errors import DatabaseUnavailable, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
-from kurabito.runtime.outcomes import Failure, Settlement, Success
+from kurabito.runtime.outcomes import Claim, Failure, Outcome, Settlement, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.slots import Slots
 
@@ -70,30 +70,42 @@ async def settle_apart(queue: Queue, slots: Slots, settling: list[Settlement]) -
     So it harms no neighbour. Raises what the queue raises when that cannot be written either.
     """
     while settling:
-        first = settling[:1]
-        try:
-            lost = await queue.settle(first)
-        except DatabaseUnavailable:
-            raise
-        except Exception as problem:  # noqa: BLE001 - whatever the store has against this outcome
-            plain = _storable(first[0], problem)
-            lost = await queue.settle([plain])
-            _log.warning("outcome_not_storable", task_id=str(plain[0].id), problem=describe(problem))
-        slots.settled(first, lost)
+        first = settling[0]
+        slots.settled([first], await _settle_one(queue, first))
         del settling[0]
 
 
-def _storable(settlement: Settlement, problem: Exception) -> Settlement:
+async def _settle_one(queue: Queue, settlement: Settlement) -> list[Claim]:
+    try:
+        return await queue.settle([settlement])
+    except DatabaseUnavailable:
+        raise
+    except Exception as problem:  # noqa: BLE001 - whatever the store has against this outcome
+        claim, outcome = settlement
+        _log.warning("outcome_not_storable", task_id=str(claim.id), problem=describe(problem))
+        claim.progress = None
+        try:
+            return await queue.settle([(claim, _in_ascii(outcome, describe(problem)))])
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - what a store says about a text that it refuses often quotes it
+            return await queue.settle([(claim, _without_details(outcome))])
+
+
+def _in_ascii(outcome: Outcome, why: str) -> Outcome:
+    """The same end in letters that every store knows."""
+    bare = _without_details(outcome)
+    said = outcome.error if isinstance(outcome, Failure) else bare.error
+    error = f"{said} (it could not be stored: {why})".encode("ascii", "backslashreplace").decode()
+    return replace(bare, error=error)
+
+
+def _without_details(outcome: Outcome) -> Failure:
     """The same end with nothing in it that a store could refuse."""
-    claim, outcome = settlement
-    why = describe(problem)
-    claim.progress = None
     match outcome:
         case Failure():
-            text = outcome.error.encode("ascii", "backslashreplace").decode()
-            return claim, replace(outcome, error=f"{text} (its details could not be stored: {why})", traceback=None)
+            return replace(outcome, error="the handler failed, and its error could not be stored", traceback=None)
         case Success():
-            error = f"the handler did its work, but how it ended cannot be stored: {why}"
+            return Failure("the handler did its work, but its result could not be stored", permanent=True)
         case _:
-            error = f"how it ended cannot be stored: {why}"
-    return claim, Failure(error, permanent=True)
+            return Failure("the handler ended, and how could not be stored", permanent=True)
