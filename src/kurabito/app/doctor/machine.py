@@ -13,6 +13,7 @@ from typing import Final
 from kurabito.app.doctor.findings import Finding, broken, ok, warning
 from kurabito.app.listening import listen
 from kurabito.app.state import holder_of
+from kurabito.app.troubles import read_troubles
 from kurabito.clock import SECOND, SystemClock, to_datetime
 from kurabito.errors import ConfigError
 from kurabito.settings import Settings
@@ -23,6 +24,7 @@ _LITTLE: Final = 1_000 * _MB
 # No certificate is valid and no schedule makes sense on a machine whose clock was never set.
 _YEAR_2020: Final = 1_577_836_800 * SECOND
 _PATIENCE: Final = 3.0
+_OURS_FAILING: Final = ("not_working", "database_unavailable")
 
 
 def state_folder(settings: Settings) -> Finding:
@@ -45,6 +47,16 @@ def state_lock(settings: Settings) -> Finding:
     """Who serves this state."""
     holder = holder_of(settings.state)
     return ok(f"{holder} serves it" if holder else "nobody serves it at the moment")
+
+
+def parts(settings: Settings) -> Finding | None:
+    """Everything in the process that serves this state works."""
+    if holder_of(settings.state) is None:
+        return None
+    if troubles := read_troubles(settings.state):
+        told = "; ".join(f"{part.replace('_', ' ')}: {why}" for part, why in sorted(troubles.items()))
+        return broken(f"not working: {told}", "the log of `kurabito serve` tells the whole story")
+    return ok("every part of the process that serves it works")
 
 
 def disk_space(settings: Settings) -> Finding:
@@ -93,7 +105,11 @@ def _who_answers(host: str, number: int) -> str | None:
     connection = http.client.HTTPConnection(host, number, timeout=_PATIENCE)
     try:
         connection.request("GET", "/health", headers={"Host": f"localhost:{number}"})
-        told = json.loads(connection.getresponse().read(10_000))
+        answer = connection.getresponse()
+        told = json.loads(answer.read(10_000))
+        if answer.status == 503 and told["error"]["code"] in _OURS_FAILING:
+            # It is ours and says that something fails: what, other checks tell.
+            return "(not all of it works)"
         return str(told["version"]) if told["status"] == "ok" else None
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
 
@@ -176,6 +177,14 @@ def _uuid(task_id: Any) -> UUID:
 
 def _progress(done: int | None, total: int | None) -> Progress | None:
     return None if done is None else Progress(done, total)
+
+
+def moment_of(moment: int) -> datetime:
+    """A stored moment; one that no calendar has is shown as the beginning of time."""
+    try:
+        return to_datetime(moment)
+    except (ValueError, OverflowError):
+        return to_datetime(0)
 
 
 def _moment(moment: int | None) -> Any:
