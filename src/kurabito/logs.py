@@ -99,6 +99,14 @@ class _AgainstFlood(logging.Filter):
         return left_out is not None
 
 
+_chosen: tuple[Format, str] | None = None
+
+
+def chosen() -> tuple[Format, str] | None:
+    """The format and level that `configure` was last given, for a process that is to log as this one does."""
+    return _chosen
+
+
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     """The logger of one module."""
     logger = structlog.wrap_logger(
@@ -113,6 +121,8 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 def configure(*, format: Format = "auto", level: str = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the setting's name
     """Write our logs and the web server's to stderr: for people in a terminal, else one JSON object a line."""
+    global _chosen  # noqa: PLW0603 - a process has one log
+    _chosen = (format, level)
     stream = stream or sys.stderr
     human = format == "human" or (format == "auto" and stream.isatty())
     formatter = _formatter(human=human, colors=human and stream.isatty() and "NO_COLOR" not in os.environ)

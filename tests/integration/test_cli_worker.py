@@ -46,6 +46,16 @@ def stuck(folder: str) -> None:
     Path(folder, str(os.getpid())).touch()
     time.sleep(300)
 
+@registry.task(time_limit=0.2, max_attempts=1)
+def deaf(folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(300)
+
+@registry.task(time_limit=0.2, max_attempts=1)
+async def selfish(folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(300)
+
 @registry.task
 def environment() -> list[str]:
     return sorted(name for name in os.environ if name in ("KURABITO_WORKER_NAME", "KURABITO_PARENT_PID"))
@@ -204,3 +214,40 @@ def test_handlers_that_cannot_be_found_are_a_clear_error(shop: Path, place: str,
     assert says in said.stderr
     assert said.stderr.startswith("error: ") is (place != "broken:registry")
     assert not (shop / "new.db").exists()
+
+
+async def test_a_worker_whose_database_is_broken_ends_with_a_code(
+    shop: Path, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KURABITO_LEASE_SECONDS", "1")
+    monkeypatch.setenv("KURABITO_HEARTBEAT_SECONDS", "0.2")
+    with worker(shop) as process:
+        task = await queue.enqueue("greet", "Ada")
+        await queue.wait(task.id, timeout=40)
+        await queue.transact(lambda conn: conn.execute("ALTER TABLE tasks RENAME TO gone"))
+        assert await asyncio.to_thread(process.wait, 40) == 70
+
+
+async def test_a_worker_that_cannot_stop_its_handlers_ends_with_a_code_and_is_replaced(
+    shop: Path, queue: Queue
+) -> None:
+    with worker(shop, "--supervise", "--concurrency", "1", "--grace", "0.2") as process:
+        tasks = list(await queue.enqueue_many([("deaf", str(shop / "seen"))] * 3))
+        # The second one that cannot be stopped is one too many for a worker that runs one at a time.
+        await until(lambda: len(seen(shop)) == 2)
+        ended = [await queue.wait(task.id, timeout=40) for task in tasks]
+        assert {task.last_error for task in ended} == {"TimeoutError: ran longer than its time limit of 0.2 s"}
+        first = min(seen(shop))
+        await until(lambda: not alive(first))
+        greeting = await queue.enqueue("greet", "Ada")
+        assert (await queue.wait(greeting.id, timeout=40)).result == "Hello, Ada!"
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 30) == 0
+
+
+@pytest.mark.soak
+async def test_a_worker_whose_event_loop_is_held_ends_with_a_code(shop: Path, queue: Queue) -> None:
+    with worker(shop) as process:
+        await queue.enqueue("selfish", str(shop / "seen"))
+        await until(lambda: bool(seen(shop)))
+        assert await asyncio.to_thread(process.wait, 60) == 70

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import Final
@@ -61,13 +61,14 @@ def create_api(
     started: datetime,
     settings: Callable[[], Sequence[Origin]],
     lease: float = 30.0,
+    troubles: Callable[[], Mapping[str, str]] = dict,
     further: Iterable[APIRouter] = (),
 ) -> FastAPI:
     """The web application over one open queue.
 
     `live` reads the queue's events and tells them to `meter`; `database` is the kind of database behind the queue;
-    `lease` is how many seconds an external worker owns a task without a heartbeat; `further` are the routes of what
-    stands on the queue.
+    `lease` is how many seconds an external worker owns a task without a heartbeat; `troubles` says which parts of this
+    process do not work and why; `further` are the routes of what stands on the queue.
     """
     api = FastAPI(
         title="Kurabito",
@@ -83,13 +84,19 @@ def create_api(
     errors.install(api)
     http = HttpMeter()
     api.add_middleware(http.around)
-    api.include_router(health.router(queue, database=database), responses=errors.documented())
+    api.include_router(health.router(queue, database=database, troubles=troubles), responses=errors.documented())
     for routes in (
         tasks.router(queue),
         events.router(live),
         worker.router(queue, ClaimDesk(queue, live, lease=lease)),
         system.router(
-            queue, planes, database=database, started=started, live_clients=lambda: live.listeners, settings=settings
+            queue,
+            planes,
+            database=database,
+            started=started,
+            live_clients=lambda: live.listeners,
+            settings=settings,
+            troubles=troubles,
         ),
         metrics.router(queue, meter, http, started=started, live_clients=lambda: live.listeners),
         *further,

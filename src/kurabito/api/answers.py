@@ -32,6 +32,7 @@ class AttemptErrorAnswer(BaseModel):
     attempt: int
     at: datetime
     error: str
+    traceback: str | None = Field(description="where the error came from, as far as the worker could tell")
 
 
 class Reason(BaseModel):
@@ -55,7 +56,10 @@ class TaskAnswer(BaseModel):
     max_attempts: int
     lost_leases: int = Field(description="how many workers were lost while they ran it")
     progress: ProgressAnswer | None
-    result: Any = Field(description="what the worker returned, as JSON")
+    result: Any = Field(
+        description="the JSON itself; base64 when `result_content_type` is another than application/json"
+    )
+    result_content_type: str
     last_error: str | None
     errors: list[AttemptErrorAnswer] = Field(description="the attempts that failed, oldest first")
     reason: Reason | None = Field(description="why it waits; null when it does not, or only for its turn")
@@ -67,10 +71,14 @@ class TaskAnswer(BaseModel):
     lease_expires_at: datetime | None
     worker: str | None = Field(description="who has it, or had it last")
     no_worker: bool = Field(description="it waits, and no living worker runs its type")
+    unreadable: list[str] = Field(description="fields whose stored values this version does not understand")
 
     @classmethod
     def of(cls, task: TaskRecord) -> Self:
         payload, content_type = shown(task.payload, task.content_type)
+        result, result_type = None, JSON
+        if task.stored_result is not None:
+            result, result_type = shown(task.stored_result, task.result_content_type)
         return cls(
             id=task.id,
             task_type=task.task_type,
@@ -83,9 +91,13 @@ class TaskAnswer(BaseModel):
             max_attempts=task.max_attempts,
             lost_leases=task.lost_leases,
             progress=ProgressAnswer.of(task.progress),
-            result=None if task.stored_result is None else shown(task.stored_result, JSON)[0],
+            result=result,
+            result_content_type=result_type,
             last_error=task.last_error,
-            errors=[AttemptErrorAnswer(attempt=one.attempt, at=one.at, error=one.error) for one in task.errors],
+            errors=[
+                AttemptErrorAnswer(attempt=one.attempt, at=one.at, error=one.error, traceback=one.traceback)
+                for one in task.errors
+            ],
             reason=_reason(task),
             next_run_at=task.next_run_at,
             created_at=task.created_at,
@@ -95,6 +107,7 @@ class TaskAnswer(BaseModel):
             lease_expires_at=task.lease_expires_at,
             worker=task.worker,
             no_worker=task.no_worker,
+            unreadable=list(task.unreadable),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import Protocol
@@ -54,6 +54,13 @@ class SettingAnswer(BaseModel):
     description: str
 
 
+class TroubleAnswer(BaseModel):
+    """A part of this process that does not work at the moment."""
+
+    part: str
+    why: str
+
+
 class SystemAnswer(BaseModel):
     """The system at a glance."""
 
@@ -62,6 +69,7 @@ class SystemAnswer(BaseModel):
     started_at: datetime
     database: str = Field(description="its kind")
     live_clients: int = Field(description="how many follow `/api/v1/events`")
+    troubles: list[TroubleAnswer] = Field(description="what does not work at the moment, and why")
     workers: list[WorkerAnswer]
     data_planes: list[PlaneAnswer]
     settings: list[SettingAnswer]
@@ -75,6 +83,7 @@ def router(
     started: datetime,
     live_clients: Callable[[], int],
     settings: Callable[[], Sequence[Origin]],
+    troubles: Callable[[], Mapping[str, str]] = dict,
 ) -> APIRouter:
     """The route about this process."""
     routes = APIRouter(prefix="/api/v1", tags=["system"])
@@ -88,6 +97,7 @@ def router(
             started_at=started,
             database=database,
             live_clients=live_clients(),
+            troubles=[TroubleAnswer(part=part, why=why) for part, why in sorted(troubles().items())],
             workers=[
                 WorkerAnswer(
                     name=worker.name,

@@ -23,6 +23,7 @@ from kurabito.app.site import build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.supervision import supervised_plane
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
+from kurabito.app.troubles import FILE_NAME, KeptWorker, Trouble, Troubles
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.downloads.wire import RemoteDownloaders
 from kurabito.http import Outbound
@@ -113,10 +114,10 @@ async def serve(
                 stage.join(registry)
                 until_the_end.push_async_callback(stage.close)
                 await stage.open(queue, parts.shelves, parts.following, parts.downloading)
-            services = _services(settings, parts, registry, dataplane=dataplane)
+            services, troubles = _services(settings, parts, registry, dataplane=dataplane)
             url = address + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(settings, parts, access, live, meter, started=started)
+            site = build_site(settings, parts, access, live, meter, started=started, troubles=troubles.now)
             limits = limits_of(settings)
             server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
@@ -145,14 +146,18 @@ async def _product(
         await shelves.scans.shutdown()
 
 
-def _services(settings: Settings, parts: Parts, registry: Registry, *, dataplane: bool) -> list[Service]:
-    """What runs beside the web server."""
-    worker = Worker(
-        parts.queue,
-        registry,
-        lease=settings.lease_seconds,
-        heartbeat=settings.heartbeat_seconds,
-        grace=_TASKS_END,
+def _services(
+    settings: Settings, parts: Parts, registry: Registry, *, dataplane: bool
+) -> tuple[list[Service], Troubles]:
+    """What runs beside the web server, and what says how it is."""
+    worker = KeptWorker(
+        lambda: Worker(
+            parts.queue,
+            registry,
+            lease=settings.lease_seconds,
+            heartbeat=settings.heartbeat_seconds,
+            grace=_TASKS_END,
+        )
     )
     services: list[Service] = [
         worker,
@@ -161,6 +166,10 @@ def _services(settings: Settings, parts: Parts, registry: Registry, *, dataplane
         WalWatch(parts.checkpoints),
         PlaneLocks(parts.database),
     ]
+    told: dict[str, Trouble] = {"worker": lambda: worker.trouble}
     if dataplane:
-        services.append(supervised_plane(settings, parts.database))
-    return services
+        plane = supervised_plane(settings, parts.database)
+        services.append(plane)
+        told["data_plane"] = lambda: plane.trouble
+    troubles = Troubles(told, settings.state / FILE_NAME)
+    return [*services, troubles], troubles

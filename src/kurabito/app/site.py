@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,7 +41,14 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 
 def build_site(
-    settings: Settings, parts: Parts, access: Access, live: Live, meter: TaskMeter, *, started: datetime
+    settings: Settings,
+    parts: Parts,
+    access: Access,
+    live: Live,
+    meter: TaskMeter,
+    *,
+    started: datetime,
+    troubles: Callable[[], Mapping[str, str]] = dict,
 ) -> ASGIApp:
     """The whole site over the parts of the product: interface and pages, and the doors in front of both."""
 
@@ -57,6 +64,7 @@ def build_site(
         started=started,
         settings=explained,
         lease=settings.lease_seconds,
+        troubles=troubles,
         further=interface(parts, access.keys),
     )
     web = create_web(
@@ -69,6 +77,7 @@ def build_site(
         openapi=api.openapi,
         log=parts.checkpoints,
         thumbnails=parts.drawn.measure,
+        troubles=troubles,
         further=pages(parts, settings),
         waiting=parts.about.matches.count_open,
         base_path=settings.base_path,

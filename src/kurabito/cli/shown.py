@@ -49,7 +49,7 @@ def safe(text: str) -> str:
 
 def state_text(task: TaskRecord) -> Text:
     waiting = " (no worker)" if task.no_worker else ""
-    return Text(f"{task.state}{waiting}", STYLES[task.state])
+    return Text(f"{task.state}{waiting}", STYLES.get(task.state, "bold magenta"))
 
 
 def progress_text(progress: Progress | None) -> str:
@@ -125,7 +125,12 @@ def as_json(task: TaskRecord) -> dict[str, Any]:
         "content_type": task.content_type,
         "payload": base64.b64encode(payload).decode() if isinstance(payload, bytes) else payload,
         "progress": {"done": task.progress.done, "total": task.progress.total} if task.progress else None,
-        "errors": [{"attempt": one.attempt, "at": _json(one.at), "error": one.error} for one in task.errors],
+        "result": base64.b64encode(task.result).decode() if isinstance(task.result, bytes) else task.result,
+        "unreadable": list(task.unreadable),
+        "errors": [
+            {"attempt": one.attempt, "at": _json(one.at), "error": one.error, "traceback": one.traceback}
+            for one in task.errors
+        ],
     }
 
 
@@ -151,7 +156,7 @@ def payload_text(task: TaskRecord) -> str:
 def _plain(task: TaskRecord) -> Any:
     try:
         return plain(task.payload, task.content_type)
-    except ValueError:
+    except (ValueError, RecursionError):
         # It says JSON and is not: shown as it is, which is what whoever looks for the fault needs.
         return task.payload
 

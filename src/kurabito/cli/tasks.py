@@ -239,6 +239,7 @@ def _print_task(task: TaskRecord, history: list[TaskEvent]) -> None:
         ("started", shown.local(task.started_at) if task.started_at else None),
         ("finished", shown.local(task.finished_at) if task.finished_at else None),
         ("next run", shown.local(task.next_run_at) if task.next_run_at else None),
+        ("unreadable", ", ".join(task.unreadable) or None),
         ("lease until", shown.local(task.lease_expires_at) if task.lease_expires_at else None),
     ]
     for name, value in lines:
@@ -253,3 +254,5 @@ def _print_task(task: TaskRecord, history: list[TaskEvent]) -> None:
     for error in task.errors:
         typer.echo(f"\nerror of attempt {error.attempt}, {shown.local(error.at)}")
         typer.echo("\n".join(f"  {shown.safe(line)}" for line in error.error.splitlines()))
+        if error.traceback is not None:
+            typer.echo("\n".join(f"    {shown.safe(line)}" for line in error.traceback.splitlines()))

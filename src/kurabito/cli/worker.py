@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kurabito.settings import Settings
 
 _STOPPING_TAKES: Final = 10.0
+FAILED: Final = 70
+"""The exit code of a worker that could not go on: what sysexits.h calls an internal error."""
 
 
 def worker(
@@ -27,6 +29,8 @@ def worker(
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running tasks have to end after a stop.")] = 10.0,
 ) -> None:
     """Run tasks until Ctrl-C or SIGTERM, then let running ones end. A second Ctrl-C does not wait.
+
+    A worker that cannot go on ends with exit code 70. With --supervise or --processes another one is started then.
 
     Examples:
 
@@ -62,6 +66,7 @@ async def _work(settings: Settings, registry: Registry, concurrency: int, grace:
 
     from kurabito.logs import get_logger
     from kurabito.runtime import Worker, open_queue
+    from kurabito.runtime.patience import WorkerFailed
     from kurabito.runtime.supervisor import WORKER_NAME
 
     log = get_logger(__name__)
@@ -70,14 +75,19 @@ async def _work(settings: Settings, registry: Registry, concurrency: int, grace:
     # Taken out of the environment: what our handlers start is not us.
     name = os.environ.pop(WORKER_NAME, None)
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
-    async with open_queue(settings.database) as queue:
-        worker = Worker(
-            queue, registry, concurrency=concurrency, name=name, lease=lease, heartbeat=heartbeat, grace=grace
-        )
-        async with worker:
-            log.info("working", worker=worker.name, task_types=list(worker.task_types), concurrency=concurrency)
-            await stop.wait()
-            log.info("stopping", worker=worker.name, grace=grace)
+    try:
+        async with open_queue(settings.database) as queue:
+            worker = Worker(
+                queue, registry, concurrency=concurrency, name=name, lease=lease, heartbeat=heartbeat, grace=grace
+            )
+            worker.on_standstill = _end_now
+            async with worker:
+                log.info("working", worker=worker.name, task_types=list(worker.task_types), concurrency=concurrency)
+                await stop.wait()
+                log.info("stopping", worker=worker.name, grace=grace)
+    except WorkerFailed as failed:
+        # What it gave up may still run, and the event loop would wait for it.
+        _end_now(str(failed))
     log.info("stopped", worker=worker.name)
 
 
@@ -113,6 +123,17 @@ def _on_signal(stop: Callable[[], None]) -> None:
     loop.add_signal_handler(signal.SIGINT, hear)
     # Any number of them is one: the kernel tells of a supervisor's death once for each thread that it had.
     loop.add_signal_handler(signal.SIGTERM, hear)
+
+
+def _end_now(why: str) -> NoReturn:
+    """End this process with a code that says that it failed."""
+    import os
+    import sys
+
+    sys.stderr.write(f"error: {why}\n")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(FAILED)
 
 
 def _leave_stuck_threads() -> None:

@@ -34,6 +34,13 @@ _TRIES: Final = 6
 _NOTHING: Final[Mapping[str, Any]] = {}
 # The other transaction won; doing ours again is all there is to do.
 _CONFLICTS: Final = (pg.DeadlockDetected, pg.SerializationFailure)
+# It is the server that cannot now, whatever was asked: it is gone, or read-only, or ended a transaction that took long.
+_OF_THE_SERVER: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    pg.ReadOnlySqlTransaction,
+    pg.IdleInTransactionSessionTimeout,
+)
 
 
 class PostgresConnection:
@@ -194,7 +201,7 @@ class PostgresDatabase:
                 if attempt == _TRIES:
                     raise
                 time.sleep(random.uniform(0, 0.01 * attempt))  # noqa: S311 (spreads the tries, guards nothing)
-            except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+            except _OF_THE_SERVER as problem:
                 # A connection that was cut while it lay in the pool is found out by whoever takes it next. Nothing was
                 # written unless the commit was under way, so another connection may be tried.
                 if (conn is not None and conn.committing) or not _was_cut(problem) or attempt == _TRIES:
@@ -244,7 +251,7 @@ def _was_cut(problem: psycopg.Error) -> bool:
     """True when it was the connection that failed and not the statement."""
     if isinstance(problem, PoolTimeout):
         return False
-    return problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P"))
+    return problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P", "25P03"))
 
 
 def _where(dsn: str) -> str:

@@ -11,13 +11,18 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kurabito.clock import Clock
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
+from kurabito.db.threads import raisable
 from kurabito.errors import DatabaseError, DatabaseUnavailable
+from kurabito.logs import get_logger
+
+_log = get_logger("kurabito.db")
 
 T = TypeVar("T")
 
@@ -52,7 +57,11 @@ class Writer:
         self._patience = patience
         self._committed = committed
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
+        self._thread = self._new_thread()
+        self._starting = threading.Lock()
+        self._died = False
+        self._taken: list[Future[Any]] = []
+        """What is being written and has no answer yet."""
         self._raw: sqlite3.Connection | None = None
         self._aside: _Job | None = None
         """What could not share the last commit and begins the next."""
@@ -73,9 +82,45 @@ class Writer:
         if threading.current_thread() is self._thread:
             raise DatabaseError("a write was asked for inside a write; use the connection that the function was given")
         if not self._thread.is_alive():
-            raise DatabaseUnavailable(f"{self._path} is closed")
+            self._begin_again()
         self._jobs.put(_Job(fn, answer, durable))
+        if not self._thread.is_alive():
+            # It ended in between, and nobody would ever come for this.
+            self._refuse_the_rest()
         return answer
+
+    def _new_thread(self) -> threading.Thread:
+        return threading.Thread(target=self._serve, name="sqlite-writer", daemon=True)
+
+    def _begin_again(self) -> None:
+        """Start another thread after one that died; raises DatabaseUnavailable when the file was closed."""
+        with self._starting:
+            if self._thread.is_alive():
+                return
+            if not self._died:
+                raise DatabaseUnavailable(f"{self._path} is closed")
+            self._raw = self._connect()
+            self._aside, self._is_durable, self._died = None, True, False
+            self._thread = self._new_thread()
+            self._thread.start()
+
+    def _serve(self) -> None:
+        """Write until the end is asked for. Should that fail in a way nobody thought of, every caller hears of it."""
+        try:
+            self._run()
+        except BaseException as problem:  # noqa: BLE001 - whatever it is, it must not leave callers waiting for ever
+            _log.critical("sqlite_writer_died", file=str(self._path), exc_info=problem)
+            self._died = True
+            died = DatabaseUnavailable(f"the thread that writes {self._path} died: {problem!r}; try again")
+            for answer in self._taken:
+                if not answer.done():
+                    answer.set_exception(died)
+            self._taken.clear()
+            if self._raw is not None:
+                with suppress(sqlite3.Error):
+                    # It undoes what was not committed.
+                    self._raw.close()
+            self._refuse_the_rest(died)
 
     def _run(self) -> None:
         assert self._raw is not None
@@ -89,6 +134,7 @@ class Writer:
                     answer.set_exception(problem)
                 else:
                     answer.set_result(result)
+            self._taken.clear()
             if raw.total_changes != written:
                 written = raw.total_changes
                 self._committed()
@@ -106,7 +152,7 @@ class Writer:
 
         The answers are given after the commit. True when the end was asked for meanwhile.
         """
-        taken: list[Future[Any]] = []
+        taken = self._taken
         outcomes: list[tuple[Any, BaseException | None]] = []
         waiting: _Job | None = job
         try:
@@ -142,14 +188,17 @@ class Writer:
             raw.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._is_durable = durable
 
-    def _refuse_the_rest(self) -> None:
+    def _refuse_the_rest(self, why: DatabaseUnavailable | None = None) -> None:
+        if self._aside is not None:
+            self._jobs.put(self._aside)
+            self._aside = None
         while True:
             try:
                 job = self._jobs.get_nowait()
             except queue.Empty:
                 return
             if job is not None and job.answer.set_running_or_notify_cancel():
-                job.answer.set_exception(DatabaseUnavailable(f"{self._path} is closed"))
+                job.answer.set_exception(why or DatabaseUnavailable(f"{self._path} is closed"))
 
     def _attempt(self, raw: sqlite3.Connection, fn: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
         raw.execute("SAVEPOINT job")
@@ -161,7 +210,7 @@ class Writer:
                 raise
             raw.execute("ROLLBACK TO job")
             raw.execute("RELEASE job")
-            return None, problem
+            return None, raisable(problem)
         raw.execute("RELEASE job")
         return result, None
 

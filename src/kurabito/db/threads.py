@@ -74,8 +74,11 @@ def _carry_out(fn: Callable[[], Any], answer: asyncio.Future[Any], loop: asyncio
         result, problem = fn(), None
     except BaseException as raised:  # noqa: BLE001 - it belongs to whoever asked
         result, problem = None, raised
-    if not loop.is_closed():
+    try:
         loop.call_soon_threadsafe(_give, answer, result, problem)
+    except RuntimeError:
+        # The loop is closed, and with it whoever asked. The thread goes on for others.
+        return
 
 
 def _give(answer: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:
@@ -84,4 +87,13 @@ def _give(answer: asyncio.Future[Any], result: Any, problem: BaseException | Non
     if problem is None:
         answer.set_result(result)
     else:
-        answer.set_exception(problem)
+        answer.set_exception(raisable(problem))
+
+
+def raisable(problem: BaseException) -> BaseException:
+    """The error as a future can carry it: one that is StopIteration would never arrive, and its caller wait for ever."""
+    if not isinstance(problem, StopIteration):
+        return problem
+    error = RuntimeError("the function raised StopIteration")
+    error.__cause__ = problem
+    return error

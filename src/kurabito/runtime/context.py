@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from kurabito.errors import InvalidInput, LeaseLost
@@ -15,6 +15,9 @@ from kurabito.runtime.outcomes import Claim, Success
 
 _log = get_logger("kurabito.runtime.task")
 
+
+_LARGEST: Final = 2**63 - 1
+"""What the databases hold."""
 
 StopReason = Literal["lost", "shutdown", "time"]
 
@@ -92,12 +95,13 @@ class TaskContext:
 
     def report(self, done: int, total: int | None = None) -> Said:
         """Say how far the work is. Call it as often as you like: it is written a few times a second."""
-        if not isinstance(done, int) or done < 0:
-            raise InvalidInput("done", f"must be an int of 0 or more, got {done!r}")
-        if total is not None and (not isinstance(total, int) or total < 0):
-            raise InvalidInput("total", f"must be an int of 0 or more, or None, got {total!r}")
+        if not isinstance(done, int) or not 0 <= done <= _LARGEST:
+            raise InvalidInput("done", f"must be an int from 0 to {_LARGEST}, got {_shown(done)}")
+        if total is not None and (not isinstance(total, int) or not 0 <= total <= _LARGEST):
+            raise InvalidInput("total", f"must be an int from 0 to {_LARGEST}, or None, got {_shown(total)}")
         first = self._news is None
-        self.claim.progress = self._news = Progress(done, total)
+        # Plain ints: a database knows no others.
+        self.claim.progress = self._news = Progress(int(done), None if total is None else int(total))
         if first:
             self._tell_news()
         return _SAID
@@ -133,3 +137,8 @@ class TaskContext:
         if self._follow_ups:
             return Success(result, tuple(self._follow_ups))
         return _NOTHING if result is None else Success(result)
+
+
+def _shown(value: Any) -> str:
+    """A value in an error; Python refuses to write out an int of thousands of digits."""
+    return f"one of {value.bit_length()} bits" if isinstance(value, int) and value > _LARGEST else repr(value)

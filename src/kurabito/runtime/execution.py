@@ -1,101 +1,99 @@
-"""Calling a handler, and what its end means: the outcome of a claim."""
+"""Where handlers run: coroutines in the event loop, plain functions in threads, isolated handlers in processes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
-from kurabito.errors import InvalidInput, PermanentError
 from kurabito.logs import get_logger
-from kurabito.runtime import payloads
-from kurabito.runtime.context import TaskContext
+from kurabito.runtime.context import StopReason, TaskContext
+from kurabito.runtime.endings import conclude, failure, outcome_of, too_long
 from kurabito.runtime.handlers import Handler
-from kurabito.runtime.intake import check_size, check_wait
-from kurabito.runtime.outcomes import Claim, Failure, Outcome, Postponed, Snooze
+from kurabito.runtime.isolation import HandlerProcesses, IsolatedRun
+from kurabito.runtime.outcomes import Claim, Outcome
+from kurabito.runtime.threads import HandlerThreads
 
 _log = get_logger("kurabito.runtime")
 
+LAST_CHANCE: Final = 1.0
+"""Seconds that a handler has to heed a stop before it is given up."""
+
 
 class Execution:
-    """Calls handlers: coroutines where they are awaited, plain functions in threads of its own."""
+    """Calls handlers: coroutines where they are awaited, plain functions in threads, isolated ones in processes."""
 
-    def __init__(self, threads: int, max_payload: int) -> None:
-        self._size = threads
+    def __init__(self, max_payload: int, gave_up: Callable[[], object]) -> None:
         self._max_payload = max_payload
-        self._threads: ThreadPoolExecutor | None = None
+        self._gave_up = gave_up
+        """Called when one more plain function was left behind in its thread."""
+        self._threads = HandlerThreads()
+        self._processes = HandlerProcesses(max_payload)
+        self._isolated: dict[int, IsolatedRun] = {}
+
+    @property
+    def abandoned(self) -> int:
+        """How many threads still run what was given up."""
+        return self._threads.abandoned
 
     def close(self) -> None:
-        """Let the threads go; a plain function that does not return keeps its own until it does."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+        """Let the threads and processes go; a plain function that does not return keeps its own until it does."""
+        self._threads.close()
+        self._processes.close()
 
     def call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Awaitable[Any]:
-        """What to wait for to have the handler's result; whatever it raises comes out."""
-        arguments = handler.arguments(claim, ctx)
-        if not handler.is_async:
-            return self._in_thread(handler, arguments, ctx)
-        if handler.time_limit is not None:
-            return _in_time(handler, arguments, handler.time_limit)
-        awaited: Awaitable[Any] = handler.fn(*arguments)
+        """What to wait for to have the result of a coroutine function; whatever it raises comes out."""
+        awaited: Awaitable[Any] = handler.fn(*handler.arguments(claim, ctx))
         return awaited
 
     def outcome(self, result: Any, ctx: TaskContext) -> Outcome:
         """What it means that the handler returned this."""
-        if result is None:
-            return ctx.success(None)
-        if isinstance(result, Snooze):
-            return Postponed(result.seconds)
-        return ctx.success(self._stored(result))
+        return outcome_of(result, ctx, self._max_payload)
 
-    async def _in_thread(self, handler: Handler, arguments: tuple[Any, ...], ctx: TaskContext) -> Any:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="kurabito-task")
-        loop = asyncio.get_running_loop()
-        context = copy_context()
-        working = loop.run_in_executor(self._threads, lambda: context.run(handler.fn, *arguments))
+    async def apart(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Outcome:
+        """Run a handler beside the event loop, in a thread or a process; how it ended."""
+        if handler.isolation is None:
+            context = copy_context()
+            work: Callable[[], Outcome] = partial(conclude, handler, claim, ctx, self._max_payload, context.run)
+            return await self._within_limit(handler, claim, ctx, self._threads.start(work))
+        run = self._isolated[id(ctx)] = self._processes.run(handler, claim, ctx)
+        try:
+            return await self._within_limit(handler, claim, ctx, self._threads.start(run.to_its_end), run)
+        finally:
+            del self._isolated[id(ctx)]
+
+    def stop(self, ctx: TaskContext, handler: Handler, slot: asyncio.Task[None], why: StopReason) -> None:
+        """Have a handler end: a coroutine is cancelled, a process has a moment and is killed then."""
+        ctx.told_to_stop = why
+        # A thread cannot be interrupted: a plain function looks at ctx.cancelled.
+        if handler.in_loop:
+            slot.cancel()
+        elif (run := self._isolated.get(id(ctx))) is not None:
+            run.stop()
+
+    async def _within_limit(
+        self,
+        handler: Handler,
+        claim: Claim,
+        ctx: TaskContext,
+        working: asyncio.Future[Outcome],
+        run: IsolatedRun | None = None,
+    ) -> Outcome:
         if handler.time_limit is None:
             return await working
         done, _ = await asyncio.wait({working}, timeout=handler.time_limit)
         if done:
             return working.result()
-        ctx.told_to_stop = "time"
-        await asyncio.wait({working})
-        raise TimeoutError(f"ran longer than its time limit of {handler.time_limit} s")
-
-    def _stored(self, result: Any) -> bytes:
-        try:
-            stored, _ = payloads.encode(result, field="result")
-            check_size("result", stored, self._max_payload)
-        except InvalidInput as problem:
-            raise PermanentError(f"the handler did its work, but its result cannot be kept: {problem}") from problem
-        return stored
-
-
-def failure(handler: Handler, claim: Claim, problem: BaseException) -> Outcome:
-    """What it means that the handler raised this."""
-    if isinstance(problem, Snooze):
-        return Postponed(problem.seconds)
-    error = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-    permanent = isinstance(problem, PermanentError)
-    if not permanent:
-        _log.debug("handler_raised", task_id=str(claim.id), task_type=claim.task_type, exc_info=problem)
-    try:
-        wait = 0.0 if permanent else check_wait("wait", handler.retry(claim.attempt, problem))
-    except Exception as broken:  # noqa: BLE001 - a policy is the user's own code
-        error += f"; and its retry policy raised {type(broken).__name__}: {broken}"
-        permanent, wait = True, 0.0
-    return Failure(error, wait, permanent, handler.max_attempts)
-
-
-async def _in_time(handler: Handler, arguments: tuple[Any, ...], limit: float) -> Any:
-    timer = asyncio.timeout(limit)
-    try:
-        async with timer:
-            return await handler.fn(*arguments)
-    except TimeoutError:
-        if timer.expired():
-            raise TimeoutError(f"ran longer than its time limit of {limit} s") from None
-        raise
+        ctx.told_to_stop = ctx.told_to_stop or "time"
+        if run is not None:
+            run.stop()
+            await working
+        else:
+            await asyncio.wait({working}, timeout=LAST_CHANCE)
+            if not working.done():
+                _log.warning("handler_abandoned", task_id=str(claim.id), task_type=claim.task_type)
+                self._threads.abandon(working)
+                self._gave_up()
+        return failure(handler, claim, too_long(handler.time_limit))

@@ -12,9 +12,9 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType, FunctionType, SimpleNamespace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
@@ -23,6 +23,8 @@ from kurabito.runtime import payloads
 from kurabito.runtime.context import TaskContext
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.retry import RetryPolicy
+
+Isolation = Literal["process"]
 
 _CONTEXT_NAMES: Final = frozenset({"ctx", "context"})
 _POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -45,6 +47,14 @@ class Handler:
     payload_type: Any
     takes_context: bool
     context_first: bool = False
+    isolation: Isolation | None = None
+    memory_limit: int | None = None
+    """Bytes, for all of an isolated handler's process."""
+    in_loop: bool = field(init=False)
+    """It is awaited in the event loop, as most are: asked for every task, so it is worked out once."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "in_loop", self.is_async and self.isolation is None)
 
     def arguments(self, claim: Claim, ctx: TaskContext) -> tuple[Any, ...]:
         """What to call the function with; raises PayloadError when the payload does not fit."""

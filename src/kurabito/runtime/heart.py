@@ -1,21 +1,31 @@
-"""The heart of a worker: a thread that renews its leases, so that busy handlers cannot starve them."""
+"""The heart of a worker: a thread that renews its leases, so that busy handlers cannot starve them.
+
+It also knows when that is in vain. A worker that could not renew its leases for their whole length has lost them, although
+it cannot be told so: it stops what it runs. And a worker whose event loop stands still must not say that it lives.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from kurabito.errors import KurabitoError
+from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
-from kurabito.runtime.port import Presence, Queue
+from kurabito.runtime.failures import describe
+from kurabito.runtime.outcomes import Claim
+from kurabito.runtime.port import Beat, Presence, Queue
 from kurabito.runtime.slots import Slots
 
 _log = get_logger("kurabito.runtime")
 
 _NEWS_EVERY: Final = 0.2
 _RETRY: Final = 0.5
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STANDS_STILL: Final = 10.0
+"""Seconds after a time limit in which an event loop that moves at all would have seen to it."""
 
 
 class Heart:
@@ -32,6 +42,14 @@ class Heart:
         self._has_news = False
         self._stopping = False
         slots.tell_news = self._hear_news
+        self.fail: Callable[[str], object] = lambda _why: None
+        """Called in the heart's thread when the worker cannot go on, with the reason."""
+        self.trouble: str | None = None
+        """Why leases cannot be renewed at the moment."""
+        # Where the store is the only witness. On one machine a file's lock says that we live, and a full disk stops all.
+        self._fences_itself = bool(getattr(queue, "is_remote", False))
+        self._renewed_at = 0.0
+        self._fencing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="kurabito-heart", daemon=True)
 
@@ -40,15 +58,19 @@ class Heart:
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._beat)
         self._thread.start()
+        if self._fences_itself:
+            self._fencing = asyncio.create_task(self._fence(), name=f"{self._presence.name} fence")
 
     async def stop(self) -> None:
         """Stop, and take the worker off the list of the living."""
         self.halt()
+        if self._fencing is not None:
+            self._fencing.cancel()
         await asyncio.to_thread(self._thread.join)
         try:
             await asyncio.to_thread(self._queue.depart, self._presence.name)
-        except KurabitoError as problem:
-            _log.warning("could_not_depart", worker=self._presence.name, problem=str(problem))
+        except Exception as problem:  # noqa: BLE001 - the list forgets it in the end, and it must be able to leave
+            _log.warning("could_not_depart", worker=self._presence.name, problem=describe(problem))
 
     def halt(self) -> None:
         """Stop renewing."""
@@ -64,7 +86,25 @@ class Heart:
         self._has_news = True
         self._roused.set()
 
+    async def _fence(self) -> None:
+        """Stop what we run once its leases have ended without a renewal, on a clock that nobody sets."""
+        while True:
+            left = self._renewed_at + self._lease - elapsed()
+            await asyncio.sleep(max(0.0, left))
+            if elapsed() - self._renewed_at < self._lease:
+                continue
+            if stopped := self._slots.lose_all():
+                _log.error("leases_given_up", worker=self._presence.name, tasks=stopped, seconds=self._lease)
+            await asyncio.sleep(min(_RETRY, self._interval))
+
     def _run(self) -> None:
+        try:
+            self._beat_on()
+        except BaseException as problem:  # noqa: BLE001 - a worker without a heart must not look like a living one
+            _log.exception("heart_stopped", worker=self._presence.name)
+            self.fail(f"its heart stopped: {describe(problem)}")
+
+    def _beat_on(self) -> None:
         due = time.monotonic() + self._interval
         told = 0.0
         while True:
@@ -72,7 +112,7 @@ class Heart:
             until = min(due, told + _NEWS_EVERY) if self._has_news else due
             self._roused.wait(max(0.0, until - time.monotonic()))
             self._roused.clear()
-            if self._stopping:
+            if self._stopping or self._stands_still():
                 return
             now = time.monotonic()
             whole = self._urgent or now >= due
@@ -86,13 +126,28 @@ class Heart:
             elif whole:
                 due = time.monotonic() + self._interval
 
+    def _stands_still(self) -> bool:
+        """Whether a handler that never yields holds the event loop, long after its time was over.
+
+        Then nothing runs here any more, and the leases are better left to another worker.
+        """
+        claim = self._slots.limits.overdue(by=_STANDS_STILL)
+        if claim is None:
+            return False
+        why = f"task {claim.id} ({claim.task_type}) holds the event loop, and its time limit is over"
+        _log.critical("event_loop_stands_still", worker=self._presence.name, task_id=str(claim.id))
+        self.fail(f"{why}; await in it, make it a plain function, or register it with isolation='process'")
+        return True
+
     def _beat_safely(self, *, news_only: bool) -> bool:
         try:
             self._beat(news_only=news_only)
-        except KurabitoError as problem:
+        except DatabaseUnavailable as problem:
+            self.trouble = str(problem)
             _log.warning("heartbeat_failed", worker=self._presence.name, problem=str(problem))
             return False
-        except Exception:  # noqa: BLE001 - a worker whose heart stops loses everything it runs
+        except Exception as problem:  # noqa: BLE001 - a worker whose heart stops loses everything it runs
+            self.trouble = describe(problem)
             _log.exception("heartbeat_failed", worker=self._presence.name)
             return False
         return True
@@ -101,7 +156,27 @@ class Heart:
         beats = self._slots.beats(news_only=news_only)
         if news_only and not beats:
             return
-        presence = None if news_only else self._presence
-        lost = self._queue.heartbeat(beats, lease=self._lease, presence=presence)
-        if lost and self._loop is not None:
+        began = elapsed()
+        try:
+            lost = self._renew(beats, None if news_only else self._presence)
+        except DatabaseUnavailable:
+            raise
+        except Exception:
+            if all(beat.progress is None for beat in beats):
+                raise
+            # Something that one handler reported cannot be stored: the leases of all are worth more than their progress.
+            _log.exception("progress_not_storable", worker=self._presence.name)
+            lost = self._renew([Beat(beat.claim) for beat in beats], None if news_only else self._presence)
+        if not news_only:
+            self._renewed_at = began
+            self.trouble = None
+        if lost and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._slots.lose, lost)
+
+    def _renew(self, beats: Sequence[Beat], presence: Presence | None) -> list[Claim]:
+        return self._queue.heartbeat(beats, lease=self._lease, presence=presence)
+
+
+def elapsed() -> float:
+    """Seconds on a clock that nobody sets and that goes on while the machine sleeps."""
+    return time.clock_gettime(_CLOCK)

@@ -48,6 +48,8 @@ class AttemptError:
     attempt: int
     at: datetime
     error: str
+    traceback: str | None = None
+    """Where the error came from, cut to 8,000 characters; None when the worker could not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class TaskRecord:
     lost_leases: int
     progress: Progress | None
     result: Any
-    """What the handler returned, as plain JSON values; `result_as` gives it its type back."""
+    """What the handler returned, as plain JSON values or bytes; `result_as` gives it its type back."""
     last_error: str | None
     next_run_at: datetime | None
     created_at: datetime
@@ -92,6 +94,9 @@ class TaskRecord:
     no_worker: bool = False
     """It waits, and no living worker runs its type."""
     stored_result: bytes | None = field(default=None, repr=False)
+    result_content_type: str = payloads.JSON
+    unreadable: tuple[str, ...] = ()
+    """The fields whose stored values this version does not understand; they are shown as far as they can be."""
 
     @property
     def task_type(self) -> str:
@@ -115,7 +120,9 @@ class TaskRecord:
 
     def result_as(self, wanted: type[T]) -> T:
         """The result as `wanted`."""
-        return payloads.decode(self.stored_result if self.stored_result is not None else b"null", payloads.JSON, wanted)
+        if self.stored_result is None:
+            return payloads.decode(b"null", payloads.JSON, wanted)
+        return payloads.decode(self.stored_result, self.result_content_type, wanted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from uuid import UUID
 
 from kurabito.clock import SECOND
 from kurabito.errors import LeaseLost
+from kurabito.runtime.failures import clip_trace, storable
 from kurabito.runtime.intake import PreparedTask, check_wait
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
 
 POISON: Final = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
-_ERROR_LENGTH: Final = 10_000
 
 
 class Snooze(Exception):
@@ -71,6 +71,8 @@ class Failure:
     permanent: bool = False
     max_attempts: int = DEFAULT_ATTEMPTS
     """The handler's limit, which holds unless the task was enqueued with its own."""
+    traceback: str | None = None
+    """Where the error came from, for whoever has to find the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Verdict:
     """Microseconds until the next run, for RETRY_SCHEDULED."""
     error: str | None = None
     result: bytes | None = None
+    traceback: str | None = None
 
 
 def verdict(claim: Claim, outcome: Outcome) -> Verdict:
@@ -109,9 +112,15 @@ def verdict(claim: Claim, outcome: Outcome) -> Verdict:
             return Verdict(TaskState.SUCCEEDED, claim.attempt, claim.max_attempts, result=result)
         case Failure(error=error, retry_in=retry_in, permanent=permanent):
             limit = claim.max_attempts or outcome.max_attempts
-            if permanent or claim.attempt >= limit:
-                return Verdict(TaskState.DEAD, claim.attempt, limit, error=clip(error))
-            return Verdict(TaskState.RETRY_SCHEDULED, claim.attempt, limit, microseconds(retry_in), clip(error))
+            hopeless = permanent or claim.attempt >= limit
+            return Verdict(
+                TaskState.DEAD if hopeless else TaskState.RETRY_SCHEDULED,
+                claim.attempt,
+                limit,
+                None if hopeless else microseconds(retry_in),
+                storable(error),
+                traceback=None if outcome.traceback is None else clip_trace(outcome.traceback),
+            )
         case Postponed(seconds=seconds):
             return Verdict(TaskState.RETRY_SCHEDULED, claim.attempt - 1, claim.max_attempts, microseconds(seconds))
         case PutBack():
@@ -121,13 +130,6 @@ def verdict(claim: Claim, outcome: Outcome) -> Verdict:
 def microseconds(seconds: float) -> int:
     """A wait of `seconds` that is never negative."""
     return max(0, round(seconds * SECOND))
-
-
-def clip(error: str) -> str:
-    """An error short enough to keep: the end is where a traceback says what happened."""
-    # PostgreSQL text cannot hold NUL.
-    error = error.replace("\x00", "�")
-    return error if len(error) <= _ERROR_LENGTH else "…" + error[-_ERROR_LENGTH:]
 
 
 def lease_lost(task: TaskRecord) -> LeaseLost:

@@ -6,7 +6,7 @@ A value is written without knowing its type's schema and read with it, so the tw
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -19,6 +19,10 @@ T = TypeVar("T")
 
 JSON: Final = "application/json"
 BYTES: Final = "application/octet-stream"
+
+
+_RAW: Final = b"\xff"
+"""Begins a stored result that is bytes, as no JSON does."""
 
 
 class PayloadError(PermanentError):
@@ -55,6 +59,20 @@ def decode(data: bytes, content_type: str, wanted: type[T] | Any) -> T:
         first = problem.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "payload"
         raise PayloadError(f"the payload does not fit {_name(wanted)}: {where}: {first['msg']}") from problem
+
+
+def encode_result(value: Any) -> bytes:
+    """What a handler returned, as it is stored; refuses what cannot be written down."""
+    if isinstance(value, Generator | AsyncGenerator | Coroutine):
+        # Writing one down would run it, perhaps for ever.
+        raise InvalidInput("result", f"a {type(value).__name__} is no value; return a list of what it gives")
+    data, content_type = encode(value, field="result")
+    return data if content_type == JSON else _RAW + data
+
+
+def split_result(stored: bytes) -> tuple[bytes, str]:
+    """A stored result without its mark, and its content type."""
+    return (stored[1:], BYTES) if stored[:1] == _RAW else (stored, JSON)
 
 
 def plain(data: bytes | None, content_type: str = JSON) -> Any:

@@ -12,10 +12,12 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from kurabito.errors import KurabitoError
+from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.runtime.failures import describe
 from kurabito.runtime.outcomes import Postponed, PutBack, Settlement
 from kurabito.runtime.pace import Pace
+from kurabito.runtime.patience import Patience, settle_apart
 from kurabito.runtime.port import Claimed, ClaimsOnArrival, InstantClaims, Presence, Queue, StandingOrder
 from kurabito.runtime.registry import Registry
 from kurabito.runtime.slots import Slots
@@ -27,7 +29,6 @@ _MOST_AHEAD: Final = 1000
 # Where claiming costs next to nothing: as few objects as make the garbage collector look for no cycles among them.
 _MOST_AHEAD_AT_ONCE: Final = 300
 _AHEAD_TOO_LONG: Final = 0.25
-_LONGEST_BACKOFF: Final = 5.0
 # A task that took its workers down must not take the same neighbours with it each time.
 _SUSPECTS_APART: Final = 1.0
 
@@ -52,11 +53,20 @@ class Pump:
         self._stopping = False
         self._resting = False
         self._unsettled: list[Settlement] = []
+        self._patience = Patience(lease)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be claimed or settled at the moment."""
+        return self._patience.trouble
 
     async def run(self) -> None:
-        """Pump until told to stop; then let running handlers end within the grace, and put back what is left."""
-        backoff = 0.1
+        """Pump until told to stop; then let running handlers end within the grace, and put back what is left.
+
+        Whatever the queue raises is tried again. What it cannot mean to raise ends the pump after the length of a lease.
+        """
         while not self._stopping:
+            self.slots.lineage.end_a_copy()
             self._wake.clear()
             self._unsettled += self.slots.take_outcomes()
             self._unsettled += self._ahead_too_long()
@@ -64,12 +74,10 @@ class Pump:
                 await self._promote_due()
                 if self._unsettled or self._look:
                     await self._turn()
-                backoff = 0.1
-            except KurabitoError as problem:
-                _log.warning("queue_unavailable", problem=str(problem), again_in=backoff)
+                self._patience.restore()
+            except Exception as problem:  # noqa: BLE001 - a worker must not end by what a driver raises
                 self._look = True
-                await asyncio.sleep(backoff)
-                backoff = min(backoff * 2, _LONGEST_BACKOFF)
+                await self._bear(problem)
                 continue
             if not self._look and not self._unsettled and not self.slots.has_outcomes:
                 self._resting = True
@@ -87,8 +95,22 @@ class Pump:
         self._look = True
         if self._instant is not None and self._resting and not self._stopping:
             # Waking the pump first would take longer than the claim itself.
-            self._turn_at_once(self._instant)
+            try:
+                self._turn_at_once(self._instant)
+            except Exception:  # noqa: BLE001 - the pump meets it too, and knows what to do; whoever rang does not
+                self._look = True
         self._wake.set()
+
+    async def _bear(self, problem: Exception) -> None:
+        """Go on after a failure of the queue: at once without an outcome that it cannot store, else a little later."""
+        if not isinstance(problem, DatabaseUnavailable) and self._unsettled:
+            try:
+                await settle_apart(self._queue, self.slots, self._unsettled)
+            except Exception as worse:  # noqa: BLE001 - the queue, then, and none of the outcomes
+                problem = worse
+            else:
+                return
+        await asyncio.sleep(self._patience.wait_after(problem))
 
     async def _turn(self) -> None:
         """Settle and claim in one transaction."""
@@ -220,8 +242,11 @@ class Pump:
             return []
         try:
             self.slots.settled(settling, await self._queue.settle(settling))
-        except KurabitoError as problem:
-            _log.warning("queue_unavailable", problem=str(problem))
+        except Exception as problem:  # noqa: BLE001 - what cannot be written now is left to its lease
+            _log.warning("queue_unavailable", problem=describe(problem))
+            if not isinstance(problem, DatabaseUnavailable):
+                with suppress(Exception):
+                    await settle_apart(self._queue, self.slots, settling)
             await asyncio.sleep(0.1)
             return settling
         return []

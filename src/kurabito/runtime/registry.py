@@ -10,9 +10,10 @@ from typing import Any, Final, TypeVar, overload
 
 from kurabito.errors import InvalidInput
 from kurabito.runtime.cron import Cron
-from kurabito.runtime.handlers import Handler, own_name, read_signature
-from kurabito.runtime.intake import prepare, seconds_of
+from kurabito.runtime.handlers import Handler, Isolation, own_name, read_signature
+from kurabito.runtime.intake import prepare
 from kurabito.runtime.model import DEFAULT_ATTEMPTS
+from kurabito.runtime.options import HandlerOptions, check_importable
 from kurabito.runtime.retry import DEFAULT_RETRY, RetryPolicy
 from kurabito.runtime.schedules import Every, Rule, Schedule
 
@@ -71,6 +72,8 @@ class Registry:
         retry: RetryPolicy = DEFAULT_RETRY,
         concurrency: int | None = None,
         time_limit: float | timedelta | None = None,
+        isolation: Isolation | None = None,
+        memory_limit: int | None = None,
     ) -> Callable[[F], F]: ...
 
     def task(
@@ -81,21 +84,24 @@ class Registry:
         retry: RetryPolicy = DEFAULT_RETRY,
         concurrency: int | None = None,
         time_limit: float | timedelta | None = None,
+        isolation: Isolation | None = None,
+        memory_limit: int | None = None,
     ) -> Any:
         """Register a function for a task type, which is the function's own name if none is given.
 
         `concurrency` limits how many run at once in one worker, `time_limit` how many seconds one may take. After a
-        failure `retry` says how long to wait; after `max_attempts` executions the task is dead.
+        failure `retry` says how long to wait; after `max_attempts` executions the task is dead. With
+        `isolation="process"` it runs in a process that can be killed, and `memory_limit` is how many bytes that may use.
         """
+        options = HandlerOptions(max_attempts, retry, concurrency, time_limit, isolation, memory_limit)
 
         def register(fn: F) -> F:
-            frame = sys._getframe(_CALLER)
-            self._add(fn, task_type, frame, max_attempts, retry, concurrency, time_limit)
+            self._add(fn, task_type, sys._getframe(_CALLER), options)
             return fn
 
         if callable(task_type):
             fn, task_type = task_type, None
-            self._add(fn, None, sys._getframe(_CALLER), max_attempts, retry, concurrency, time_limit)
+            self._add(fn, None, sys._getframe(_CALLER), options)
             return fn
         return register
 
@@ -180,28 +186,23 @@ class Registry:
         """Enqueue a task when the clock of `tz` fits a cron expression; otherwise like `every`."""
         return self._schedule(Cron(expression, tz), task_type, payload, name, priority, unique_key)
 
-    def _add(
-        self,
-        fn: Callable[..., Any],
-        task_type: str | None,
-        frame: FrameType,
-        max_attempts: int,
-        retry: RetryPolicy,
-        concurrency: int | None,
-        time_limit: float | timedelta | None,
-    ) -> Handler:
+    def _add(self, fn: Callable[..., Any], task_type: str | None, frame: FrameType, options: HandlerOptions) -> Handler:
         task_type = self._free_type(fn, task_type)
-        _check_count("max_attempts", max_attempts)
-        if concurrency is not None:
-            _check_count("concurrency", concurrency)
-        if not callable(retry):
-            raise InvalidInput("retry", f"must be callable with (attempt, error) and give seconds, got {retry!r}")
-        if time_limit is not None:
-            time_limit = seconds_of("time_limit", time_limit)
-            if time_limit <= 0:
-                raise InvalidInput("time_limit", f"must be more than 0 seconds, got {time_limit:g}")
+        options = options.checked()
         taken = read_signature(fn, frame)
-        handler = Handler(task_type, fn, max_attempts, retry, concurrency, time_limit, *taken)
+        if options.isolation is not None:
+            check_importable(fn)
+        handler = Handler(
+            task_type,
+            fn,
+            options.max_attempts,
+            options.retry,
+            options.concurrency,
+            options.time_limit,
+            *taken,
+            isolation=options.isolation,
+            memory_limit=options.memory_limit,
+        )
         self._handlers[task_type] = handler
         return handler
 
@@ -241,14 +242,9 @@ class Registry:
             known = self._type_of(fn)
             if known is None:
                 frame = sys._getframe(_CALLER)
-                known = self._add(fn, None, frame, DEFAULT_ATTEMPTS, DEFAULT_RETRY, None, None).task_type
+                known = self._add(fn, None, frame, HandlerOptions()).task_type
                 self._named_by_schedule.add(known)
             declare(known)
             return fn
 
         return decorate if task_type is None else declare(task_type)
-
-
-def _check_count(field: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(field, f"must be an int of at least 1, got {value!r}")

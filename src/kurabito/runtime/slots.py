@@ -15,18 +15,18 @@ from contextvars import copy_context
 from typing import Final
 
 from kurabito.logs import get_logger
-from kurabito.runtime.context import StopReason, TaskContext
-from kurabito.runtime.execution import Execution, failure
+from kurabito.runtime.context import TaskContext
+from kurabito.runtime.endings import failure, too_long
+from kurabito.runtime.execution import LAST_CHANCE, Execution
 from kurabito.runtime.handlers import Handler
+from kurabito.runtime.limits import TimeLimits
+from kurabito.runtime.lineage import Lineage
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, PutBack, Settlement
 from kurabito.runtime.port import Beat
 from kurabito.runtime.registry import Registry
 
 _log = get_logger("kurabito.runtime")
-
 _IN_A_ROW: Final = 64
-_LAST_CHANCE: Final = 1.0
-
 
 _Run = tuple[TaskContext, Handler, "asyncio.Task[None]"]
 """A handler at work, and the slot it works in. Not a class: one is made for every task."""
@@ -39,6 +39,8 @@ class Slots:
         self.started = 0
         self.tell_news: Callable[[], object] = lambda: None
         """Called in any thread when there is progress to tell."""
+        self.fail: Callable[[str], object] = lambda _why: None
+        """Called when this worker had better end, with the reason."""
         self._registry = registry
         self._size = size
         self._max_payload = max_payload
@@ -52,7 +54,10 @@ class Slots:
         self._slots: set[asyncio.Task[None]] = set()
         self._parked: list[asyncio.Future[None]] = []
         self._rousing = False
-        self._execution = Execution(size, max_payload)
+        self._execution = Execution(max_payload, self._gave_up)
+        self.limits = TimeLimits(self._give_up)
+        # What the worker runs is not for a copy of its process to end.
+        self.lineage = Lineage(self._running, self._ahead)
 
     @property
     def held_count(self) -> int:
@@ -66,6 +71,11 @@ class Slots:
     @property
     def busy(self) -> bool:
         return bool(self._running)
+
+    @property
+    def abandoned(self) -> int:
+        """How many handlers were given up and still run."""
+        return self._execution.abandoned + len(self.limits.abandoned)
 
     @property
     def all_busy(self) -> bool:
@@ -121,11 +131,16 @@ class Slots:
             if self._held.get(claim.key) is not claim:
                 continue
             if (run := self._running.get(id(claim))) is not None:
-                _stop(run, "lost")
+                self._execution.stop(*run, "lost")
             elif claim in self._ahead:
                 self._ahead.remove(claim)
                 self._let_go(claim)
                 self._tell_pump()
+
+    def lose_all(self) -> int:
+        """Stop everything: our leases have ended without our hearing of it. How many tasks that were."""
+        self.lose(claims := list(self._held.values()))
+        return len(claims)
 
     def beats(self, *, news_only: bool = False) -> list[Beat]:
         """A beat for every task that is ours; safe in any thread."""
@@ -142,9 +157,9 @@ class Slots:
         """Stop every handler; the tasks of those that do not obey are put back all the same."""
         runs = list(self._running.values())
         for run in runs:
-            _stop(run, "shutdown")
+            self._execution.stop(*run, "shutdown")
         if runs:
-            await asyncio.wait([slot for _, _, slot in runs], timeout=_LAST_CHANCE)
+            await asyncio.wait([slot for _, _, slot in runs], timeout=LAST_CHANCE)
         stubborn = [ctx.claim for ctx, _, _ in self._running.values() if ctx.told_to_stop == "shutdown"]
         for claim in stubborn:
             _log.warning("handler_does_not_stop", task_id=str(claim.id), task_type=claim.task_type)
@@ -152,11 +167,12 @@ class Slots:
 
     async def close(self) -> None:
         """End the slots, which have nothing left to do."""
-        for slot in self._slots:
+        slots = self._slots | self.limits.abandoned
+        for slot in slots:
             slot.cancel()
-        if self._slots:
-            await asyncio.wait(self._slots, timeout=_LAST_CHANCE)
-        self._execution.close()
+        if slots:
+            await asyncio.wait(slots, timeout=LAST_CHANCE)
+        await asyncio.to_thread(self._execution.close)
 
     def _let_go(self, claim: Claim) -> None:
         if self._held.get(claim.key) is claim:
@@ -166,10 +182,14 @@ class Slots:
         """Have one more slot look for work. It rouses the next one, so an idle worker wakes no more than it needs."""
         if self._rousing or not self._ahead:
             return
-        if self._parked:
-            self._rousing = True
-            self._parked.pop().set_result(None)
-        elif len(self._slots) < self._size:
+        while self._parked:
+            parked = self._parked.pop()
+            # A handler may have cancelled the very slot that it ran in.
+            if not parked.done():
+                self._rousing = True
+                parked.set_result(None)
+                return
+        if len(self._slots) < self._size:
             self._rousing = True
             slot = asyncio.create_task(self._slot(), name="kurabito slot")
             self._slots.add(slot)
@@ -190,7 +210,12 @@ class Slots:
             while self._ahead:
                 claim = self._ahead.popleft()
                 self._rouse()
-                if not await self._run(claim, me) or copy_context() != clean:
+                if not await self._run(claim, me) or me.cancelling():
+                    return
+                try:
+                    if copy_context() != clean:
+                        return
+                except BaseException:  # noqa: BLE001 - comparing runs the code of what a handler left behind
                     return
                 in_a_row += 1
                 if in_a_row >= _IN_A_ROW:
@@ -215,34 +240,61 @@ class Slots:
         if self._ahead and len(self._running) >= self._size:
             # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
             self._tell_pump()
+        reusable = True
         try:
-            outcome = self._execution.outcome(await self._execution.call(handler, claim, ctx), ctx)
+            if not handler.in_loop:
+                outcome = await self._execution.apart(handler, claim, ctx)
+            elif handler.time_limit is None:
+                outcome = self._execution.outcome(await self._execution.call(handler, claim, ctx), ctx)
+            else:
+                awaited = self._execution.call(handler, claim, ctx)
+                outcome = self._execution.outcome(await self.limits.keep(claim, handler.time_limit, awaited), ctx)
         except asyncio.CancelledError as cancelled:
             outcome = PutBack() if ctx.told_to_stop == "shutdown" else failure(handler, claim, cancelled)
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
+            reusable = False
+        except BaseException as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
             outcome = failure(handler, claim, problem)
-        why = ctx.told_to_stop
-        if why == "shutdown" and ctx.heeded:
-            outcome = PutBack()
-        del self._running[id(claim)]
-        if why == "lost":
+            # Nobody can tell whether it was the handler or this slot that was to be closed.
+            reusable = not issubclass(type(problem), GeneratorExit)
+        if self._running.pop(id(claim), None) is None:
+            # It was given up and its task is settled; or this is a copy of the process that the handler made.
+            self.lineage.end_a_copy()
+            return False
+        if ctx.told_to_stop is not None:
+            self._end_stopped(claim, ctx, outcome)
+            return reusable and ctx.told_to_stop == "time"
+        self._end(claim, outcome)
+        return reusable
+
+    def _end_stopped(self, claim: Claim, ctx: TaskContext, outcome: Outcome) -> None:
+        """End a task whose handler was told to stop."""
+        if ctx.told_to_stop == "lost":
             # Cancelled, or another's by now: there is nothing left to write.
             self._let_go(claim)
             self._tell_pump()
         else:
-            self._end(claim, outcome)
-        return why is None or why == "time"
+            self._end(claim, PutBack() if ctx.told_to_stop == "shutdown" and ctx.heeded else outcome)
+
+    def _give_up(self, claim: Claim) -> None:
+        """Settle the task of a coroutine that ignores its cancellation, and let another slot take its place."""
+        if (run := self._running.pop(id(claim), None)) is None:
+            return
+        ctx, handler, slot = run
+        _log.warning("handler_abandoned", task_id=str(claim.id), task_type=claim.task_type)
+        assert handler.time_limit is not None
+        ctx.told_to_stop = ctx.told_to_stop or "time"
+        self._end_stopped(claim, ctx, failure(handler, claim, too_long(handler.time_limit)))
+        self._slots.discard(slot)
+        self.limits.abandon(slot)
+        self._rouse()
+        self._gave_up()
+
+    def _gave_up(self) -> None:
+        if (count := self.abandoned) > self._size:
+            self.fail(f"{count} handlers are over their time limit and cannot be stopped; use isolation='process'")
 
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
         if len(self._outcomes) == 1:
             # One word for all that end before the pump comes.
             self._tell_pump()
-
-
-def _stop(run: _Run, why: StopReason) -> None:
-    ctx, handler, slot = run
-    ctx.told_to_stop = why
-    # A thread cannot be interrupted: a plain function looks at ctx.cancelled.
-    if handler.is_async:
-        slot.cancel()

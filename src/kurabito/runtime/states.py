@@ -21,6 +21,16 @@ class TaskState(StrEnum):
     CANCELLED = "cancelled"
 
 
+def state_of(word: str) -> TaskState:
+    """A stored state; one that this version does not know keeps its own word and is none of the known ones."""
+    if word in STATES:
+        return TaskState(word)
+    state = str.__new__(TaskState, word)
+    state._name_ = "UNKNOWN"
+    state._value_ = word
+    return state
+
+
 class Priority(IntEnum):
     """Names for the two usual priorities. Any int is allowed; the larger goes first."""
 
@@ -28,6 +38,7 @@ class Priority(IntEnum):
     HIGH = 1
 
 
+STATES: Final = frozenset(state.value for state in TaskState)
 ACTIVE: Final = frozenset({TaskState.QUEUED, TaskState.RUNNING, TaskState.RETRY_SCHEDULED})
 TERMINAL: Final = frozenset(TaskState) - ACTIVE
 WAITING: Final = frozenset({TaskState.QUEUED, TaskState.RETRY_SCHEDULED})

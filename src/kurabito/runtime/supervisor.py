@@ -24,6 +24,7 @@ from kurabito.runtime.retry import Exponential, RetryPolicy
 WORKER_NAME: Final = "KURABITO_WORKER_NAME"
 PARENT_PID: Final = "KURABITO_PARENT_PID"
 _HEALTHY_AFTER: Final = 60 * SECOND
+_LASTING: Final = 5 * SECOND
 _PR_SET_PDEATHSIG: Final = 1
 _BACKOFF: Final = Exponential(base=0.5, cap=30.0, jitter=0.1)
 _NOTHING: Final[Mapping[str, str]] = {}
@@ -82,6 +83,14 @@ class Supervisor:
         self._clock = clock or SystemClock()
         self._stopping = asyncio.Event()
         self._places: list[asyncio.Task[None]] = []
+        self._deaths: dict[int, tuple[str, int]] = {}
+        """How the last process of each place died, and when its successor is to be trusted."""
+
+    @property
+    def trouble(self) -> str | None:
+        """How a process died that has no lasting successor yet; None while all live."""
+        now = self._clock.now()
+        return next((how for how, trusted_at in self._deaths.values() if now < trusted_at), None)
 
     async def run(self) -> None:
         """Keep the processes alive until `stop` is called or this is cancelled."""
@@ -94,7 +103,7 @@ class Supervisor:
 
     async def __aenter__(self) -> Self:
         self._stopping.clear()
-        self._places = [asyncio.create_task(self._keep_alive()) for _ in range(self._count)]
+        self._places = [asyncio.create_task(self._keep_alive(place)) for place in range(self._count)]
         for place in self._places:
             # A command that cannot be started at all ends everything.
             place.add_done_callback(lambda _: self.stop())
@@ -108,7 +117,7 @@ class Supervisor:
             if isinstance(outcome, BaseException):
                 raise outcome
 
-    async def _keep_alive(self) -> None:
+    async def _keep_alive(self, place: int) -> None:
         failures = 0
         while not self._stopping.is_set():
             name, born = fresh_worker_name(), self._clock.now()
@@ -117,6 +126,10 @@ class Supervisor:
                 return
             failures = 1 if self._clock.now() - born >= _HEALTHY_AFTER else failures + 1
             wait = self._backoff(failures, WorkerDied(f"{self._role} {name} {status}"))
+            self._deaths[place] = (
+                f"the {self._role} {status}; it is started again",
+                self._clock.now() + round(wait * SECOND) + _LASTING,
+            )
             _log.warning("process died", role=self._role, worker=name, how=status, restart_in=round(wait, 2))
             await self._clock.wait(self._stopping, wait)
 

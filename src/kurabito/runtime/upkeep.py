@@ -34,9 +34,12 @@ class Upkeep:
         self._worker = worker
         self._heartbeat = heartbeat
         self._look_again = look_again
+        self.fail: Callable[[str], object] = lambda _why: None
+        """Called when one of the loops ended, which none does by itself."""
         self._folder: Path | None = getattr(queue, "workers_folder", None)
         self._loops: list[asyncio.Task[None]] = []
         self._locked = ExitStack()
+        self._leaving = False
 
     async def __aenter__(self) -> Self:
         if self._folder is not None:
@@ -48,11 +51,14 @@ class Upkeep:
         self._loops.append(asyncio.create_task(self._forever(self._recover, self._heartbeat)))
         self._loops.append(asyncio.create_task(self._forever(self._purge, _PURGE_EVERY)))
         self._loops += [asyncio.create_task(self._keep_schedule(schedule)) for schedule in self._registry.schedules]
+        for loop in self._loops:
+            loop.add_done_callback(self._loop_ended)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._leaving = True
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
@@ -62,6 +68,11 @@ class Upkeep:
         while True:
             await _safely(step)
             await asyncio.sleep(every)
+
+    def _loop_ended(self, loop: asyncio.Task[None]) -> None:
+        if not self._leaving:
+            why = "was cancelled" if loop.cancelled() else f"ended with {loop.exception()!r}"
+            self.fail(f"a loop that keeps the queue in order {why}")
 
     async def _recover(self) -> None:
         """Take tasks from workers that stopped renewing their leases, queue what is due, and have a look ourselves."""

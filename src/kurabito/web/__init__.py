@@ -33,6 +33,7 @@ def create_web(
     openapi: Callable[[], Mapping[str, Any]],
     log: WalMaintenance | None = None,
     thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
+    troubles: Callable[[], Mapping[str, str]] = dict,
     further: Sequence[Callable[[Pages], APIRouter]] = (),
     waiting: Callable[[], Awaitable[int]] | None = None,
     base_path: str = "",
@@ -58,7 +59,7 @@ def create_web(
     for routes in (
         now.router(pages, queue),
         tasks.router(pages, queue),
-        system.router(pages, queue, planes, settings=settings, log=log, thumbnails=thumbnails),
+        system.router(pages, queue, planes, settings=settings, log=log, thumbnails=thumbnails, troubles=troubles),
         reference.router(pages, openapi),
         *(make(pages) for make in further),
     ):

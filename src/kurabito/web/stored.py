@@ -26,14 +26,16 @@ def shown_payload(task: TaskRecord) -> Shown:
         return _as_bytes(task.payload)
     try:
         return _as_json(plain(task.payload))
-    except ValueError:
+    except (ValueError, RecursionError):
         # It says JSON and is not: shown as it is, which is what whoever looks for the fault needs.
         return _as_bytes(task.payload)
 
 
 def shown_result(task: TaskRecord) -> Shown | None:
     """What the handler returned; None while there is nothing."""
-    return None if task.stored_result is None else _as_json(task.result)
+    if task.stored_result is None:
+        return None
+    return _as_bytes(task.stored_result) if isinstance(task.result, bytes) else _as_json(task.result)
 
 
 def _as_json(value: Any) -> Shown:

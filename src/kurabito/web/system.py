@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -28,6 +28,7 @@ def router(
     settings: Callable[[], Sequence[Origin]],
     log: WalMaintenance | None = None,
     thumbnails: Callable[[], Awaitable[ThumbnailMetrics]] | None = None,
+    troubles: Callable[[], Mapping[str, str]] = dict,
 ) -> APIRouter:
     """The page about the program itself."""
     routes = APIRouter()
@@ -43,6 +44,7 @@ def router(
         return pages.show(
             request,
             "system.html",
+            troubles=sorted(troubles().items()),
             workers=workers,
             planes=living,
             leases=[task for task in running if task.lease_expires_at is not None],

@@ -45,7 +45,8 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
     @routes.get("/tasks/{task_id}")
     async def task(request: Request, task_id: str) -> Response:
         found = await queue.get(task_id)
-        return pages.show(request, "task.html", task=found, history=history_of(found))
+        tracebacks = {(error.at, error.attempt): error.traceback for error in found.errors}
+        return pages.show(request, "task.html", task=found, history=history_of(found), tracebacks=tracebacks)
 
     @routes.post("/tasks/{task_id}/cancel")
     async def cancel(request: Request, task_id: str) -> Response:

@@ -70,6 +70,11 @@ class Words:
         key = f"trouble.{(code or '').lower()}"
         return self.say(key) if self.catalogue.has(key) else _FOREIGN.format(shown_name(message or ""))
 
+    def state(self, word: str) -> Markup:
+        """The state of a task; one that another version wrote in its own word."""
+        key = f"state.{word}"
+        return self.say(key) if self.catalogue.has(key) else _FOREIGN.format(word)
+
     def moment(self, moment: datetime) -> Markup:
         """A date and time: UTC here, made local by the browser."""
         return _MOMENT.format(iso=moment.isoformat(), utc=_utc(moment))

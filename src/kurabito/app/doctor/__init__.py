@@ -18,6 +18,7 @@ __all__ = ["CHECKS", "Checked", "Finding", "Verdict", "examine"]
 CHECKS: Final[dict[str, Check]] = {
     "state folder": machine.state_folder,
     "state lock": machine.state_lock,
+    "parts": machine.parts,
     "disk space": machine.disk_space,
     "clock": machine.clock,
     "port": machine.port,

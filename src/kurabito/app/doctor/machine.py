@@ -13,6 +13,7 @@ from typing import Final
 from kurabito.app.doctor.findings import Finding, broken, ok, warning
 from kurabito.app.listening import is_loopback, listen, weakness_of_key
 from kurabito.app.state import holder_of
+from kurabito.app.troubles import read_troubles
 from kurabito.clock import SECOND, SystemClock, to_datetime
 from kurabito.errors import ConfigError
 from kurabito.settings import Settings, explain
@@ -25,6 +26,7 @@ _YEAR_2020: Final = 1_577_836_800 * SECOND
 _PATIENCE: Final = 3.0
 # URLs of proxies and databases may have a password in them.
 _SECRETS: Final = frozenset({"api_key", "tmdb_key", "proxy", "database"})
+_OURS_FAILING: Final = ("not_working", "database_unavailable")
 
 
 def state_folder(settings: Settings) -> Finding:
@@ -47,6 +49,16 @@ def state_lock(settings: Settings) -> Finding:
     """Who serves this state."""
     holder = holder_of(settings.state)
     return ok(f"{holder} serves it" if holder else "nobody serves it at the moment")
+
+
+def parts(settings: Settings) -> Finding | None:
+    """Everything in the process that serves this state works."""
+    if holder_of(settings.state) is None:
+        return None
+    if troubles := read_troubles(settings.state):
+        told = "; ".join(f"{part.replace('_', ' ')}: {why}" for part, why in sorted(troubles.items()))
+        return broken(f"not working: {told}", "the log of `kurabito serve` tells the whole story")
+    return ok("every part of the process that serves it works")
 
 
 def disk_space(settings: Settings) -> Finding:
@@ -114,7 +126,11 @@ def _who_answers(host: str, number: int) -> str | None:
     connection = http.client.HTTPConnection(host, number, timeout=_PATIENCE)
     try:
         connection.request("GET", "/health", headers={"Host": f"localhost:{number}"})
-        told = json.loads(connection.getresponse().read(10_000))
+        answer = connection.getresponse()
+        told = json.loads(answer.read(10_000))
+        if answer.status == 503 and told["error"]["code"] in _OURS_FAILING:
+            # It is ours and says that something fails: what, other checks tell.
+            return "(not all of it works)"
         return str(told["version"]) if told["status"] == "ok" else None
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
         return None

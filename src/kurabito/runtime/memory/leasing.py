@@ -92,7 +92,7 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
         ruling = verdict(claim, outcome)
         row.attempts, row.max_attempts = ruling.attempts, ruling.max_attempts
         if ruling.error is not None:
-            row.fail(claim.attempt, ruling.error, now)
+            row.fail(claim.attempt, ruling.error, now, ruling.traceback)
             say["Failed"]((row.hex, row.task_type, claim.attempt, ruling.error))
         if ruling.state is RETRY_SCHEDULED:
             row.next_run_at = due = now + (ruling.delay or 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, overload
+from typing import Any, Final, overload
 from uuid import UUID
 
 from kurabito.clock import to_datetime
@@ -57,10 +57,10 @@ class Row:
     def id(self) -> UUID:
         return UUID(hex=self.hex)
 
-    def fail(self, attempt: int, error: str, now: int) -> None:
+    def fail(self, attempt: int, error: str, now: int, traceback: str | None = None) -> None:
         """Remember that an attempt did not end well."""
         self.last_error = error
-        self.errors = (*self.errors, AttemptError(attempt, to_datetime(now), error))[-ERRORS_KEPT:]
+        self.errors = (*self.errors, AttemptError(attempt, to_datetime(now), error, traceback))[-ERRORS_KEPT:]
 
     def claim(self, owner: str, expires: int) -> Claim:
         """The right of this owner to run it."""
@@ -80,6 +80,7 @@ class Row:
 
     def record(self, living_types: frozenset[str]) -> TaskRecord:
         """The row as it is now."""
+        result, result_type, unreadable = _result(self.result)
         return TaskRecord(
             id=self.id,
             envelope=TaskEnvelope(self.task_type, self.payload, self.content_type),
@@ -90,7 +91,7 @@ class Row:
             max_attempts=self.max_attempts or DEFAULT_ATTEMPTS,
             lost_leases=self.lost_leases,
             progress=self.progress,
-            result=payloads.plain(self.result),
+            result=result,
             last_error=self.last_error,
             next_run_at=_moment(self.next_run_at),
             created_at=to_datetime(self.created_at),
@@ -101,7 +102,9 @@ class Row:
             worker=worker_name(self.owner),
             errors=self.errors,
             no_worker=self.state in WAITING and self.task_type not in living_types,
-            stored_result=self.result,
+            stored_result=None if self.result is None else payloads.split_result(self.result)[0],
+            result_content_type=result_type,
+            unreadable=unreadable,
         )
 
 
@@ -140,6 +143,17 @@ def with_priority(record: TaskRecord, priority: int) -> TaskRecord:
     if record.state in WAITING and priority > record.priority:
         return replace(record, priority=priority)
     return record
+
+
+def _result(stored: bytes | None) -> tuple[Any, str, tuple[str, ...]]:
+    """What the handler returned, its content type, and what of it cannot be read."""
+    if stored is None:
+        return None, payloads.JSON, ()
+    data, content_type = payloads.split_result(stored)
+    try:
+        return payloads.plain(data, content_type), content_type, ()
+    except (ValueError, RecursionError):
+        return data, payloads.BYTES, ("result",)
 
 
 def _moment(value: int | None) -> datetime | None:

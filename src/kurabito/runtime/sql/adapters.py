@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kurabito.clock import Clock
 from kurabito.db.opening import open_database
@@ -37,6 +37,9 @@ class SqliteQueue(SqlQueue):
 
 class PostgresQueue(SqlQueue):
     """A queue in a PostgreSQL database."""
+
+    is_remote: Final = True
+    """Others may take our tasks while we cannot reach it."""
 
     def __init__(
         self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True

@@ -14,7 +14,16 @@ RESOLVE: Final = "resolve"
 """Every other end of a claim: retry, dead, postponed, put back."""
 
 SUCCEED_VALUES: Final = ("progress_done", "progress_total", "result")
-RESOLVE_VALUES: Final = ("progress_done", "progress_total", "state", "attempts", "max_attempts", "delay", "error")
+RESOLVE_VALUES: Final = (
+    "progress_done",
+    "progress_total",
+    "state",
+    "attempts",
+    "max_attempts",
+    "delay",
+    "error",
+    "traceback",
+)
 
 PROGRESS_COLUMNS: Final = {
     "progress_done": "coalesce(:progress_done, tasks.progress_done)",
@@ -36,14 +45,15 @@ def tasks_spec(dialect: Dialect) -> LeaseSpec:
     return _SPECS[dialect]
 
 
-def _append_error(dialect: Dialect, attempt: str) -> str:
+def _append_error(dialect: Dialect, attempt: str, *, traced: bool = False) -> str:
     """SQL that appends `:error` to the task's list of errors and lets go of the oldest when it is long."""
+    traceback = ", 'traceback', :traceback" if traced else ""
     if dialect is Dialect.SQLITE:
         kept = f"CASE WHEN json_array_length(errors) >= {ERRORS_KEPT} THEN json_remove(errors, '$[0]') ELSE errors END"
-        entry = f"json_object('attempt', {attempt}, 'at', :now, 'error', :error)"
+        entry = f"json_object('attempt', {attempt}, 'at', :now, 'error', :error{traceback})"
         return f"json_insert(coalesce({kept}, '[]'), '$[#]', {entry})"
     kept = f"CASE WHEN jsonb_array_length(errors) >= {ERRORS_KEPT} THEN errors - 0 ELSE errors END"
-    entry = f"jsonb_build_object('attempt', {attempt}, 'at', :now, 'error', :error)"
+    entry = f"jsonb_build_object('attempt', {attempt}, 'at', :now, 'error', :error{traceback})"
     return f"coalesce({kept}, '[]'::jsonb) || {entry}"
 
 
@@ -100,6 +110,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
             "max_attempts": "integer",
             "delay": "bigint",
             "error": "text",
+            "traceback": "text",
             "progress_done": "bigint",
             "progress_total": "bigint",
         },
@@ -115,7 +126,7 @@ def resolve_columns(dialect: Dialect) -> dict[str, str]:
         "max_attempts": ":max_attempts",
         "next_run_at": "CASE WHEN :delay IS NOT NULL THEN :now + :delay END",
         "last_error": "coalesce(:error, last_error)",
-        "errors": f"CASE WHEN :error IS NULL THEN errors ELSE {_append_error(dialect, ':attempts')} END",
+        "errors": f"CASE WHEN :error IS NULL THEN errors ELSE {_append_error(dialect, ':attempts', traced=True)} END",
         "finished_at": "CASE WHEN :state = 'dead' THEN :now END",
     }
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kurabito.clock import to_datetime
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.queries import Queries
 from kurabito.errors import TaskNotFound
@@ -16,8 +15,8 @@ from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.model import Depth, TaskRecord
 from kurabito.runtime.outcomes import Claim, lease_lost
 from kurabito.runtime.sql.leasing import tasks_spec
-from kurabito.runtime.sql.records import RECORD, claim_of, marked, record_of
-from kurabito.runtime.states import TaskState
+from kurabito.runtime.sql.records import RECORD, claim_of, marked, moment_of, record_of
+from kurabito.runtime.states import TaskState, state_of
 
 
 class Position(NamedTuple):
@@ -93,7 +92,7 @@ class TaskLookup(ABC):
     def depths(self, conn: Connection) -> list[Depth]:
         """How many tasks there are of each type in each state."""
         return [
-            Depth(task_type, TaskState(state), count, to_datetime(oldest))
+            Depth(task_type, state_of(state), count, moment_of(oldest))
             for task_type, state, count, oldest in conn.all(self.sql.depths)
         ]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from kurabito.runtime import payloads
 from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
-from kurabito.runtime.states import WAITING, TaskState
+from kurabito.runtime.states import WAITING, TaskState, state_of
 
 RECORD: Final = (
     "seq, id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases, "
@@ -24,12 +25,20 @@ RECORD: Final = (
 
 
 def record_of(row: Row) -> TaskRecord:
-    """A row of the columns in RECORD as a record."""
+    """A row of the columns in RECORD as a record; what is not understood is named in it and breaks no list."""
+    try:
+        return _understood(row)
+    except Exception:  # noqa: BLE001 - whatever another version or a person wrote there
+        return _salvaged(row)
+
+
+def _understood(row: Row) -> TaskRecord:
     (
         _, task_id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases,
         done, total, result, last_error, errors, next_run_at, created_at, updated_at, started_at,
         finished_at, lease_expires_at, worker_id,
     ) = row  # fmt: skip
+    stored, result_type = (None, payloads.JSON) if result is None else payloads.split_result(result)
     return TaskRecord(
         id=_uuid(task_id),
         envelope=TaskEnvelope(task_type, bytes(payload), content_type),
@@ -40,8 +49,9 @@ def record_of(row: Row) -> TaskRecord:
         max_attempts=max_attempts or DEFAULT_ATTEMPTS,
         lost_leases=lost_leases,
         progress=_progress(done, total),
-        result=payloads.plain(result),
-        stored_result=result,
+        result=payloads.plain(stored, result_type),
+        stored_result=stored,
+        result_content_type=result_type,
         last_error=last_error,
         next_run_at=_moment(next_run_at),
         created_at=to_datetime(created_at),
@@ -52,6 +62,28 @@ def record_of(row: Row) -> TaskRecord:
         worker=worker_name(worker_id),
         errors=_errors(errors),
     )
+
+
+def _salvaged(row: Row) -> TaskRecord:
+    """The record of a row of which some columns make no sense here."""
+    values = dict(zip(_COLUMNS, row, strict=True))
+    broken = [name for name, (read, _) in _DOUBTFUL.items() if not _can(read, values[name])]
+    harmless = {**values, **{name: _DOUBTFUL[name][1] for name in broken}}
+    record = replace(_understood(tuple(harmless.values())), unreadable=tuple(broken))
+    if "state" in broken:
+        record = replace(record, state=state_of(str(values["state"])))
+    if "result" in broken:
+        kept = values["result"]
+        record = replace(record, result=kept, stored_result=kept, result_content_type=payloads.BYTES)
+    return record
+
+
+def _can(read: Callable[[Any], object], value: Any) -> bool:
+    try:
+        read(value)
+    except Exception:  # noqa: BLE001 - that it cannot be read is the answer
+        return False
+    return True
 
 
 def claim_of(row: Row, owner: str) -> Claim:
@@ -147,6 +179,14 @@ def _progress(done: int | None, total: int | None) -> Progress | None:
     return None if done is None else Progress(done, total)
 
 
+def moment_of(moment: int) -> datetime:
+    """A stored moment; one that no calendar has is shown as the beginning of time."""
+    try:
+        return to_datetime(moment)
+    except (ValueError, OverflowError):
+        return to_datetime(0)
+
+
 def _moment(moment: int | None) -> Any:
     return None if moment is None else to_datetime(moment)
 
@@ -155,4 +195,23 @@ def _errors(stored: str | list[dict[str, Any]] | None) -> tuple[AttemptError, ..
     if stored is None:
         return ()
     listed = json.loads(stored) if isinstance(stored, str) else stored
-    return tuple(AttemptError(entry["attempt"], to_datetime(entry["at"]), entry["error"]) for entry in listed)
+    return tuple(
+        AttemptError(entry["attempt"], to_datetime(entry["at"]), entry["error"], entry.get("traceback"))
+        for entry in listed
+    )
+
+
+_COLUMNS: Final = RECORD.split(", ")
+_DOUBTFUL: Final[dict[str, tuple[Callable[[Any], object], Any]]] = {
+    "payload": (bytes, b""),
+    "state": (TaskState, TaskState.DEAD.value),
+    "result": (lambda stored: stored is None or payloads.plain(*payloads.split_result(stored)), None),
+    "errors": (_errors, None),
+    "next_run_at": (_moment, None),
+    "created_at": (to_datetime, 0),
+    "updated_at": (to_datetime, 0),
+    "started_at": (_moment, None),
+    "finished_at": (_moment, None),
+    "lease_expires_at": (_moment, None),
+}
+"""The columns that may hold what is not understood: how each is read, and what stands in for it."""

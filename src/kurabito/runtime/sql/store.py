@@ -158,6 +158,7 @@ class TaskStore(TaskLookup):
                 to.max_attempts,
                 to.delay,
                 to.error,
+                to.traceback,
             )
             for claim, to in rest
         ]
