@@ -61,7 +61,8 @@
     │   └── ConflictResolved    a release was chosen already
     ├── ModuleError
     │   ├── ModuleNotFound      no service has that id                      (also LookupError)
-    │   └── ModuleConflict      another instance has the name, and it answers
+    │   ├── ModuleConflict      another instance has the name, and it answers
+    │   └── KeyOfAnotherModule  a key speaks for one module, and a module has one key
     ├── CatalogError
     │   ├── SeriesNotFound      no series has that id                       (also LookupError)
     │   ├── SeriesConflict      another series has that name and season
@@ -310,6 +311,13 @@ class ModuleConflict(ModuleError):
 
     code = "module_conflict"
     status = 409
+
+
+class KeyOfAnotherModule(ModuleError):
+    """A key speaks for the module that it registered first, and for that module no other key does."""
+
+    code = "key_of_another_module"
+    status = 403
 
 
 class CatalogError(KurabitoError):

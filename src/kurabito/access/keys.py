@@ -18,6 +18,8 @@ from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, KeyNotFound
 
+SETTINGS_KEY: Final = "settings"
+"""What the key of the settings has in the place of an id."""
 _PREFIX: Final = "kura"
 _LONGEST_NAME: Final = 100
 _NOTE_USE_EVERY: Final = 60 * SECOND
@@ -96,7 +98,7 @@ class Keys:
         """Who shows this secret; None when nobody may."""
         hashed = digest(secret)
         if self._fixed is not None and hmac.compare_digest(hashed, digest(self._fixed)):
-            return Principal("KURABITO_API_KEY", frozenset(Scope), "settings")
+            return Principal("KURABITO_API_KEY", frozenset(Scope), SETTINGS_KEY)
 
         def look(conn: Connection) -> tuple[ApiKey, bool] | None:
             row = conn.one(_SQL.key_with_secret, {"secret_hash": hashed})

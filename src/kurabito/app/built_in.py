@@ -19,11 +19,12 @@ from kurabito.downloads.wire import Downloaders
 from kurabito.errors import ModuleConflict
 from kurabito.http import Outbound
 from kurabito.modules import services
+from kurabito.modules.identities import RESERVED
 from kurabito.modules.registering import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.settings import Settings
 
-NAME: Final = "built-in"
+NAME: Final = RESERVED
 """What it is called among the services. Not the client's name: an embedded one may run on another machine too."""
 
 

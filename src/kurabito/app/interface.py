@@ -50,7 +50,7 @@ def interface(parts: Parts, keys_of_programs: Keys) -> list[APIRouter]:
         previews.router(following.previews),
         subscriptions.router(following.subscriptions),
         services.router(following.services, downloading.paths),
-        fetcher_results.router(following.intake),
+        fetcher_results.router(following.intake, following.services, following.subscriptions),
         catalog.router(parts.catalog),
         title_rules.router(parts.title_rules),
         metadata.router(about.service, about.actor.handle),
