@@ -443,15 +443,17 @@ class BadStatus(OutboundError):
 
     code = "bad_status"
 
-    def __init__(self, message: str, answered: int, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, answered: int, retry_after: float | None = None, content: bytes = b"") -> None:
         super().__init__(message)
         self.answered = answered
         """The status that was answered; `status` is how we say so to our own clients."""
         self.retry_after = retry_after
         """Seconds after which the host wants to be asked again, if it said so."""
+        self.content = content
+        """What the host said about it, where the request asked for that."""
 
-    def __reduce__(self) -> tuple[type[BadStatus], tuple[str, int, float | None]]:
-        return type(self), (str(self), self.answered, self.retry_after)
+    def __reduce__(self) -> tuple[type[BadStatus], tuple[str, int, float | None, bytes]]:
+        return type(self), (str(self), self.answered, self.retry_after, self.content)
 
 
 class BadAnswer(OutboundError):

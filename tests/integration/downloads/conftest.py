@@ -70,7 +70,7 @@ class StandIn:
     """Why it does not take a URL."""
     spoils: Callable[[Asked, Any], Any] = lambda _asked, answer: answer
     """What it says instead of what it should; text is sent as it is, an exception breaks the connection, and a number is a
-    status."""
+    status, with a body if it stands in a tuple with one."""
     most_items: int = 10_000
     server: asyncio.Server | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -114,7 +114,8 @@ class StandIn:
                     answer = await answer
                 if isinstance(answer, Exception):
                     break
-                status = f"{answer} said so" if isinstance(answer, int) else "200 OK"
+                number, answer = answer if isinstance(answer, tuple) else (answer, answer)
+                status = f"{number} said so" if isinstance(number, int) else "200 OK"
                 text = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
                 writer.write(f"HTTP/1.1 {status}\r\ncontent-length: {len(text)}\r\n\r\n".encode() + text)
                 await writer.drain()

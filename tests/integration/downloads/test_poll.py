@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.downloads.orders import CLEAR, POLL
-from kurabito.errors import DownloadConflict, DownloadNotFound, Unreachable
+from kurabito.errors import BadStatus, DownloadConflict, DownloadNotFound, Unreachable
 from kurabito.runtime import Registry
 from kurabito.runtime.schedules import Every
 
@@ -106,6 +106,24 @@ async def test_a_hash_that_is_missing_from_two_good_polls_was_removed(core: Core
         ("failed", "removed at the downloader"),
         ("downloading", None),
     ]
+
+
+async def test_why_a_service_cannot_do_it_is_told_in_its_own_words(core: Core, a: StandIn) -> None:
+    await core.register(a)
+    await under_way(core, 1)
+    cause = "qBittorrent does not know this name and password; check --username"
+    a.spoils = lambda _, __: (502, {"error": {"code": "downloader_login_refused", "message": cause + "\n\x1b[31m"}})
+    await core.poll()
+    assert await core.all("SELECT status, reason FROM downloads") == [("downloader_error", f"A: {cause}[31m")]
+    await under_way(core, 2)
+    assert (await core.attempts())[-1] == ("A", "unclear", f"{cause}[31m")
+    with pytest.raises(BadStatus, match="check --username"):
+        await core.downloading.downloads.pause(1)
+    # What says nothing that can be read is told as before.
+    for nothing in ("<html>", [1], {"error": {"message": 7}}, {"error": {"message": "x" * 100_000}}):
+        a.spoils = lambda _, __, body=nothing: (502, body)
+        with pytest.raises(BadStatus, match="was answered with 502"):
+            await core.downloading.downloads.pause(1)
 
 
 @pytest.mark.parametrize("spoilt", [ConnectionError(), "garbage"])
