@@ -57,6 +57,7 @@ class ItemAnswer(BaseModel):
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    may_pass: bool = Field(False, description="it was rejected, and may be taken later")
 
 
 class ItemsAnswer(BaseModel):
@@ -227,7 +228,9 @@ class _Door:
 
 
 def _item(result: DownloadItemResult) -> ItemAnswer:
-    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason)
+    return ItemAnswer(
+        url=result.url, hash=result.hash, status=result.status, reason=result.reason, may_pass=result.may_pass
+    )
 
 
 def _cancel(result: CancelResult) -> CancelAnswer:

@@ -43,6 +43,7 @@ class DownloadAnswer(BaseModel):
     detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
     reason: str | None = Field(description="why it is where it is, in words")
     is_stalled: bool = Field(False, description="it has come no further for a long time")
+    retry_at: datetime | None = Field(None, description="when it is tried again, where something has to pass first")
     progressed_at: datetime | None
     completed_at: datetime | None
     created_at: datetime

@@ -78,6 +78,7 @@ def open_downloading(
             orders,
             turns,
             root,
+            taking,
             reserve=round(settings.download_reserve * (1 << 30)),
         ),
         clearing,

@@ -20,6 +20,8 @@ class ItemAnswer(NamedTuple):
     is_accepted: bool
     hash: str | None = None
     reason: str | None = None
+    may_pass: bool = False
+    """It may take it later."""
 
 
 class Report(NamedTuple):
@@ -43,7 +45,8 @@ def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
         if status == "accepted":
             found[url] = ItemAnswer(True, read_hash(entry.get("hash")))
         elif status == "rejected":
-            found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason"))))
+            may_pass = entry.get("may_pass") is True
+            found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason")), may_pass=may_pass))
     return found
 
 

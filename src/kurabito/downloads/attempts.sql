@@ -15,7 +15,8 @@ RETURNING download_id, outcome;
 -- With `coalesce` SQLite reads what is given first, and not all that was ever sent.
 UPDATE dispatch_attempts
 SET outcome = given.value ->> 'outcome', reason = given.value ->> 'reason', owed = given.value ->> 'owed',
-    hash = coalesce(given.value ->> 'hash', dispatch_attempts.hash), answered_at = :now
+    hash = coalesce(given.value ->> 'hash', dispatch_attempts.hash),
+    may_pass = CAST(coalesce(given.value ->> 'may_pass', '0') AS integer), answered_at = :now
 FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') = 'sent';
@@ -32,7 +33,7 @@ WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND d
 
 -- name: in_round
 -- What was tried since the download was queued last.
-SELECT attempt.download_id, attempt.module_id, attempt.outcome, attempt.module_name, attempt.reason
+SELECT attempt.download_id, attempt.module_id, attempt.outcome, attempt.module_name, attempt.reason, attempt.may_pass
 FROM {given} CROSS JOIN dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
 WHERE attempt.download_id = CAST(given.value AS bigint) AND attempt.sent_at >= download.queued_at
     AND attempt.module_id IS NOT NULL

@@ -32,7 +32,12 @@ class WithBuiltIn:
                 results = await self._ours().add([DownloadItem(item.url, item.save_path) for item in items])
         except OutboundError as problem:
             return Heard(problem=problem)
-        return Heard({one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason) for one in results})
+        return Heard(
+            {
+                one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.may_pass)
+                for one in results
+            }
+        )
 
     async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
         if not self._is_ours(service):

@@ -45,14 +45,16 @@ class DownloadItemResult:
     hash: str | None
     status: ItemStatus
     reason: str | None = None
+    may_pass: bool = False
+    """What keeps it from being taken may be over later, such as a host that does not answer."""
 
     @classmethod
     def accepted(cls, url: str, hash: str) -> DownloadItemResult:
         return cls(url, hash, ItemStatus.ACCEPTED)
 
     @classmethod
-    def rejected(cls, url: str, reason: str) -> DownloadItemResult:
-        return cls(url, None, ItemStatus.REJECTED, reason)
+    def rejected(cls, url: str, reason: str, *, may_pass: bool = False) -> DownloadItemResult:
+        return cls(url, None, ItemStatus.REJECTED, reason, may_pass)
 
 
 @dataclass(frozen=True, slots=True)

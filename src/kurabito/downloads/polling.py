@@ -149,6 +149,7 @@ class DownloadScheduler:
         long_ago = _STUCK // timedelta(microseconds=1)
         attempts.abandon_old(conn, long_ago)
         self._orders.dispatch(conn, rows.rescue(conn, long_ago), "left behind by a crash")
+        self._orders.dispatch(conn, rows.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]

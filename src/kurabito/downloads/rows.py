@@ -24,7 +24,7 @@ _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
     "download.detail, download.reason, download.progressed_at, download.completed_at, download.created_at, "
-    "download.updated_at, link.title, link.series_id, link.episode_id"
+    "download.updated_at, link.title, link.series_id, link.episode_id, download.retry_at"
 )
 _JOINS: Final = (
     "JOIN anime_links AS link ON link.id = download.link_id "
@@ -93,6 +93,8 @@ class Download:
     title: str
     series_id: int
     episode_id: int | None
+    retry_at: datetime | None = None
+    """When it is tried again, where something has to pass first."""
 
 
 class Parcel(NamedTuple):
@@ -111,6 +113,8 @@ class Parcel(NamedTuple):
     size_bytes: int | None
     has_stalled: bool
     """It stood still there."""
+    tries: int
+    """How often something that may pass kept it from being taken."""
 
 
 class Ending(NamedTuple):
@@ -119,6 +123,8 @@ class Ending(NamedTuple):
     id: int
     status: Status
     reason: str
+    retry_in: int | None = None
+    """After how many microseconds it is tried again; None is when a downloader can take it."""
 
 
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
@@ -135,6 +141,11 @@ def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: 
     rows = json.dumps([{"type": one.value} for one in types])
     found = conn.all(queries.requeue, {"rows": rows, "module_id": not_refused_by})
     return _restated(conn, sorted(one for (one,) in found))
+
+
+def requeue_due(conn: Connection) -> list[int]:
+    """Take up those that were to be tried again by now."""
+    return _restated(conn, sorted(one for (one,) in conn.all(_SQL[conn.dialect].requeue_due)))
 
 
 def rescue(conn: Connection, age: int) -> list[int]:
@@ -181,7 +192,7 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
     """Nobody took these."""
-    rows = [{"id": one.id, "status": one.status, "reason": one.reason[:_LONGEST_REASON]} for one in endings]
+    rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
     conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
     _restated(conn, [one.id for one in endings])
 
@@ -274,7 +285,7 @@ def _restated(conn: Connection, download_ids: list[int]) -> list[int]:
 def _download(row: Row) -> Download:
     (
         found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,
-        progressed, completed, created, updated, title, series_id, episode_id,
+        progressed, completed, created, updated, title, series_id, episode_id, retry,
     ) = row  # fmt: skip
     return Download(
         id=found_id,
@@ -298,4 +309,5 @@ def _download(row: Row) -> Download:
         title=title,
         series_id=series_id,
         episode_id=episode_id,
+        retry_at=None if retry is None else to_datetime(retry),
     )

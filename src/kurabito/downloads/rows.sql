@@ -9,17 +9,23 @@ ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: requeue
--- What nobody could take, for those whose link is still wanted.
-UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
-WHERE status = 'no_downloader' AND EXISTS (
+-- What nobody could take, for those whose link is still wanted, unless it is to be tried again only later.
+UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
+WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EXISTS (
     SELECT 1 FROM anime_links AS link
     WHERE link.id = downloads.link_id AND link.is_filtered = 0
         AND link.download_type IN (SELECT CAST(given.value ->> 'type' AS {download_type}) FROM {given}))
     {refused}
 RETURNING id;
 
+-- name: requeue_due
+UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
+WHERE status = 'no_downloader' AND retry_at <= :now
+RETURNING id;
+
 -- name: requeue_links
-UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
+UPDATE downloads
+SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL, tries = 0
 WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value AS bigint) FROM {given})
 RETURNING id;
 
@@ -31,7 +37,7 @@ RETURNING id;
 
 -- name: parcels
 SELECT download.id, download.link_id, link.url, link.download_type, link.hash, link.release_key, series.title, series.id,
-       download.avoids_module_id, link.size_bytes, download.has_stalled
+       download.avoids_module_id, link.size_bytes, download.has_stalled, download.tries
 FROM {given} CROSS JOIN downloads AS download
 JOIN anime_links AS link ON link.id = download.link_id
 JOIN series ON series.id = link.series_id
@@ -69,7 +75,8 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads
 UPDATE downloads
 SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
     save_path = given.value ->> 'save_path', progress = 0, downloaded_bytes = 0, rate = NULL, peers = NULL, detail = NULL,
-    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, progressed_at = :now, updated_at = :now
+    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, tries = 0, retry_at = NULL,
+    progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
     AND coalesce(downloads.status, '') IN ('pending', 'no_downloader')
@@ -77,7 +84,9 @@ RETURNING downloads.id;
 
 -- name: conclude
 UPDATE downloads
-SET status = given.value ->> 'status', reason = given.value ->> 'reason', module_id = NULL, updated_at = :now
+SET status = given.value ->> 'status', reason = given.value ->> 'reason', module_id = NULL,
+    retry_at = :now + CAST(given.value ->> 'retry_in' AS bigint),
+    tries = tries + CASE WHEN given.value ->> 'retry_in' IS NULL THEN 0 ELSE 1 END, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.status, '') = 'pending';
 

@@ -78,9 +78,11 @@ def settle(conn: Connection, orders: Orders, shipment: Shipment, heard: Heard, r
     unnamed: list[Ending] = []
     answered: list[dict[str, Any]] = []
     for parcel, verdict, known in _verdicts(shipment, heard):
-        answered.append({"id": parcel.id, **verdict._asdict(), "hash": known})
+        answer = heard.answers.get(parcel.url)
+        may_pass = answer is not None and answer.may_pass
+        answered.append({"id": parcel.id, **verdict._asdict(), "hash": known, "may_pass": int(may_pass)})
         if verdict.outcome is not Outcome.ACCEPTED:
-            rounds[parcel.id].note(service.id, name, verdict.outcome, verdict.reason)
+            rounds[parcel.id].note(service.id, name, verdict.outcome, verdict.reason, may_pass=may_pass)
         elif known is None:
             unnamed.append(Ending(parcel.id, Status.FAILED, NO_HASH.format(name)))
         else:

@@ -9,7 +9,7 @@ from kurabito.clock import SECOND
 from kurabito.db import Connection
 from kurabito.downloads import filter_rules, rows
 from kurabito.downloads.choosing import Choice
-from kurabito.downloads.contenders import SQL, choose_among
+from kurabito.downloads.contenders import SQL, choose_among, rivals
 from kurabito.downloads.filter_engine import TAKEN, FilterEngine
 from kurabito.downloads.orders import Orders
 from kurabito.modules.download_types import DownloadType
@@ -51,6 +51,12 @@ class Taking:
         again = rows.requeue(conn, types, not_refused_by=not_refused_by)
         self._orders.dispatch(conn, again, why)
         return len(again)
+
+    def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
+        """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
+        self.carry_out(
+            conn, choose_among(conn, rivals(conn, link_ids), waits=False), "another release could not be had"
+        )
 
     def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
         """Do what was chosen."""

@@ -68,6 +68,8 @@ class StandIn:
     asked: list[Asked] = field(default_factory=list)
     rejects: Callable[[str], str | None] = lambda _url: None
     """Why it does not take a URL."""
+    may_pass: bool = False
+    """Whether it says that this may be better later."""
     spoils: Callable[[Asked, Any], Any] = lambda _asked, answer: answer
     """What it says instead of what it should; text is sent as it is, an exception breaks the connection, and a number is a
     status, with a body if it stands in a tuple with one."""
@@ -149,7 +151,7 @@ class StandIn:
 
     def _take(self, url: str) -> dict[str, Any]:
         if (reason := self.rejects(url)) is not None:
-            return {"url": url, "hash": None, "status": "rejected", "reason": reason}
+            return {"url": url, "hash": None, "status": "rejected", "reason": reason, "may_pass": self.may_pass}
         known = hash_of(url)
         if known not in self.has:
             self.added.append(known)

@@ -85,6 +85,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
     asked |= {name: Asked(getattr(row, name)) for name in ("stuck", "promised", "sharing", "note_detail", "get")}
+    asked |= {"requeue_due": Asked(row.requeue_due)}
     asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL[dialect].requeue, ROWS)}
     asked |= {f"page {narrowed}": Asked(sql) for narrowed, sql in rows._PAGES.items()}
     asked |= {name: Asked(getattr(tried, name), IDS) for name in ("in_round", "owe", "settle", "revive", "abandon")}
@@ -95,6 +96,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     }
     asked |= {"apply": Asked(poll.apply, ROWS)}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "rivals", "there")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_for", "under_way", "of_downloads")}
     asked |= {
         "open_links": Asked(choice.open_links),
         "able": Asked(services._SQL.able, whole="downloader_capabilities"),

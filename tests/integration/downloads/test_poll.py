@@ -121,7 +121,7 @@ async def test_why_a_service_cannot_do_it_is_told_in_its_own_words(core: Core, a
         await core.downloading.downloads.pause(1)
     # What says nothing that can be read is told as before.
     for nothing in ("<html>", [1], {"error": {"message": 7}}, {"error": {"message": "x" * 100_000}}):
-        a.spoils = lambda _, __, body=nothing: (502, body)
+        a.spoils = partial(said, (502, nothing))
         with pytest.raises(BadStatus, match="was answered with 502"):
             await core.downloading.downloads.pause(1)
 

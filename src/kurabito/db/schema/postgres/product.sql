@@ -722,7 +722,9 @@ CREATE TABLE downloads (
     forgotten_at     bigint,
     created_at       bigint  NOT NULL,
     updated_at       bigint  NOT NULL,
-    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
+    has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
+    tries            integer NOT NULL DEFAULT 0,
+    retry_at         bigint
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -745,7 +747,8 @@ CREATE TABLE dispatch_attempts (
     owed        text CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     bigint  NOT NULL,
     answered_at bigint,
-    save_path   TEXT
+    save_path   TEXT,
+    may_pass    integer NOT NULL DEFAULT 0 CHECK (may_pass IN (0, 1))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);

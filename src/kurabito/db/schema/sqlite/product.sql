@@ -713,7 +713,9 @@ CREATE TABLE downloads (
     forgotten_at     INTEGER,
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL,
-    has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1))
+    has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
+    tries            INTEGER NOT NULL DEFAULT 0,
+    retry_at         INTEGER
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -736,7 +738,8 @@ CREATE TABLE dispatch_attempts (
     owed        TEXT CHECK (owed IN ('look', 'cancel', 'delete', 'delete_files')),
     sent_at     INTEGER NOT NULL,
     answered_at INTEGER,
-    save_path   TEXT
+    save_path   TEXT,
+    may_pass    INTEGER NOT NULL DEFAULT 0 CHECK (may_pass IN (0, 1))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
