@@ -56,6 +56,7 @@
     ├── DownloadError
     │   ├── DownloadNotFound    no download has that id                     (also LookupError)
     │   ├── DownloadConflict    the move is not possible in this state
+    │   ├── EpisodeNotFound     no episode has that id                      (also LookupError)
     │   ├── FilterRuleNotFound  no filter rule has that id                  (also LookupError)
     │   ├── ConflictNotFound    no conflict has that id                     (also LookupError)
     │   └── ConflictResolved    a release was chosen already
@@ -683,6 +684,13 @@ class DownloadConflict(DownloadError):
 
     code = "download_conflict"
     status = 409
+
+
+class EpisodeNotFound(DownloadError, LookupError):
+    """No episode has that id."""
+
+    code = "episode_not_found"
+    status = 404
 
 
 class FilterRuleNotFound(DownloadError, LookupError):

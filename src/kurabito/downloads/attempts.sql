@@ -55,6 +55,7 @@ WHERE id IN (
         AND NOT EXISTS (SELECT 1 FROM downloads AS other
                         WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
                             AND other.status IN ('downloading', 'completed', 'downloader_error')
+                            AND other.given_back_at IS NULL
                             AND other.id <> download.id)
     GROUP BY download.id, attempt.module_id, attempt.hash)
 RETURNING module_id;
@@ -65,7 +66,7 @@ SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.sta
        EXISTS (SELECT 1 FROM downloads AS other
                WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
                    AND other.status IN ('downloading', 'completed', 'downloader_error')
-                   AND other.forgotten_at IS NULL) AS is_kept,
+                   AND other.forgotten_at IS NULL AND other.given_back_at IS NULL) AS is_kept,
        EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits
 FROM dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
 JOIN anime_links AS link ON link.id = download.link_id

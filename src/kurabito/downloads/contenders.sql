@@ -11,6 +11,7 @@ SELECT {contender}, download.id, download.status
 FROM {given} CROSS JOIN anime_links AS link {joins}
 JOIN downloads AS download ON download.link_id = link.id
 WHERE link.episode_id = CAST(given.value AS bigint) AND download.status NOT IN ('failed', 'cancelled')
+    AND download.given_back_at IS NULL
 ORDER BY link.id, download.id;
 
 -- name: rivals

@@ -13,6 +13,7 @@ from kurabito.downloads.attempts import Attempt
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
+from kurabito.downloads.wanting import give_back
 from kurabito.downloads.wire import Downloaders
 from kurabito.errors import DownloadConflict
 from kurabito.feeds.raw_items import LARGEST
@@ -72,7 +73,9 @@ class Downloads:
         return await self._database.write(store)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
-        """Show a download no longer, and have its downloader forget it, with the files if so wished."""
+        """Show a download no longer, and have its downloader forget it, with the files if so wished: then its episode is wanted
+        again, and another release may come.
+        """
 
         def store(conn: Connection) -> None:
             found = rows.find(conn, download_id)
@@ -80,6 +83,8 @@ class Downloads:
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
                 self._orders.clear(conn, attempts.owe(conn, [download_id], owed))
+                if delete_files:
+                    give_back(conn, [download_id])
             else:
                 self._cancel(conn, found, owed)
 

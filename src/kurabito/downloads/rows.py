@@ -15,7 +15,7 @@ from kurabito.db.port import Row
 from kurabito.db.rowsource import JSON_ROWS
 from kurabito.downloads import attempts
 from kurabito.downloads.attempts import given_ids
-from kurabito.downloads.states import Owed, Status, before
+from kurabito.downloads.states import MOVES, Owed, Status, before
 from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
 
@@ -219,9 +219,9 @@ def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, 
 
 
 def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
-    """The last download of each of these links, if it is not cancelled already."""
+    """The last download of each of these links, if it can be cancelled: what is complete stays so, also when it was given back."""
     found = {link: (one, status) for one, link, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))}
-    return {link: one for link, (one, status) in found.items() if status != Status.CANCELLED}
+    return {link: one for link, (one, status) in found.items() if Status.CANCELLED in MOVES[Status(status)]}
 
 
 def send_elsewhere(

@@ -59,7 +59,7 @@ SELECT DISTINCT known.hash, known.module_id, known.status, known.save_path, know
        known.downloaded_bytes
 FROM {given} CROSS JOIN downloads AS known
 WHERE known.hash = given.value ->> 'hash' AND known.status IN ('downloading', 'completed', 'downloader_error')
-    AND known.module_id IS NOT NULL;
+    AND known.module_id IS NOT NULL AND known.given_back_at IS NULL;
 
 -- name: join_held
 UPDATE downloads
@@ -133,7 +133,7 @@ UPDATE episodes
 SET state = CASE
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status = 'completed') THEN 'have'
+                         AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
                          AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'

@@ -41,6 +41,9 @@ class Wish(StrEnum):
     RETRY = "retry"
     CANCEL = "cancel"
     SEND_ELSEWHERE = "send-elsewhere"
+    WANT_AGAIN = "want-again"
+    WANT_OTHER = "want-other"
+    """Again, and as another release."""
 
 
 _TONES: Final = {
@@ -78,6 +81,8 @@ def wishes_for(download: Download) -> list[Wish]:
         wishes.append(Wish.RESUME if download.detail == Going.PAUSED else Wish.PAUSE)
     if download.status in _ENDED_EMPTY:
         wishes.append(Wish.RETRY)
+    if download.status is Status.COMPLETED and download.episode_id is not None:
+        wishes += [Wish.WANT_AGAIN, Wish.WANT_OTHER]
     if download.status in AT_DOWNLOADER:
         wishes.append(Wish.SEND_ELSEWHERE)
     if download.status not in (Status.COMPLETED, Status.CANCELLED, Status.FAILED):

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ from kurabito.app.following import open_following
 from kurabito.clock import ManualClock
 from kurabito.downloads import rows
 from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.errors import DownloadConflict
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.http import Outbound
 from kurabito.runtime import open_queue
@@ -108,6 +110,8 @@ rules = st.builds(
 steps = st.one_of(
     st.tuples(st.just("bring"), st.lists(releases, min_size=1, max_size=4)),
     st.tuples(st.just("say"), st.tuples(st.integers(0, 20), st.sampled_from(STATUSES))),
+    st.tuples(st.just("give back"), st.integers(0, 20)),
+    st.tuples(st.just("want again"), st.integers(0, 20)),
     st.tuples(st.just("add"), rules),
     st.tuples(st.just("change"), st.tuples(st.integers(0, 3), rules)),
     st.tuples(st.just("switch"), st.integers(0, 3)),
@@ -143,6 +147,8 @@ class World:
                     await self.core.bring(*items, subscription_id=self.feeds[feed])
             case "say":
                 await self._say(*how)
+            case "give back" | "want again":
+                await self._give_back(how, wants=what == "want again")
             case "add":
                 await self._check(how, None)
             case "change" | "switch" | "remove" if known:
@@ -160,6 +166,20 @@ class World:
             await self.core.run("UPDATE downloads SET status = :status WHERE id = :id", status=status, id=download_id)
 
             await self.core.queue.database.write(lambda conn: rows.restate_episodes(conn, [download_id]))
+
+    async def _give_back(self, place: int, *, wants: bool) -> None:
+        """The keeper deletes what is complete, or wants it again."""
+        known = await self.core.all(
+            "SELECT id FROM downloads WHERE status = 'completed' AND forgotten_at IS NULL ORDER BY id"
+        )
+        if not known:
+            return
+        download_id = known[place % len(known)][0]
+        if not wants:
+            await self.core.downloading.downloads.remove(download_id, delete_files=True)
+            return
+        with suppress(DownloadConflict):
+            await self.core.downloading.wanting.want_download_again(download_id)
 
     async def _check(self, rule: FilterRule | None, rule_id: int | None) -> None:
         filters = self.core.downloading.filters

@@ -724,7 +724,8 @@ CREATE TABLE downloads (
     updated_at       bigint  NOT NULL,
     has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
     tries            integer NOT NULL DEFAULT 0,
-    retry_at         bigint
+    retry_at         bigint,
+    given_back_at    bigint
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
