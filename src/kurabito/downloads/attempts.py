@@ -140,9 +140,8 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
 
 def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
     """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
-    return {
-        module_id for (module_id,) in conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
-    }
+    concerned = conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
+    return {module_id for (module_id,) in concerned if module_id is not None}
 
 
 def debts(conn: Connection, module_id: int) -> list[Debt]:

@@ -44,16 +44,16 @@ SELECT module_id, module_name, outcome, reason, sent_at, answered_at FROM dispat
 WHERE download_id = :id ORDER BY id;
 
 -- name: owe
--- Only where no other row still stands for the same content at that downloader.
+-- Only where no other row still stands for the same content at that downloader. One that was removed may come back.
 UPDATE dispatch_attempts SET owed = :owed
 WHERE id IN (
     SELECT max(attempt.id)
     FROM {given} CROSS JOIN downloads AS download
     JOIN dispatch_attempts AS attempt ON attempt.download_id = download.id
-    WHERE download.id = CAST(given.value AS bigint) AND attempt.module_id IS NOT NULL
+    WHERE download.id = CAST(given.value AS bigint)
         AND (attempt.outcome IN ('sent', 'unclear') OR attempt.outcome = 'accepted' AND attempt.hash IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM downloads AS other
-                        WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
+                        WHERE other.hash = attempt.hash AND other.module_id IS NOT DISTINCT FROM attempt.module_id
                             AND other.status IN ('downloading', 'completed', 'downloader_error')
                             AND other.given_back_at IS NULL
                             AND other.id <> download.id)

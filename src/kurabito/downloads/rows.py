@@ -143,16 +143,6 @@ def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: 
     return _restated(conn, sorted(one for (one,) in found))
 
 
-def requeue_due(conn: Connection) -> list[int]:
-    """Take up those that were to be tried again by now."""
-    return _restated(conn, sorted(one for (one,) in conn.all(_SQL[conn.dialect].requeue_due)))
-
-
-def rescue(conn: Connection, age: int) -> list[int]:
-    """Those that have been on their way for so long that nobody can be working on them."""
-    return sorted(one for (one,) in conn.all(_SQL[conn.dialect].stuck, {"age": age}))
-
-
 def parcels(conn: Connection, download_ids: Iterable[int]) -> list[Parcel]:
     """Those of these downloads that are on their way, in the order of their links."""
     found = conn.all(_SQL[conn.dialect].parcels, given_ids(download_ids))

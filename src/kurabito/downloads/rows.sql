@@ -18,21 +18,10 @@ WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EX
     {refused}
 RETURNING id;
 
--- name: requeue_due
-UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
-WHERE status = 'no_downloader' AND retry_at <= :now
-RETURNING id;
-
 -- name: requeue_links
 UPDATE downloads
 SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL, tries = 0
 WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value AS bigint) FROM {given})
-RETURNING id;
-
--- name: stuck
--- Waiting for longer than any dispatch takes: the task that had them is dead.
-UPDATE downloads SET queued_at = :now, updated_at = :now
-WHERE status = 'pending' AND updated_at < :now - CAST(:age AS bigint)
 RETURNING id;
 
 -- name: parcels
@@ -75,7 +64,7 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads
 UPDATE downloads
 SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
     save_path = given.value ->> 'save_path', progress = 0, downloaded_bytes = 0, rate = NULL, peers = NULL, detail = NULL,
-    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, tries = 0, retry_at = NULL,
+    reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, tries = 0, retry_at = NULL, rescues = 0,
     progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)

@@ -360,9 +360,69 @@ async def test_a_keeper_pauses_resumes_retries_and_removes(core: Core, a: StandI
     assert [one.id for one, _ in await downloads.page()] == [1]
     with pytest.raises(DownloadNotFound):
         await downloads.get(2)
-    assert await core.episodes() == ["wanted", "have"]
+    # With its files went its episode.
+    assert await core.episodes() == ["wanted", "wanted"]
     assert (await core.queue.list(task_type=CLEAR, state="queued")).items == ()
     await a.stop()
     await core.run("UPDATE downloads SET status = 'downloading' WHERE id = 1")
     with pytest.raises(Unreachable):
         await downloads.pause(1)
+
+
+async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_when_it_is_on(
+    core: Core, a: StandIn
+) -> None:
+    service = await core.register(a)
+    await under_way(core, 1, 2)
+    await a.stop()
+    await core.poll()
+    await a.start()
+    await core.following.services.change(service.id, is_enabled=False)
+    a.asked.clear()
+    await core.poll()
+    off = "A is switched off; it goes on when you switch that on, or send it elsewhere"
+    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloader_error", off)]
+    assert not a.asked
+    ((changed,),) = await core.all("SELECT DISTINCT updated_at FROM downloads")
+    core.clock.advance(60)
+    await core.poll()
+    assert await core.all("SELECT DISTINCT updated_at FROM downloads") == [(changed,)]
+    await core.following.services.change(service.id, is_enabled=True)
+    await core.poll()
+    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloading", None)]
+
+
+async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
+    core: Core, a: StandIn, b: StandIn
+) -> None:
+    first = await core.register(a)
+    await under_way(core, 1, 2, 3)
+    a.say(THREE, "completed", progress=1.0)
+    await core.poll()
+    await core.following.services.remove(first.id)
+    await core.downloading.downloads.cancel(2)
+    await core.poll()
+    reason = "A was removed; it goes on when that registers again, or send it elsewhere"
+    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+        ("downloader_error", reason, None),
+        ("cancelled", "cancelled by its keeper", None),
+        ("completed", None, None),
+    ]
+    # Another one is not the one.
+    await core.register(b)
+    await core.poll()
+    assert (await core.statuses())[0] == "downloader_error"
+    back = await core.register(a)
+    assert back.id != first.id
+    await core.poll()
+    await core.work()
+    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+        ("downloading", None, back.id),
+        ("cancelled", "cancelled by its keeper", None),
+        ("completed", None, back.id),
+    ]
+    # What was cancelled meanwhile is cleared up there, too.
+    assert set(a.has) == {ONE, THREE}
+    await core.downloading.downloads.remove(3, delete_files=True)
+    await core.work()
+    assert set(a.has) == {ONE}

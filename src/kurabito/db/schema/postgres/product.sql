@@ -725,7 +725,8 @@ CREATE TABLE downloads (
     has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
     tries            integer NOT NULL DEFAULT 0,
     retry_at         bigint,
-    given_back_at    bigint
+    given_back_at    bigint,
+    rescues          integer NOT NULL DEFAULT 0
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)

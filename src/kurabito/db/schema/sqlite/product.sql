@@ -716,7 +716,8 @@ CREATE TABLE downloads (
     has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
     tries            INTEGER NOT NULL DEFAULT 0,
     retry_at         INTEGER,
-    given_back_at    INTEGER
+    given_back_at    INTEGER,
+    rescues          INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
