@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+NO_ROOM: Final = "no room"
+"""How the detail of a download begins that goes on when there is room on the disk."""
 
 
 class ItemStatus(StrEnum):

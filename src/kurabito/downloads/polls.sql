@@ -47,7 +47,7 @@ UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 -- name: standing_still
 SELECT id FROM downloads
 WHERE status = 'downloading' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
-    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking');
+    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking') AND coalesce(detail, '') NOT LIKE 'queued:%';
 
 -- name: left_alone
 SELECT id FROM downloads WHERE status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint);

@@ -51,13 +51,13 @@ class PlainFile:
 class PlainFiles:
     """The plain downloads of one folder of notes."""
 
-    def __init__(self, folder: Path, outbound: Outbound, clock: Clock) -> None:
+    def __init__(self, folder: Path, outbound: Outbound, clock: Clock, *, at_once: int = _AT_ONCE) -> None:
         self._folder = folder
         self._outbound = outbound
         self._clock = clock
         self._files: dict[str, PlainFile] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._turn = asyncio.Semaphore(_AT_ONCE)
+        self._turn = asyncio.Semaphore(at_once)
 
     async def open(self) -> None:
         """Go on with what was under way."""
