@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,38 @@ async def test_a_plain_file_that_broke_off_goes_on_where_it_was(
         await client.add_torrents([DownloadItem(swarm.url("missing.bin"), str(tmp_path / "2"))])
         gone = await until(client, hash_of_url(swarm.url("missing.bin")), status=TransferStatus.ERROR)
         assert "404" in str(gone.detail)
+
+
+async def test_how_far_a_file_is_that_comes_whole_is_known_from_its_declared_size(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    content, go_on = bytes(range(256)) * (40 * 1024), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A host that knows no ranges, and stops in the middle."""
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            writer.write(content[: len(content) // 2])
+            await writer.drain()
+            await go_on.wait()
+            writer.write(content[len(content) // 2 :])
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/Kura.bin"
+        name = hash_of_url(url)
+        await client.add_torrents([DownloadItem(url, str(tmp_path / "1"))])
+        async with asyncio.timeout(30):
+            while (await until(client, name)).progress < 0.4:
+                await asyncio.sleep(0.02)
+        half = await until(client, name)
+        assert (half.status, half.size) == (TransferStatus.DOWNLOADING, len(content))
+        assert half.progress <= 0.5
+        go_on.set()
+        await until(client, name, status=TransferStatus.COMPLETED, progress=1.0)
+    assert (tmp_path / "1" / "Kura.bin").read_bytes() == content
 
 
 async def test_a_disk_that_is_full_is_told_in_words(client: EmbeddedClient, swarm: Swarm, tmp_path: Path) -> None:

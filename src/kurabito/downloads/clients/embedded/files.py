@@ -57,6 +57,8 @@ class PlainFiles:
         self._clock = clock
         self._files: dict[str, PlainFile] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._came: dict[str, int] = {}
+        """How many bytes came of files that hosts only give as a whole."""
         self._turn = asyncio.Semaphore(at_once)
 
     async def open(self) -> None:
@@ -87,7 +89,7 @@ class PlainFiles:
             return None
         if file.is_complete:
             return DownloadStatus(hash, TransferStatus.COMPLETED, 1.0, file.size)
-        here = _size(self._partial(hash, file))
+        here = self._came.get(hash) or _size(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
         detail = file.problem or ("paused" if file.is_paused else None)
         return DownloadStatus(hash, word, here / file.size if file.size else 0.0, file.size, detail=detail)
@@ -166,7 +168,7 @@ class PlainFiles:
                 break
             reply = await self._piece(file, offset)
             if reply is None:
-                reply = await self._outbound.download(file.url, partial, limits=_OF_THE_WHOLE)
+                reply = await self._whole(hash, file, partial)
                 file.size, file.name = reply.size, _name(file, reply)
                 break
             file.name = file.name or _name(file, reply)
@@ -185,6 +187,17 @@ class PlainFiles:
         target = Path(file.save_path) / (file.name or "download")
         await asyncio.to_thread(partial.replace, target)
         file.is_complete = True
+
+    async def _whole(self, hash: str, file: PlainFile, to: Path) -> Reply:
+        """All of it at once. It lies elsewhere until it is whole, so how far it is has to be noted."""
+
+        def note(came: int, declared: int | None) -> None:
+            file.size, self._came[hash] = declared or 0, came
+
+        try:
+            return await self._outbound.download(file.url, to, limits=_OF_THE_WHOLE, on_progress=note)
+        finally:
+            self._came.pop(hash, None)
 
     async def _piece(self, file: PlainFile, offset: int) -> Reply | None:
         """The next piece; None when the host only gives the whole, and that is larger."""
