@@ -61,12 +61,14 @@
     ├── DownloadError
     │   ├── DownloadNotFound    no download has that id                     (also LookupError)
     │   ├── DownloadConflict    the move is not possible in this state
+    │   ├── EpisodeNotFound     no episode has that id                      (also LookupError)
     │   ├── FilterRuleNotFound  no filter rule has that id                  (also LookupError)
     │   ├── ConflictNotFound    no conflict has that id                     (also LookupError)
     │   └── ConflictResolved    a release was chosen already
     ├── ModuleError
     │   ├── ModuleNotFound      no service has that id                      (also LookupError)
-    │   └── ModuleConflict      another instance has the name, and it answers
+    │   ├── ModuleConflict      another instance has the name, and it answers
+    │   └── KeyOfAnotherModule  a key speaks for one module, and a module has one key
     ├── CatalogError
     │   ├── SeriesNotFound      no series has that id                       (also LookupError)
     │   ├── SeriesConflict      another series has that name and season
@@ -351,6 +353,13 @@ class ModuleConflict(ModuleError):
     status = 409
 
 
+class KeyOfAnotherModule(ModuleError):
+    """A key speaks for the module that it registered first, and for that module no other key does."""
+
+    code = "key_of_another_module"
+    status = 403
+
+
 class CatalogError(KurabitoError):
     """Something about series, or about how titles are read, could not be done."""
 
@@ -485,15 +494,17 @@ class BadStatus(OutboundError):
 
     code = "bad_status"
 
-    def __init__(self, message: str, answered: int, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, answered: int, retry_after: float | None = None, content: bytes = b"") -> None:
         super().__init__(message)
         self.answered = answered
         """The status that was answered; `status` is how we say so to our own clients."""
         self.retry_after = retry_after
         """Seconds after which the host wants to be asked again, if it said so."""
+        self.content = content
+        """What the host said about it, where the request asked for that."""
 
-    def __reduce__(self) -> tuple[type[BadStatus], tuple[str, int, float | None]]:
-        return type(self), (str(self), self.answered, self.retry_after)
+    def __reduce__(self) -> tuple[type[BadStatus], tuple[str, int, float | None, bytes]]:
+        return type(self), (str(self), self.answered, self.retry_after, self.content)
 
 
 class BadAnswer(OutboundError):
@@ -737,6 +748,13 @@ class DownloadConflict(DownloadError):
 
     code = "download_conflict"
     status = 409
+
+
+class EpisodeNotFound(DownloadError, LookupError):
+    """No episode has that id."""
+
+    code = "episode_not_found"
+    status = 404
 
 
 class FilterRuleNotFound(DownloadError, LookupError):

@@ -126,6 +126,27 @@ class Settings(BaseSettings):
         "", pattern=r"^[\w.:-]*$", description="address or device like tun0 that torrents are bound to; default: all"
     )
     torrent_dht: bool = Field(True, description="whether peers are looked for in the DHT too, beside trackers")
+    torrent_download_limit: int | None = Field(
+        None, ge=1, description="KiB a second that torrents of the embedded downloader take at most; default: no limit"
+    )
+    torrent_upload_limit: int | None = Field(
+        None, ge=1, description="KiB a second that torrents of the embedded downloader give at most; default: no limit"
+    )
+    torrent_ratio: float = Field(
+        1.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="the embedded downloader seeds until it gave back so much of what it took …",
+    )
+    torrent_seed_hours: float = Field(
+        24.0, ge=0, allow_inf_nan=False, description="… or for so many hours, whichever is first"
+    )
+    torrent_parallel: int = Field(
+        8, ge=1, le=1000, description="how many torrents the embedded downloader fetches at the same time"
+    )
+    file_parallel: int = Field(
+        3, ge=1, le=100, description="how many plain files the embedded downloader fetches at the same time"
+    )
     dataplane_role: str = Field(
         "kurabito_dataplane",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

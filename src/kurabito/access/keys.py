@@ -18,6 +18,8 @@ from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, KeyNotFound
 
+SETTINGS_KEY: Final = "settings"
+"""What the key of the settings has in the place of an id."""
 _PREFIX: Final = "kura"
 _LONGEST_NAME: Final = 100
 _NOTE_USE_EVERY: Final = 60 * SECOND
@@ -105,7 +107,7 @@ class Keys:
         hashed = digest(secret)
         fixed = self._fixed if may_guess or not is_guessable(self._fixed or "") else None
         if fixed is not None and hmac.compare_digest(hashed, digest(fixed)):
-            return Principal("KURABITO_API_KEY", frozenset(Scope), "settings")
+            return Principal("KURABITO_API_KEY", frozenset(Scope), SETTINGS_KEY)
         if not _MADE.fullmatch(secret):
             # Not made by us, so the database need not be asked. Nothing happens between one guess and the next.
             return None

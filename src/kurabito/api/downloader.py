@@ -62,6 +62,7 @@ class ItemAnswer(BaseModel):
     status: ItemStatus
     reason: str | None = None
     owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
+    may_pass: bool = Field(False, description="it was rejected, and may be taken later")
 
 
 class ItemsAnswer(BaseModel):
@@ -250,7 +251,14 @@ class _Door:
 
 
 def _item(result: DownloadItemResult) -> ItemAnswer:
-    return ItemAnswer(url=result.url, hash=result.hash, status=result.status, reason=result.reason, owner=result.owner)
+    return ItemAnswer(
+        url=result.url,
+        hash=result.hash,
+        status=result.status,
+        reason=result.reason,
+        owner=result.owner,
+        may_pass=result.may_pass,
+    )
 
 
 def _cancel(result: CancelResult) -> CancelAnswer:

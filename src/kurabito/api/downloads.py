@@ -16,8 +16,10 @@ from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.items import Owner
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import Outcome, Status
+from kurabito.downloads.wanting import WantedAgain, Wanting
 from kurabito.feeds.raw_items import LARGEST
 
+EpisodeId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the episode's id")]
 DownloadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the download's id")]
 
 
@@ -49,6 +51,7 @@ class DownloadAnswer(BaseModel):
         description="who added it to the downloader: what the user did is only watched; null where that is not known"
     )
     is_stalled: bool = Field(False, description="it has come no further for a long time")
+    retry_at: datetime | None = Field(None, description="when it is tried again, where something has to pass first")
     progressed_at: datetime | None
     completed_at: datetime | None
     created_at: datetime
@@ -103,7 +106,20 @@ class DownloadPage(BaseModel):
     next_cursor: NextCursor
 
 
-def router(downloads: Downloads) -> APIRouter:
+class WantedAgainAnswer(BaseModel):
+    """What came of wanting an episode again."""
+
+    downloads: list[DownloadAnswer] = Field(
+        description="what was begun; none where no release is known that can be taken"
+    )
+    is_asked: bool = Field(description="a release has to be chosen first: see /conflicts")
+
+    @classmethod
+    def of(cls, wanted: WantedAgain) -> Self:
+        return cls(downloads=[DownloadAnswer.of(one) for one in wanted.downloads], is_asked=wanted.is_asked)
+
+
+def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
     """The routes of the downloads."""
     routes = APIRouter(prefix="/api/v1/downloads", tags=["downloads"])
 
@@ -148,6 +164,16 @@ def router(downloads: Downloads) -> APIRouter:
         """Try the link of a download that ended without files again. The answer is the new download."""
         return DownloadAnswer.of(await downloads.retry(download_id))
 
+    @routes.post("/{download_id}/want-again", status_code=202, responses=documented(404, 409, 422, 502, 504))
+    async def want_download_again(
+        download_id: DownloadId,
+        other_release: Annotated[bool, Query(description="take any release but this one")] = False,
+    ) -> WantedAgainAnswer:
+        """Want the episode of a completed download again. The best release that is known is taken, also the same one; without any
+        the episode is wanted, and one that comes is taken. What lies on the disk stays there.
+        """
+        return WantedAgainAnswer.of(await wanting.want_download_again(download_id, other_release=other_release))
+
     @routes.post("/{download_id}/cancel", responses=documented(404, 409, 422))
     async def cancel_download(download_id: DownloadId) -> DownloadAnswer:
         """Give a download up. Its downloader is told as soon as it answers; what is the user's stays there as it is."""
@@ -167,5 +193,17 @@ def router(downloads: Downloads) -> APIRouter:
     async def resume_download(download_id: DownloadId) -> DownloadAnswer:
         """Let a download go on, unless it is the user's."""
         return DownloadAnswer.of(await downloads.resume(download_id))
+
+    return routes
+
+
+def episodes_router(wanting: Wanting) -> APIRouter:
+    """What is wished for an episode, whichever download it had."""
+    routes = APIRouter(prefix="/api/v1/episodes", tags=["downloads"])
+
+    @routes.post("/{episode_id}/want-again", status_code=202, responses=documented(404, 409, 422, 502, 504))
+    async def want_episode_again(episode_id: EpisodeId) -> WantedAgainAnswer:
+        """Want an episode again whose files are gone. The best release that is known is taken."""
+        return WantedAgainAnswer.of(await wanting.want_again(episode_id))
 
     return routes

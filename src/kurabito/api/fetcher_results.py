@@ -10,8 +10,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from kurabito.api.bodies import LARGEST_ID, WHOLE, Body
+from kurabito.api.callers import Speaking, check_sender
 from kurabito.api.errors import WITH_BODY, documented
+from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.results import FetchedItem, FetcherResults, Intake, Receipt
+from kurabito.modules.identities import Caller
+from kurabito.modules.registering import Services
 
 PATHS: Final = ("/fetcher-results", "/raw-fetcher-results")
 LARGEST_BODY: Final = 16 << 20
@@ -83,19 +87,25 @@ class ReceiptAnswer(BaseModel):
         )
 
 
-def router(intake: Intake) -> APIRouter:
+def router(intake: Intake, services: Services, subscriptions: Subscriptions) -> APIRouter:
     """The routes at which results arrive."""
     routes = APIRouter(tags=["following"])
 
-    @routes.post(PATHS[0], responses=documented(404, *WITH_BODY))
-    async def receive_fetcher_results(body: ResultsBody) -> ReceiptAnswer:
-        """Take in what a fetcher read. The same results twice change nothing. Takes a key of the scope `module`."""
+    async def receive(body: ResultsBody, caller: Caller) -> ReceiptAnswer:
+        await check_sender(caller, body.subscription_id, services, subscriptions)
         return ReceiptAnswer.of(await intake.receive(body.results()))
 
-    @routes.post(PATHS[1], responses=documented(404, *WITH_BODY))
-    async def receive_raw_fetcher_results(body: ResultsBody) -> ReceiptAnswer:
+    @routes.post(PATHS[0], responses=documented(403, 404, *WITH_BODY))
+    async def receive_fetcher_results(body: ResultsBody, caller: Speaking) -> ReceiptAnswer:
+        """Take in what a fetcher read. The same results twice change nothing. Takes the key of the fetcher that reads the
+        subscription (403 for any other).
+        """
+        return await receive(body, caller)
+
+    @routes.post(PATHS[1], responses=documented(403, 404, *WITH_BODY))
+    async def receive_raw_fetcher_results(body: ResultsBody, caller: Speaking) -> ReceiptAnswer:
         """The same as `/fetcher-results`, by its other name."""
-        return ReceiptAnswer.of(await intake.receive(body.results()))
+        return await receive(body, caller)
 
     return routes
 

@@ -149,32 +149,51 @@ class FreedAnswer(BaseModel):
     )
 
 
+class ReplacedAnswer(BaseModel):
+    """A download that would end because a release that can be taken then is better, such as a second version."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    download_id: int
+    title: str
+
+
 class FilterPreviewAnswer(BaseModel):
     """What saving would do, no more and no less. The lists show the first of many."""
 
     excluded_count: int
-    cancelled_count: int
+    cancelled_count: int = Field(description="by the rule, and because something better can be taken")
     freed_count: int
     dispatched_count: int
+    asked_count: int = Field(description="episodes of which you would have to choose a release")
+    waiting_count: int = Field(description="episodes that would wait for a better release first")
     newly_excluded: list[ExcludedAnswer]
+    replaced: list[ReplacedAnswer]
     newly_dispatched: list[FreedAnswer]
+    asked: list[int] = Field(description="the ids of those episodes")
+    waiting: list[int] = Field(description="the ids of those episodes")
 
     @classmethod
     def of(cls, effect: Effect) -> Self:
         sent = set(effect.choice.dispatch)
         return cls(
             excluded_count=len(effect.excluded),
-            cancelled_count=sum(one.download_id is not None for one in effect.excluded),
+            cancelled_count=len(effect.cancelled),
             freed_count=len(effect.freed),
             dispatched_count=len(sent),
+            asked_count=len(effect.choice.ask),
+            waiting_count=len(effect.choice.wait),
             newly_excluded=[
                 ExcludedAnswer(link_id=one.link_id, title=one.title, reason=one.reason, download_id=one.download_id)
                 for one in effect.excluded[:_MOST_SHOWN]
             ],
+            replaced=[ReplacedAnswer.model_validate(one) for one in effect.replaced[:_MOST_SHOWN]],
             newly_dispatched=[
                 FreedAnswer(link_id=one.id, title=one.title, is_dispatched=one.id in sent)
                 for one in (*effect.next_best, *effect.freed)[:_MOST_SHOWN]
             ],
+            asked=effect.choice.ask[:_MOST_SHOWN],
+            waiting=list(effect.choice.wait)[:_MOST_SHOWN],
         )
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, Body
+from kurabito.api.callers import Speaking
 from kurabito.api.errors import WITH_BODY, documented
 from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
 from kurabito.downloads.path_tests import PathTests
@@ -160,10 +161,13 @@ def router(services: Services, paths: PathTests) -> APIRouter:
     """The routes of the services."""
     routes = APIRouter(tags=["services"])
 
-    @routes.post("/services/register", status_code=201, responses=documented(409, *WITH_BODY))
-    async def register_service(body: RegistrationBody) -> Registered:
-        """Register, at every start. 409 while another process of the same name answers."""
-        service = await services.register(body.registration())
+    @routes.post("/services/register", status_code=201, responses=documented(403, 409, *WITH_BODY))
+    async def register_service(body: RegistrationBody, caller: Speaking) -> Registered:
+        """Register, at every start. The first time binds the key to this name and type: it registers no other module, and no
+        other key this one (403). 409 while another process of the same name answers; 422 for a host that is not the sender's own
+        and that `KURABITO_ALLOW_PRIVATE_HOSTS` does not name.
+        """
+        service = await services.register(body.registration(), caller)
         return Registered(service_id=service.id, registered_at=service.registered_at)
 
     @routes.get("/api/v1/services", responses=documented(422))

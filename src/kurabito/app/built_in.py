@@ -19,11 +19,13 @@ from kurabito.downloads.wire import Downloaders
 from kurabito.errors import ModuleConflict
 from kurabito.http import Outbound
 from kurabito.modules import services
+from kurabito.modules.identities import RESERVED
 from kurabito.modules.registering import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.settings import Settings
 
-NAME: Final = "built-in"
+_KIB: Final = 1024
+NAME: Final = RESERVED
 """What it is called among the services. Not the client's name: an embedded one may run on another machine too."""
 
 
@@ -88,5 +90,13 @@ async def open_built_in(settings: Settings, outbound: Outbound, *, wanted: bool)
 def embedded_options(settings: Settings) -> EmbeddedOptions:
     """How the embedded downloader behaves, as the settings want it."""
     return EmbeddedOptions(
-        port=settings.torrent_port, interface=settings.torrent_interface, finds_peers=settings.torrent_dht
+        port=settings.torrent_port,
+        interface=settings.torrent_interface,
+        finds_peers=settings.torrent_dht,
+        ratio=settings.torrent_ratio,
+        seed_seconds=settings.torrent_seed_hours * 3600,
+        download_rate=(settings.torrent_download_limit or 0) * _KIB,
+        upload_rate=(settings.torrent_upload_limit or 0) * _KIB,
+        torrents_at_once=settings.torrent_parallel,
+        files_at_once=settings.file_parallel,
     )

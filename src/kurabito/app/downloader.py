@@ -22,6 +22,7 @@ from kurabito.downloads.clients.opening import ClientName, open_client
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
+from kurabito.modules.identities import RESERVED, is_reserved
 from kurabito.settings import Settings
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -43,6 +44,8 @@ async def run_downloader(
     """Serve one client until Ctrl-C or SIGTERM; `on_listening` is told the address once requests are answered."""
     if not _NAME.fullmatch(name):
         raise ConfigError("name must be of letters, digits, dots and dashes, like nas-qbittorrent")
+    if is_reserved(name):
+        raise ConfigError(f"name cannot be {RESERVED}: the downloader inside `kurabito serve` has it; choose another")
     host_of_core = core_host(core)
     folder = settings.state / "downloaders" / name
     # One after the other: a folder that is only made on the way to another is open to all.

@@ -18,6 +18,7 @@ from kurabito.downloads.path_tests import PathTests
 from kurabito.downloads.polling import DownloadScheduler
 from kurabito.downloads.taking import Taking
 from kurabito.downloads.turns import Turns
+from kurabito.downloads.wanting import Wanting
 from kurabito.downloads.wire import Downloaders, RemoteDownloaders
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
@@ -39,6 +40,7 @@ class Downloading:
     filters: Filters
     conflicts: Conflicts
     downloads: Downloads
+    wanting: Wanting
     dispatcher: Dispatcher
     clearing: Clearing
     scheduler: DownloadScheduler
@@ -72,12 +74,14 @@ def open_downloading(
         Filters(database, taking),
         Conflicts(database, taking),
         Downloads(database, downloaders, orders, stalled=timedelta(minutes=settings.stalled_minutes)),
+        Wanting(database, downloaders, taking),
         Dispatcher(
             database,
             downloaders,
             orders,
             turns,
             root,
+            taking,
             reserve=round(settings.download_reserve * (1 << 30)),
         ),
         clearing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -45,11 +46,18 @@ def open_outbound(settings: Settings) -> Outbound:
 
 
 def open_following(
-    queue: SqlQueue, outbound: Outbound, *, taking: Taking | None = None, url: str = "", pace: float = PACE
+    queue: SqlQueue,
+    outbound: Outbound,
+    *,
+    taking: Taking | None = None,
+    url: str = "",
+    pace: float = PACE,
+    module_hosts: Iterable[str] = (),
 ) -> Following:
     """Feeds and services over one queue; `taking` has what becomes of links.
 
-    `url` is where this site is found, for fetchers that send what they read.
+    `url` is where this site is found, for fetchers that send what they read; `module_hosts` are those at which modules may be
+    beside where they register from.
     """
     intake = CatalogIntake(queue.database, taking)
     reader, calls = FeedReader(outbound, pace=pace), ServiceCalls(outbound)
@@ -57,7 +65,7 @@ def open_following(
         intake,
         Subscriptions(queue),
         Previews(reader, queue.database),
-        Services(queue.database, calls, taking),
+        Services(queue.database, calls, taking, hosts=module_hosts),
         FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
     )
 

@@ -111,6 +111,7 @@ def _downloaded(parts: Parts, settings: Settings) -> Iterator[Page]:
     yield partial(
         downloads.router,
         downloads=downloading.downloads,
+        wanting=downloading.wanting,
         conflicts=downloading.conflicts,
         downloaders=present,
         catalog=parts.catalog,

@@ -60,7 +60,9 @@ def open_parts(
     if downloading is None or following is None or about is None:
         outbound = open_outbound(settings)
         downloading = downloading or open_downloading(queue, outbound, settings)
-        following = following or open_following(queue, outbound, taking=downloading.taking)
+        following = following or open_following(
+            queue, outbound, taking=downloading.taking, module_hosts=settings.allow_private_hosts
+        )
         about = about or open_metadata(settings, queue, outbound)
     database = queue.database
     return Parts(

@@ -134,7 +134,13 @@ async def _product(
         await queue.database.read(partial(refuse_shared_root, root=root))
     downloaders = built_in.beside(RemoteDownloaders(ServiceCalls(outbound)))
     downloading = open_downloading(queue, outbound, settings, downloaders)
-    following = open_following(queue, outbound, taking=downloading.taking, url=address + settings.base_path)
+    following = open_following(
+        queue,
+        outbound,
+        taking=downloading.taking,
+        url=address + settings.base_path,
+        module_hosts=settings.allow_private_hosts,
+    )
     await built_in.register(following.services, queue.database, address)
     about = open_metadata(settings, queue, outbound)
     await asyncio.to_thread(about.posters.prepare)

@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.errors import ConfigError, KurabitoError, OutboundError
+from kurabito.errors import BadStatus, ConfigError, KurabitoError, OutboundError
 from kurabito.http import Limits, Outbound
 from kurabito.logs import get_logger
+from kurabito.modules.calling import with_cause
 
 log = get_logger(__name__)
 
@@ -25,7 +26,7 @@ _LONGEST_WAIT: Final = 60.0
 _ASKED_EVERY: Final = 15.0
 # Also to a core that was never away: what it forgot of us it knows again.
 _RENEWED_EVERY: Final = 600.0
-_ONCE: Final = Limits(seconds=15.0, redirects=0, attempts=1, max_bytes=65_536)
+_ONCE: Final = Limits(seconds=15.0, redirects=0, attempts=1, max_bytes=65_536, refusal_bytes=65_536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,14 @@ class Announcer:
 
     async def _register(self) -> None:
         said = self._said
+        try:
+            await self._send(said)
+        except BadStatus as refused:
+            # What to do about it is in what the core said, such as another key or a host to be allowed.
+            raise with_cause(refused) from None
+        log.info("registered at the core", core=self._core, name=said.name)
+
+    async def _send(self, said: Announcement) -> None:
         await self._outbound.request(
             "POST",
             f"{self._core}/services/register",
@@ -119,7 +128,6 @@ class Announcer:
             trusted=[self._host],
             limits=_ONCE,
         )
-        log.info("registered at the core", core=self._core, name=said.name)
 
     async def _watch(self) -> None:
         """Returns when it is time to register again."""

@@ -24,6 +24,8 @@ class ItemAnswer(NamedTuple):
     reason: str | None = None
     owner: Owner | None = None
     """None where the downloader does not tell."""
+    may_pass: bool = False
+    """It may take it later."""
 
 
 class Report(NamedTuple):
@@ -51,7 +53,8 @@ def read_items(answer: Any, asked: Collection[str]) -> dict[str, ItemAnswer]:
         if status == "accepted":
             found[url] = ItemAnswer(True, read_hash(entry.get("hash")), owner=_owner(entry.get("owner")))
         elif status == "rejected":
-            found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason"))))
+            may_pass = entry.get("may_pass") is True
+            found.setdefault(url, ItemAnswer(False, reason=_text(entry.get("reason")), may_pass=may_pass))
     return found
 
 

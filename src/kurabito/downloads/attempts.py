@@ -44,10 +44,12 @@ class Round:
     """Downloaders that may have got it before a crash."""
     refused: dict[int, str] = field(default_factory=dict)
     """Downloaders that said no, and how they are called and why."""
+    passing: set[int] = field(default_factory=set)
+    """Those of them that may take it later."""
     missed: dict[int, str] = field(default_factory=dict)
     """Downloaders of which nobody knows what they would have said."""
 
-    def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None) -> None:
+    def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None, *, may_pass: bool = False) -> None:
         """Take up what came of offering it to one downloader."""
         said = f"{name}: {reason or outcome}"
         match outcome:
@@ -55,6 +57,8 @@ class Round:
                 self.unanswered.add(module_id)
             case Outcome.REJECTED:
                 self.refused[module_id] = said
+                if may_pass:
+                    self.passing.add(module_id)
             case Outcome.UNREACHABLE | Outcome.UNCLEAR:
                 self.missed[module_id] = said
             case Outcome.ACCEPTED:
@@ -128,7 +132,7 @@ def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash` and `owner` of each."""
+    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash`, `owner` and `may_pass` of each."""
     conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
 
 
@@ -140,8 +144,9 @@ def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -
 def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
     """What was tried for these since they were queued."""
     found: dict[int, Round] = defaultdict(Round)
-    for download_id, module_id, outcome, name, reason in conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids)):
-        found[download_id].note(module_id, name, Outcome(outcome), reason)
+    tried = conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids))
+    for download_id, module_id, outcome, name, reason, may_pass in tried:
+        found[download_id].note(module_id, name, Outcome(outcome), reason, may_pass=bool(may_pass))
     return found
 
 
@@ -169,9 +174,8 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
 
 def owe(conn: Connection, download_ids: Iterable[int], owed: Owed) -> set[int]:
     """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
-    return {
-        module_id for (module_id,) in conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
-    }
+    concerned = conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
+    return {module_id for (module_id,) in concerned if module_id is not None}
 
 
 def debts(conn: Connection, module_id: int) -> list[Debt]:

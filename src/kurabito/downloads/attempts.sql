@@ -41,7 +41,8 @@ SET outcome = given.value ->> 'outcome', reason = given.value ->> 'reason',
     owed = CASE coalesce(given.value ->> 'owner', dispatch_attempts.owner)
         WHEN 'user' THEN NULL ELSE given.value ->> 'owed' END,
     hash = coalesce(given.value ->> 'hash', dispatch_attempts.hash), answered_at = :now,
-    owner = coalesce(given.value ->> 'owner', dispatch_attempts.owner)
+    owner = coalesce(given.value ->> 'owner', dispatch_attempts.owner),
+    may_pass = CAST(coalesce(given.value ->> 'may_pass', '0') AS integer)
 FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') = 'sent';
@@ -58,7 +59,7 @@ WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND d
 
 -- name: in_round
 -- What was tried since the download was queued last.
-SELECT attempt.download_id, attempt.module_id, attempt.outcome, attempt.module_name, attempt.reason
+SELECT attempt.download_id, attempt.module_id, attempt.outcome, attempt.module_name, attempt.reason, attempt.may_pass
 FROM {given} CROSS JOIN dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id
 WHERE attempt.download_id = CAST(given.value AS bigint) AND attempt.sent_at >= download.queued_at
     AND attempt.module_id IS NOT NULL
@@ -69,18 +70,19 @@ SELECT module_id, module_name, outcome, reason, sent_at, answered_at FROM dispat
 WHERE download_id = :id ORDER BY id;
 
 -- name: owe
--- Only where no other row still stands for the same content at that downloader, and never for what is the user's.
+-- Only where no other row still stands for the same content at that downloader, and never for what is the user's. A
+-- downloader that was removed may come back.
 UPDATE dispatch_attempts SET owed = :owed
 WHERE id IN (
     SELECT max(attempt.id)
     FROM {given} CROSS JOIN downloads AS download
     JOIN dispatch_attempts AS attempt ON attempt.download_id = download.id
-    WHERE download.id = CAST(given.value AS bigint) AND attempt.module_id IS NOT NULL
-        AND coalesce(attempt.owner, '') <> 'user'
+    WHERE download.id = CAST(given.value AS bigint) AND coalesce(attempt.owner, '') <> 'user'
         AND (attempt.outcome IN ('sent', 'unclear') OR attempt.outcome = 'accepted' AND attempt.hash IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM downloads AS other
-                        WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
+                        WHERE other.hash = attempt.hash AND other.module_id IS NOT DISTINCT FROM attempt.module_id
                             AND other.status IN ('downloading', 'completed', 'downloader_error')
+                            AND other.given_back_at IS NULL
                             AND other.id <> download.id)
     GROUP BY download.id, attempt.module_id, attempt.hash)
 RETURNING module_id;
@@ -91,7 +93,7 @@ SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.sta
        EXISTS (SELECT 1 FROM downloads AS other
                WHERE other.hash = attempt.hash AND other.module_id = attempt.module_id
                    AND other.status IN ('downloading', 'completed', 'downloader_error')
-                   AND other.forgotten_at IS NULL) AS is_kept,
+                   AND other.forgotten_at IS NULL AND other.given_back_at IS NULL) AS is_kept,
        EXISTS (SELECT 1 FROM downloads AS other WHERE other.link_id = download.link_id AND other.status = 'pending') AS waits,
        attempt.missed_polls
 FROM dispatch_attempts AS attempt JOIN downloads AS download ON download.id = attempt.download_id

@@ -33,7 +33,10 @@ class WithBuiltIn:
         except OutboundError as problem:
             return Heard(problem=problem)
         return Heard(
-            {one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.owner) for one in results}
+            {
+                one.url: ItemAnswer(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.owner, one.may_pass)
+                for one in results
+            }
         )
 
     async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:

@@ -54,6 +54,24 @@ def standing_for(conn: Connection, *episode_ids: int) -> list[Standing]:
     ]
 
 
+def without_effect_left_out(conn: Connection, choice: Choice) -> Choice:
+    """What carrying a choice out would really do: not what is under way already, and no question that is open already."""
+    queries = SQL[conn.dialect]
+    under_way = {found for (found,) in conn.all(queries.under_way, given_ids(choice.dispatch))}
+    open_for = {found for (found,) in conn.all(queries.open_for, given_ids([*choice.ask, *choice.wait]))}
+    return Choice(
+        dispatch=[link_id for link_id in choice.dispatch if link_id not in under_way],
+        cancel=choice.cancel,
+        ask=[episode_id for episode_id in choice.ask if episode_id not in open_for],
+        wait={episode_id: minutes for episode_id, minutes in choice.wait.items() if episode_id not in open_for},
+    )
+
+
+def titles_of(conn: Connection, download_ids: Iterable[int]) -> dict[int, str]:
+    """The titles of what these downloads are of, by download."""
+    return dict(conn.all(SQL[conn.dialect].of_downloads, given_ids(download_ids)))
+
+
 def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
     """The titles of what lost to these links, or came after them, by link."""
     return dict(conn.all(SQL[conn.dialect].rivals, given_ids(link_ids)))

@@ -11,6 +11,7 @@ SELECT {contender}, download.id, download.status
 FROM {given} CROSS JOIN anime_links AS link {joins}
 JOIN downloads AS download ON download.link_id = link.id
 WHERE link.episode_id = CAST(given.value AS bigint) AND download.status NOT IN ('failed', 'cancelled')
+    AND download.given_back_at IS NULL
 ORDER BY link.id, download.id;
 
 -- name: rivals
@@ -24,6 +25,23 @@ ORDER BY rival.id;
 -- name: there
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
+
+-- name: open_for
+-- Of these episodes, those whose release is still to be chosen.
+SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts
+WHERE conflicts.episode_id = CAST(given.value AS bigint) AND conflicts.status <> 'resolved';
+
+-- name: under_way
+-- Of these links, those that are on their way: another download of them is not made.
+SELECT DISTINCT downloads.link_id FROM {given} CROSS JOIN downloads
+WHERE downloads.link_id = CAST(given.value AS bigint)
+    AND downloads.status IN ('pending', 'downloading', 'downloader_error');
+
+-- name: of_downloads
+SELECT download.id, link.title
+FROM {given} CROSS JOIN downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+WHERE download.id = CAST(given.value AS bigint)
+ORDER BY download.id;
 
 -- name: open
 INSERT INTO conflicts (episode_id, status, due_at, created_at, updated_at)

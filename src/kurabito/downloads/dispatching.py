@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from kurabito import logs
 from kurabito.catalog.download_types import DownloadType
+from kurabito.catalog.linking import lock_catalog
+from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import attempts, download_files, rows, shipments
 from kurabito.downloads.answers import ItemAnswer
@@ -25,6 +27,7 @@ from kurabito.downloads.room import Room
 from kurabito.downloads.rows import Ending, Parcel
 from kurabito.downloads.shipments import Shipment
 from kurabito.downloads.states import Outcome, Owed, Status
+from kurabito.downloads.taking import Taking
 from kurabito.downloads.turns import Turns
 from kurabito.downloads.wire import Downloaders, Heard
 from kurabito.errors import OutboundError
@@ -38,6 +41,8 @@ NO_TYPE: Final = "no downloader takes a URL of this kind"
 NOBODY: Final = "no downloader for {} is registered and switched on"
 GAVE_UP: Final = "it stood still, and no other downloader takes it"
 _AT_ONCE: Final = 4
+# How long it is waited for what may pass, such as a host that does not give its torrent file; after the last it has failed.
+_WAITS: Final = tuple(minutes * 60 * SECOND for minutes in (1, 5, 20, 60))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,7 @@ class Dispatcher:
         orders: Orders,
         turns: Turns,
         root: Path,
+        taking: Taking,
         *,
         reserve: int = 0,
     ) -> None:
@@ -67,6 +73,7 @@ class Dispatcher:
         self._orders = orders
         self._turns = turns
         self._root = root
+        self._taking = taking
         self._room = Room(root, reserve)
         self._telling: set[int] = set()
         """Downloaders that say whose something is."""
@@ -113,7 +120,9 @@ class Dispatcher:
             tried = [one for one in waiting.values() if _may_have(service, one, rounds[one.id])]
             for done in await self._ask(service, tried, rounds) if tried else ():
                 del waiting[done]
-        await self._database.write(partial(_give_up, parcels=list(waiting.values()), able=able, rounds=rounds))
+        if left := list(waiting.values()):
+            given_up = partial(_give_up, parcels=left, able=able, rounds=rounds, taking=self._taking)
+            await self._database.write(given_up)
 
     async def _ask(
         self, service: Service, parcels: Sequence[Parcel], rounds: Mapping[int, Round], *, again: bool = False
@@ -188,11 +197,16 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:
     return [parcel for parcel in parcels if parcel.id not in joining]
 
 
-def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service], rounds: Mapping[int, Round]) -> None:
-    """Nobody took these. They failed if every downloader said no; else one may still take them later."""
+def _give_up(
+    conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service], rounds: Mapping[int, Round], taking: Taking
+) -> None:
+    """Nobody took these. They failed if every downloader said no for good, and another release is taken; else one may still
+    take them later.
+    """
+    lock_catalog(conn)
     asked = {service.id for service in able}
     lost: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    ended = []
+    ended, failed = [], []
     for parcel in parcels:
         tried = rounds[parcel.id]
         for module_id in tried.unanswered - asked:
@@ -200,15 +214,19 @@ def _give_up(conn: Connection, parcels: Sequence[Parcel], able: Sequence[Service
         # The one that it was taken away from may take it again, unless it stood still there.
         capable = asked - {parcel.avoids} if parcel.has_stalled else asked
         said = "; ".join([*tried.refused.values(), *tried.missed.values()])
-        if capable <= tried.refused.keys() and (capable or parcel.has_stalled):
+        retry_in = _WAITS[parcel.tries] if tried.passing and parcel.tries < len(_WAITS) else None
+        if retry_in is None and capable <= tried.refused.keys() and (capable or parcel.has_stalled):
             why = f"{GAVE_UP}; {said}".rstrip("; ") if parcel.has_stalled else said
             ended.append(Ending(parcel.id, Status.FAILED, why))
+            failed.append(parcel.link_id)
         else:
-            ended.append(Ending(parcel.id, Status.NO_DOWNLOADER, said or NOBODY.format(parcel.download_type)))
+            why = said or NOBODY.format(parcel.download_type)
+            ended.append(Ending(parcel.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.answer(conn, module_id, of_module)
-    if ended:
-        rows.conclude(conn, ended)
+    rows.conclude(conn, ended)
+    if failed:
+        taking.take_next(conn, failed)
 
 
 def _may_have(service: Service, parcel: Parcel, tried: Round) -> bool:

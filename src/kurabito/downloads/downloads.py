@@ -14,6 +14,7 @@ from kurabito.downloads.items import TransferFile
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
+from kurabito.downloads.wanting import give_back
 from kurabito.downloads.wire import Downloaders
 from kurabito.errors import DownloadConflict
 from kurabito.feeds.raw_items import LARGEST
@@ -81,7 +82,8 @@ class Downloads:
         return await self._database.write(store)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
-        """Show a download no longer, and have its downloader forget it, with the files if so wished.
+        """Show a download no longer, and have its downloader forget it, with the files if so wished: then its episode is wanted
+        again, and another release may come.
 
         What is the user's stays there as it is; raises DownloadConflict when its files are to be deleted.
         """
@@ -94,6 +96,8 @@ class Downloads:
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
                 self._orders.clear(conn, attempts.owe(conn, [download_id], owed))
+                if delete_files:
+                    give_back(conn, [download_id])
             else:
                 self._cancel(conn, found, owed)
 

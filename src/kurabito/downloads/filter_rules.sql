@@ -19,10 +19,11 @@ WHERE id = :id;
 DELETE FROM filter_rules WHERE id = :id;
 
 -- name: in_scope
--- What is completed is not judged any more.
+-- What is completed is not judged any more, unless it was given back.
 SELECT {columns}
 FROM anime_links AS link {group} {origin}
-WHERE {scope} NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = link.id AND downloads.status = 'completed')
+WHERE {scope} NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = link.id AND downloads.status = 'completed'
+                                                   AND downloads.given_back_at IS NULL)
 ORDER BY link.id;
 
 -- name: links

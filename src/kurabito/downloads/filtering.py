@@ -10,7 +10,7 @@ from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database
 from kurabito.downloads import filter_rules, rows
 from kurabito.downloads.choosing import Choice
-from kurabito.downloads.contenders import choose_among, rivals
+from kurabito.downloads.contenders import choose_among, rivals, titles_of, without_effect_left_out
 from kurabito.downloads.filter_engine import TAKEN, Decision, FilterEngine
 from kurabito.downloads.filters import FilterRule, Scope
 from kurabito.downloads.taking import Taking
@@ -37,6 +37,13 @@ class Freed(NamedTuple):
     """Its series, or its episode, is still to be decided about."""
 
 
+class Replaced(NamedTuple):
+    """A download that ends because a link that can be taken now is better."""
+
+    download_id: int
+    title: str
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a change of the rules does."""
@@ -46,9 +53,17 @@ class Effect:
     next_best: tuple[Freed, ...]
     """Other releases of the episodes that would lose theirs."""
     choice: Choice
-    """What is downloaded of them."""
+    """What is downloaded of them, what that cancels, and the episodes that have to be asked about or waited for."""
+    replaced: tuple[Replaced, ...]
+    """What the choice cancels."""
     decisions: dict[int, Decision]
     """What is to be written beside the links whose decision changed."""
+
+    @property
+    def cancelled(self) -> tuple[int, ...]:
+        """Every download that ends: because a rule excludes it, or because something better can be taken."""
+        excluded = [one.download_id for one in self.excluded if one.download_id is not None]
+        return (*excluded, *(one.download_id for one in self.replaced))
 
 
 class Filters:
@@ -133,7 +148,8 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Scop
         for link_id, title in rivals(conn, under_way).items()
         if link_id not in out and link_id not in under_way
     )
-    choice = choose_among(conn, [one.id for one in (*freed, *next_best) if not one.is_held], without=out)
+    chosen = choose_among(conn, [one.id for one in (*freed, *next_best) if not one.is_held], without=out)
+    choice = without_effect_left_out(conn, chosen)
     return Effect(
         tuple(
             Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
@@ -142,6 +158,7 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Scop
         freed,
         next_best,
         choice,
+        tuple(Replaced(*one) for one in titles_of(conn, choice.cancel).items()),
         {ids[place]: refused[place] for place in excluded} | {one.id: TAKEN for one in freed},
     )
 

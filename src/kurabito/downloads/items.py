@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+NO_ROOM: Final = "no room"
+"""How the detail of a download begins that goes on when there is room on the disk."""
+
 
 class ItemStatus(StrEnum):
     """Whether an item was taken."""
@@ -56,14 +59,16 @@ class DownloadItemResult:
     reason: str | None = None
     owner: Owner | None = None
     """None where the program cannot tell."""
+    may_pass: bool = False
+    """What keeps it from being taken may be over later, such as a host that does not answer."""
 
     @classmethod
     def accepted(cls, url: str, hash: str, owner: Owner | None = None) -> DownloadItemResult:
         return cls(url, hash, ItemStatus.ACCEPTED, owner=owner)
 
     @classmethod
-    def rejected(cls, url: str, reason: str) -> DownloadItemResult:
-        return cls(url, None, ItemStatus.REJECTED, reason)
+    def rejected(cls, url: str, reason: str, *, may_pass: bool = False) -> DownloadItemResult:
+        return cls(url, None, ItemStatus.REJECTED, reason, may_pass=may_pass)
 
 
 @dataclass(frozen=True, slots=True)

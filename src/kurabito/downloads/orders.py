@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.db import Connection
-from kurabito.runtime import Priority
+from kurabito.runtime import Priority, TaskState
 from kurabito.runtime.sql.queue import SqlQueue
 
 DISPATCH: Final = "downloads.dispatch"
@@ -19,6 +19,15 @@ CLEAR: Final = "downloads.clear"
 CHOOSE: Final = "downloads.choose"
 POLL: Final = "downloads.poll"
 _AT_ONCE: Final = 5_000
+_PAGE: Final = 100
+# A task moves in this order, so one that moves between two questions is seen by the first or by the second.
+_TO_DO: Final = (
+    TaskState.RETRY_SCHEDULED,
+    TaskState.QUEUED,
+    TaskState.RUNNING,
+    TaskState.RETRY_SCHEDULED,
+    TaskState.QUEUED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,18 @@ class Orders:
         for begin in range(0, len(download_ids), _AT_ONCE):
             part = tuple(download_ids[begin : begin + _AT_ONCE])
             self._ask(conn, DISPATCH, DispatchOrder(part, why), priority=Priority.HIGH)
+
+    async def under_way(self) -> set[int]:
+        """The downloads that some order has which is still to be carried out."""
+        found: set[int] = set()
+        for state in _TO_DO:
+            cursor: str | None = None
+            while True:
+                page = await self._queue.list(task_type=DISPATCH, state=state, limit=_PAGE, cursor=cursor)
+                found.update(*(task.payload_as(DispatchOrder).download_ids for task in page.items))
+                if (cursor := page.next_cursor) is None:
+                    break
+        return found
 
     def clear(self, conn: Connection, module_ids: Iterable[int]) -> None:
         """Have what is owed to these downloaders cleared up."""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rowsource import JSON_ROWS
-from kurabito.downloads import attempts, download_files, rows
+from kurabito.downloads import attempts, download_files, recovery, rows
 from kurabito.downloads.answers import Report
 from kurabito.downloads.attempts import GOOD_POLLS, Debt
 from kurabito.downloads.clearing import Clearing, count_poll, revive_found
@@ -34,7 +34,11 @@ STOOD_STILL: Final = "it stood still"
 ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
 _WRITTEN_AT_ONCE: Final = 2_000
-_STUCK: Final = timedelta(minutes=15)
+REMOVED_DOWNLOADER: Final = " was removed; it goes on when that registers again, or send it elsewhere"
+SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or send it elsewhere"
+# How long what is on its way is left alone, and what was lost by a second task.
+_SOON: Final = timedelta(minutes=1) // timedelta(microseconds=1)
+_STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
 _SQL: Final = {dialect: Queries("kurabito.downloads", "polls.sql", given=given) for dialect, given in JSON_ROWS.items()}
 
 
@@ -103,6 +107,7 @@ class DownloadScheduler:
             polls = [group.create_task(self._poll(service)) for service in asked]
         changes = [poll.result() for poll in polls]
         await self._database.write(self._look_after)
+        await self._rescue()
         return Polled(
             downloaders=len(asked),
             offline=sum(change is None for change in changes),
@@ -150,10 +155,10 @@ class DownloadScheduler:
 
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
-        conn.run(_SQL[conn.dialect].orphan)
-        long_ago = _STUCK // timedelta(microseconds=1)
-        attempts.abandon_old(conn, long_ago)
-        self._orders.dispatch(conn, rows.rescue(conn, long_ago), "left behind by a crash")
+        conn.run(_SQL[conn.dialect].orphan, {"removed": REMOVED_DOWNLOADER})
+        conn.run(_SQL[conn.dialect].switched_off, {"off": SWITCHED_OFF})
+        attempts.abandon_old(conn, _STUCK)
+        self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
@@ -161,6 +166,20 @@ class DownloadScheduler:
             left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
             left += rows.send_elsewhere(conn, alone, "its downloader was away")
             self._orders.dispatch(conn, sorted(left), "sent elsewhere")
+
+    async def _rescue(self) -> None:
+        """Send what no task has any more: the one that had it died too often."""
+        waiting = await self._database.read(lambda conn: recovery.stuck(conn, _SOON, _STUCK))
+        if not waiting:
+            return
+        # What was queued since then has not waited long enough, so it is not taken for lost.
+        lost = set(waiting) - await self._orders.under_way()
+
+        def store(conn: Connection) -> None:
+            self._orders.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
+
+        if lost:
+            await self._database.write(store)
 
 
 def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:

@@ -38,8 +38,23 @@ UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL,
 WHERE module_id = :module_id AND status = 'downloading';
 
 -- name: orphan
-UPDATE downloads SET status = 'downloader_error', reason = 'its downloader was removed', rate = NULL, updated_at = :now
-WHERE module_id IS NULL AND status = 'downloading';
+-- Also of what was in trouble before that; only the first time, as others count from when it changed.
+UPDATE downloads
+SET status = 'downloader_error', rate = NULL, peers = NULL, updated_at = :now,
+    reason = coalesce((SELECT attempt.module_name FROM dispatch_attempts AS attempt
+                       WHERE attempt.download_id = downloads.id AND attempt.outcome = 'accepted'
+                       ORDER BY attempt.id DESC LIMIT 1), 'its downloader') || CAST(:removed AS text)
+WHERE module_id IS NULL AND status IN ('downloading', 'downloader_error')
+    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE '%' || CAST(:removed AS text));
+
+-- name: switched_off
+UPDATE downloads
+SET status = 'downloader_error', rate = NULL, peers = NULL, updated_at = :now,
+    reason = (SELECT module.service_name FROM service_modules AS module WHERE module.module_id = downloads.module_id)
+        || CAST(:off AS text)
+WHERE module_id IN (SELECT module_id FROM service_modules WHERE service_type = 'downloader' AND is_enabled = 0)
+    AND status IN ('downloading', 'downloader_error')
+    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE '%' || CAST(:off AS text));
 
 -- name: seen
 UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
@@ -48,7 +63,7 @@ UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 -- What is the user's may stand still for as long as the user likes.
 SELECT id FROM downloads
 WHERE status = 'downloading' AND coalesce(owner, '') <> 'user' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
-    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking');
+    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking') AND coalesce(detail, '') NOT LIKE 'queued:%';
 
 -- name: left_alone
 SELECT id FROM downloads WHERE status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint);

@@ -16,7 +16,7 @@ from kurabito.db.rowsource import JSON_ROWS
 from kurabito.downloads import attempts
 from kurabito.downloads.attempts import given_ids
 from kurabito.downloads.items import Owner
-from kurabito.downloads.states import Owed, Status, before
+from kurabito.downloads.states import MOVES, Owed, Status, before
 from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
 
@@ -25,7 +25,7 @@ _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
     "download.detail, download.reason, download.progressed_at, download.completed_at, download.created_at, "
-    "download.updated_at, link.title, link.series_id, link.episode_id, download.owner"
+    "download.updated_at, link.title, link.series_id, link.episode_id, download.owner, download.retry_at"
 )
 _JOINS: Final = (
     "JOIN anime_links AS link ON link.id = download.link_id "
@@ -96,6 +96,8 @@ class Download:
     episode_id: int | None
     owner: Owner | None = None
     """Who added it to its downloader; None where that does not tell."""
+    retry_at: datetime | None = None
+    """When it is tried again, where something has to pass first."""
 
     @property
     def is_yours(self) -> bool:
@@ -119,6 +121,8 @@ class Parcel(NamedTuple):
     size_bytes: int | None
     has_stalled: bool
     """It stood still there."""
+    tries: int
+    """How often something that may pass kept it from being taken."""
 
 
 class Ending(NamedTuple):
@@ -127,6 +131,8 @@ class Ending(NamedTuple):
     id: int
     status: Status
     reason: str
+    retry_in: int | None = None
+    """After how many microseconds it is tried again; None is when a downloader can take it."""
 
 
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
@@ -143,11 +149,6 @@ def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: 
     rows = json.dumps([{"type": one.value} for one in types])
     found = conn.all(queries.requeue, {"rows": rows, "module_id": not_refused_by})
     return _restated(conn, sorted(one for (one,) in found))
-
-
-def rescue(conn: Connection, age: int) -> list[int]:
-    """Those that have been on their way for so long that nobody can be working on them."""
-    return sorted(one for (one,) in conn.all(_SQL[conn.dialect].stuck, {"age": age}))
 
 
 def parcels(conn: Connection, download_ids: Iterable[int]) -> list[Parcel]:
@@ -189,7 +190,7 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
     """Nobody took these."""
-    rows = [{"id": one.id, "status": one.status, "reason": one.reason[:_LONGEST_REASON]} for one in endings]
+    rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
     conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
     _restated(conn, [one.id for one in endings])
 
@@ -216,9 +217,9 @@ def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, 
 
 
 def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
-    """The last download of each of these links, if it is not cancelled already."""
+    """The last download of each of these links, if it can be cancelled: what is complete stays so, also when it was given back."""
     found = {link: (one, status) for one, link, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))}
-    return {link: one for link, (one, status) in found.items() if status != Status.CANCELLED}
+    return {link: one for link, (one, status) in found.items() if Status.CANCELLED in MOVES[Status(status)]}
 
 
 def send_elsewhere(
@@ -282,7 +283,7 @@ def _restated(conn: Connection, download_ids: list[int]) -> list[int]:
 def _download(row: Row) -> Download:
     (
         found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,
-        progressed, completed, created, updated, title, series_id, episode_id, owner,
+        progressed, completed, created, updated, title, series_id, episode_id, owner, retry,
     ) = row  # fmt: skip
     return Download(
         id=found_id,
@@ -307,4 +308,5 @@ def _download(row: Row) -> Download:
         series_id=series_id,
         episode_id=episode_id,
         owner=None if owner is None else Owner(owner),
+        retry_at=None if retry is None else to_datetime(retry),
     )

@@ -9,9 +9,9 @@ ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: requeue
--- What nobody could take, for those whose link is still wanted.
-UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
-WHERE status = 'no_downloader' AND EXISTS (
+-- What nobody could take, for those whose link is still wanted, unless it is to be tried again only later.
+UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
+WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EXISTS (
     SELECT 1 FROM anime_links AS link
     WHERE link.id = downloads.link_id AND link.is_filtered = 0
         AND link.download_type IN (SELECT CAST(given.value ->> 'type' AS {download_type}) FROM {given}))
@@ -19,19 +19,14 @@ WHERE status = 'no_downloader' AND EXISTS (
 RETURNING id;
 
 -- name: requeue_links
-UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL
+UPDATE downloads
+SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL, tries = 0
 WHERE status = 'no_downloader' AND link_id IN (SELECT CAST(given.value AS bigint) FROM {given})
-RETURNING id;
-
--- name: stuck
--- Waiting for longer than any dispatch takes: the task that had them is dead.
-UPDATE downloads SET queued_at = :now, updated_at = :now
-WHERE status = 'pending' AND updated_at < :now - CAST(:age AS bigint)
 RETURNING id;
 
 -- name: parcels
 SELECT download.id, download.link_id, link.url, link.download_type, link.hash, link.release_key, series.title, series.id,
-       download.avoids_module_id, link.size_bytes, download.has_stalled
+       download.avoids_module_id, link.size_bytes, download.has_stalled, download.tries
 FROM {given} CROSS JOIN downloads AS download
 JOIN anime_links AS link ON link.id = download.link_id
 JOIN series ON series.id = link.series_id
@@ -53,7 +48,7 @@ SELECT DISTINCT known.hash, known.module_id, known.status, known.save_path, know
        known.downloaded_bytes, known.owner
 FROM {given} CROSS JOIN downloads AS known
 WHERE known.hash = given.value ->> 'hash' AND known.status IN ('downloading', 'completed', 'downloader_error')
-    AND known.module_id IS NOT NULL;
+    AND known.module_id IS NOT NULL AND known.given_back_at IS NULL;
 
 -- name: join_held
 UPDATE downloads
@@ -70,7 +65,8 @@ WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads
 UPDATE downloads
 SET status = 'downloading', module_id = CAST(given.value ->> 'module_id' AS integer), hash = given.value ->> 'hash',
     save_path = given.value ->> 'save_path', owner = given.value ->> 'owner', progress = 0, downloaded_bytes = 0, rate = NULL,
-    peers = NULL, detail = NULL, reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, progressed_at = :now, updated_at = :now
+    peers = NULL, detail = NULL, reason = NULL, avoids_module_id = NULL, has_stalled = 0, missed_polls = 0, tries = 0,
+    retry_at = NULL, rescues = 0, progressed_at = :now, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
     AND coalesce(downloads.status, '') IN ('pending', 'no_downloader')
@@ -78,7 +74,9 @@ RETURNING downloads.id;
 
 -- name: conclude
 UPDATE downloads
-SET status = given.value ->> 'status', reason = given.value ->> 'reason', module_id = NULL, updated_at = :now
+SET status = given.value ->> 'status', reason = given.value ->> 'reason', module_id = NULL,
+    retry_at = :now + CAST(given.value ->> 'retry_in' AS bigint),
+    tries = tries + CASE WHEN given.value ->> 'retry_in' IS NULL THEN 0 ELSE 1 END, updated_at = :now
 FROM {given}
 WHERE downloads.id = CAST(given.value ->> 'id' AS bigint) AND coalesce(downloads.status, '') = 'pending';
 
@@ -125,7 +123,7 @@ UPDATE episodes
 SET state = CASE
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
-                         AND download.status = 'completed') THEN 'have'
+                         AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
                          AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'

@@ -106,10 +106,13 @@ def settle(conn: Connection, orders: Orders, shipment: Shipment, heard: Heard, r
     unnamed: list[Ending] = []
     answered: list[dict[str, Any]] = []
     for parcel, verdict, known in _verdicts(shipment, heard):
-        owner = _owner(shipment, parcel, heard.answers.get(parcel.url))
-        answered.append({"id": parcel.id, **verdict._asdict(), "hash": known, "owner": owner})
+        answer = heard.answers.get(parcel.url)
+        may_pass = answer is not None and answer.may_pass
+        owner = _owner(shipment, parcel, answer)
+        told = {"hash": known, "owner": owner, "may_pass": int(may_pass)}
+        answered.append({"id": parcel.id, **verdict._asdict(), **told})
         if verdict.outcome is not Outcome.ACCEPTED:
-            rounds[parcel.id].note(service.id, name, verdict.outcome, verdict.reason)
+            rounds[parcel.id].note(service.id, name, verdict.outcome, verdict.reason, may_pass=may_pass)
         elif known is None:
             unnamed.append(Ending(parcel.id, Status.FAILED, NO_HASH.format(name)))
         else:

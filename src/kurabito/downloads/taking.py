@@ -7,9 +7,9 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.db import Connection
-from kurabito.downloads import filter_rules, rows
+from kurabito.downloads import filter_rules, recovery, rows
 from kurabito.downloads.choosing import Choice
-from kurabito.downloads.contenders import SQL, choose_among
+from kurabito.downloads.contenders import SQL, choose_among, rivals
 from kurabito.downloads.filter_engine import TAKEN, FilterEngine
 from kurabito.downloads.orders import Orders
 from kurabito.modules.download_types import DownloadType
@@ -39,8 +39,11 @@ class Taking:
         self.carry_out(conn, choose_among(conn, taken), "new links")
 
     def welcome(self, conn: Connection, service: Service) -> None:
-        """A service registered: a downloader gets what nobody could take before."""
-        if service.registration.service_type is ServiceType.DOWNLOADER and service.is_enabled:
+        """A service registered: a downloader gets back what it had before it was removed, and what nobody could take."""
+        if service.registration.service_type is not ServiceType.DOWNLOADER:
+            return
+        recovery.readopt(conn, service.id, service.registration.service_name)
+        if service.is_enabled:
             types = service.registration.capabilities.supported_download_types
             self.retry_no_downloader_links(conn, types, why=f"{service.registration.service_name} registered")
 
@@ -51,6 +54,12 @@ class Taking:
         again = rows.requeue(conn, types, not_refused_by=not_refused_by)
         self._orders.dispatch(conn, again, why)
         return len(again)
+
+    def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
+        """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
+        self.carry_out(
+            conn, choose_among(conn, rivals(conn, link_ids), waits=False), "another release could not be had"
+        )
 
     def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
         """Do what was chosen."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from secrets import token_hex
@@ -57,6 +57,21 @@ async def collected(pieces: AsyncIterator[bytes]) -> Body:
     async for piece in pieces:
         content += piece
     return Body(bytes(content), len(content))
+
+
+async def counted(pieces: AsyncIterator[bytes], tell: Callable[[int], None]) -> AsyncGenerator[bytes, None]:
+    """The same pieces, and how many bytes came with each."""
+    size = 0
+    async for piece in pieces:
+        size += len(piece)
+        tell(size)
+        yield piece
+
+
+def declared_size(response: httpx2.Response) -> int | None:
+    """How many bytes the host says that come; None where it says nothing, or packs them."""
+    declared = response.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() and "content-encoding" not in response.headers else None
 
 
 async def written(to: Path, pieces: AsyncIterator[bytes]) -> Body:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, Final, Self
@@ -15,7 +15,7 @@ import httpx2
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.errors import UrlNotAllowed
-from kurabito.http.bodies import ENCODINGS, collected, written
+from kurabito.http.bodies import ENCODINGS, Body, collected, counted, written
 from kurabito.http.courtesy import Courtesy
 from kurabito.http.exchange import Exchange
 from kurabito.http.guard import Guard, Trusted
@@ -109,7 +109,7 @@ class Outbound:
     ) -> Reply:
         """The answer to any request, with its body in memory."""
         request = self._request(method, url, headers, params=params, json=json, content=content)
-        return await self._exchange.reply(request, collected, Trusted.parse(trusted), limits)
+        return await self._exchange.reply(request, _in_memory, Trusted.parse(trusted), limits)
 
     async def download(
         self,
@@ -119,10 +119,21 @@ class Outbound:
         headers: Mapping[str, str] | None = None,
         trusted: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
+        on_progress: Callable[[int, int | None], None] | None = None,
     ) -> Reply:
-        """Put what the URL gives into the file `to`, which appears when it is whole."""
+        """Put what the URL gives into the file `to`, which appears when it is whole.
+
+        `on_progress` is told how many bytes came so far, and of how many if the host said so; another attempt begins at 0.
+        """
+
+        async def read(pieces: AsyncIterator[bytes], declared: int | None) -> Body:
+            if on_progress is None:
+                return await written(to, pieces)
+            async with aclosing(counted(pieces, lambda size: on_progress(size, declared))) as told:
+                return await written(to, told)
+
         request = self._request("GET", url, headers)
-        return await self._exchange.reply(request, partial(written, to), Trusted.parse(trusted), limits)
+        return await self._exchange.reply(request, read, Trusted.parse(trusted), limits)
 
     def _request(
         self,
@@ -149,6 +160,10 @@ class Outbound:
             parsed = parsed.copy_with(username=None, password=None)
         sent.update(headers)
         return httpx2.Request(method.upper(), parsed, headers=sent, json=json, content=content)
+
+
+async def _in_memory(pieces: AsyncIterator[bytes], _declared: int | None) -> Body:
+    return await collected(pieces)
 
 
 def _user_agent() -> str:

@@ -10,7 +10,7 @@ import httpx2
 
 from kurabito.clock import SECOND, Clock
 from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, Unreachable
-from kurabito.http.bodies import Body, unpacked_pieces
+from kurabito.http.bodies import Body, collected, declared_size, unpacked_pieces
 from kurabito.http.courtesy import Courtesy, pause
 from kurabito.http.guard import Guard, Route, Trusted, host_of
 from kurabito.http.limits import Limits, within
@@ -21,7 +21,8 @@ from kurabito.http.shown import shown
 from kurabito.http.wire import Wire
 from kurabito.logs import get_logger
 
-Reader = Callable[[AsyncIterator[bytes]], Awaitable[Body]]
+Reader = Callable[[AsyncIterator[bytes], int | None], Awaitable[Body]]
+"""Reads a body, of which the host may have said how large it is."""
 
 log = get_logger(__name__)
 
@@ -85,10 +86,21 @@ class Exchange:
                 log.debug("answered", url=shown(request.url), status=status, route=str(route))
             if not (response.is_success or (status == 304 and _is_conditional(request))):
                 wait = retry_after(response.headers.get("retry-after"), self._clock.now())
-                raise BadStatus(_said(request, response), status, wait)
+                raise BadStatus(_said(request, response), status, wait, await _refusal(response, limits))
             async with aclosing(unpacked_pieces(response, limits.max_bytes)) as pieces:
-                body = await read(pieces)
+                body = await read(pieces, declared_size(response))
             return Reply(str(request.url), status, response.headers, body.content, body.size)
+
+
+async def _refusal(response: httpx2.Response, limits: Limits) -> bytes:
+    """What the host says about not doing it; nothing where that is too long, or makes no sense."""
+    if not limits.refusal_bytes:
+        return b""
+    try:
+        async with aclosing(unpacked_pieces(response, limits.refusal_bytes)) as pieces:
+            return (await collected(pieces)).content
+    except OutboundError:
+        return b""
 
 
 def _is_conditional(request: httpx2.Request) -> bool:

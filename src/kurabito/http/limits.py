@@ -25,6 +25,8 @@ class Limits:
     """For the next bytes to come."""
     max_bytes: int = 16 * 1024 * 1024
     """Of the answer, as it was sent and as it was unpacked."""
+    refusal_bytes: int = 0
+    """Of an answer that is not one of success, for whoever can read why; 0 reads none of it."""
     redirects: int = 5
     attempts: int = 3
     patience: float = 60.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from kurabito.errors import BadStatus, OutboundError
 from kurabito.http import Limits, Outbound, Reply
+from kurabito.logs import mask_text
 from kurabito.modules.services import Service
 
 # Its host is trusted because it registered; where it would send us is not, so nothing is followed.
-_CALL: Final = Limits(redirects=0, attempts=1)
+_CALL: Final = Limits(redirects=0, attempts=1, refusal_bytes=65_536)
+_LONGEST_CAUSE: Final = 500
 _PROBE: Final = Limits(redirects=0, attempts=1, seconds=2.0, connect_seconds=2.0, idle_seconds=2.0, max_bytes=65_536)
 
 
@@ -28,15 +31,18 @@ class ServiceCalls:
         return (await self.tell(service, method, path, body)).json()
 
     async def tell(self, service: Service, method: str, path: str, body: Any = None) -> Reply:
-        """Say something to the service; what it answers need not be JSON."""
-        return await self._outbound.request(
-            method,
-            service.url(path),
-            json=body,
-            headers={"Authorization": f"Bearer {service.registration.token}", "Accept": "application/json"},
-            trusted=[service.registration.host],
-            limits=_CALL,
-        )
+        """Say something to the service; what it answers need not be JSON. Why it refuses is told in its own words."""
+        try:
+            return await self._outbound.request(
+                method,
+                service.url(path),
+                json=body,
+                headers={"Authorization": f"Bearer {service.registration.token}", "Accept": "application/json"},
+                trusted=[service.registration.host],
+                limits=_CALL,
+            )
+        except BadStatus as refused:
+            raise with_cause(refused) from None
 
     async def answers(self, service: Service) -> bool:
         """Whether somebody is there. Any answer counts: not every service has a page about its health."""
@@ -47,3 +53,21 @@ class ServiceCalls:
         except OutboundError:
             return False
         return True
+
+
+def with_cause(refused: BadStatus) -> BadStatus:
+    """The same error in the words of the service, where it said any: what is wrong is mostly behind it."""
+    cause = _cause(refused.content)
+    return refused if cause is None else BadStatus(cause, refused.answered, refused.retry_after)
+
+
+def _cause(content: bytes) -> str | None:
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    error = told.get("error") if isinstance(told, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    if not isinstance(message, str):
+        return None
+    return mask_text("".join(char for char in message if char.isprintable()))[:_LONGEST_CAUSE].strip() or None

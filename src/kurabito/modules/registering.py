@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
 from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput, ModuleConflict
-from kurabito.modules import services
+from kurabito.modules import identities, services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.identities import Caller
 from kurabito.modules.path_maps import PathMap, check_path_maps
 from kurabito.modules.services import Registration, Service
 
@@ -31,16 +32,25 @@ class Host(Protocol):
 
 
 class Services:
-    """The services of one database."""
+    """The services of one database. `hosts` are those that its keeper allows beside where a module calls from."""
 
-    def __init__(self, database: Database, calls: ServiceCalls, host: Host | None = None) -> None:
+    def __init__(
+        self, database: Database, calls: ServiceCalls, host: Host | None = None, *, hosts: Iterable[str] = ()
+    ) -> None:
         self._database = database
         self._calls = calls
         self._host = host
+        self._allowed = identities.allowed_hosts(hosts)
 
-    async def register(self, registration: Registration) -> Service:
-        """Take a service in, or take in what is new about it; raises InvalidInput or ModuleConflict."""
+    async def register(self, registration: Registration, caller: Caller | None = None) -> Service:
+        """Take a service in, or take in what is new about it. Without a caller it is a part of this process.
+
+        Raises InvalidInput, HostNotAllowed, KeyOfAnotherModule or ModuleConflict.
+        """
         _check(registration)
+        if caller is not None:
+            identities.check_name(registration)
+            identities.check_host(registration.host, caller, self._allowed)
         while True:
             known = await self._database.read(
                 lambda conn: services.named(conn, registration.service_type, registration.service_name)
@@ -52,9 +62,20 @@ class Services:
                     f"{known.url('')}; stop that one, or give this one another name"
                 )
             seen = None if known is None else known.registration.instance_id
-            stored = await self._database.write(partial(self._store, registration=registration, seen=seen))
+            stored = await self._database.write(
+                partial(self._store, registration=registration, seen=seen, caller=caller)
+            )
             if stored is not None:
                 return stored
+
+    async def of_key(self, key_id: str) -> Service | None:
+        """The service that a key speaks for, if it registered one."""
+
+        def look(conn: Connection) -> Service | None:
+            own = identities.of_key(conn, key_id)
+            return None if own is None else services.named(conn, *own)
+
+        return await self._database.read(look)
 
     async def get(self, module_id: int) -> Service:
         """The service; raises ModuleNotFound."""
@@ -88,8 +109,13 @@ class Services:
         """Forget a service. One that lives comes back when it registers again."""
         await self._database.write(lambda conn: services.remove(conn, module_id))
 
-    def _store(self, conn: Connection, registration: Registration, seen: str | None) -> Service | None:
+    def _store(
+        self, conn: Connection, registration: Registration, seen: str | None, caller: Caller | None
+    ) -> Service | None:
         stored = services.register(conn, registration, seen)
+        if stored is not None and caller is not None:
+            # After the row is ours: of two keys that come at once, the second one finds the first.
+            identities.claim(conn, caller, registration)
         if stored is not None and self._host is not None:
             self._host.welcome(conn, stored)
         return stored

@@ -99,7 +99,9 @@ def register(conn: Connection, registration: Registration, seen: str | None) -> 
         return None
     module_id = row[0]
     conn.run(_SQL.drop_capabilities, {"module_id": module_id})
-    for download_type in dict.fromkeys(capabilities.supported_download_types):
+    # Whatever a fetcher or a viewer says of itself: nothing is offered to it.
+    takes = capabilities.supported_download_types if registration.service_type is ServiceType.DOWNLOADER else ()
+    for download_type in dict.fromkeys(takes):
         conn.run(_SQL.add_capability, {"module_id": module_id, "download_type": download_type.value})
     return find(conn, module_id)
 

@@ -30,7 +30,7 @@ SELECT {service} FROM service_modules WHERE module_id > :after ORDER BY module_i
 
 -- name: able
 SELECT {service} FROM service_modules JOIN downloader_capabilities USING (module_id)
-WHERE download_type = :download_type AND is_enabled = 1
+WHERE download_type = :download_type AND is_enabled = 1 AND service_type = 'downloader'
 ORDER BY priority DESC, module_id;
 
 -- name: capabilities

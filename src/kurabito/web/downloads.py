@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -12,6 +13,7 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.rows import Download
+from kurabito.downloads.wanting import WantedAgain, Wanting
 from kurabito.web.download_pages import Shown, by_downloader, page_of
 from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
 from kurabito.web.going import Wish, going_of, left_of, wishes_for
@@ -24,16 +26,23 @@ _FILES: Final = 100
 
 
 def router(
-    pages: Pages, downloads: Downloads, conflicts: Conflicts, downloaders: Downloaders, catalog: Catalog
+    pages: Pages,
+    downloads: Downloads,
+    wanting: Wanting,
+    conflicts: Conflicts,
+    downloaders: Downloaders,
+    catalog: Catalog,
 ) -> APIRouter:
     """The downloads, one of them, and what can be wished for it."""
     routes = APIRouter()
-    wishes: Mapping[Wish, Callable[[int], Awaitable[Download]]] = {
+    wishes: Mapping[Wish, Callable[[int], Awaitable[Download | WantedAgain]]] = {
         Wish.PAUSE: downloads.pause,
         Wish.RESUME: downloads.resume,
         Wish.RETRY: downloads.retry,
         Wish.CANCEL: downloads.cancel,
         Wish.SEND_ELSEWHERE: downloads.send_elsewhere,
+        Wish.WANT_AGAIN: wanting.want_download_again,
+        Wish.WANT_OTHER: partial(wanting.want_download_again, other_release=True),
     }
 
     @routes.get("/downloads")
@@ -96,7 +105,15 @@ def router(
     async def wish(request: Request, download_id: str, wish: str) -> Response:
         asked = await fields_of(request)
         changed = await wishes[one_of(Wish, "wish", wish)](id_of(download_id))
-        return pages.go(pages.addresses.within(asked.get("next") or f"/downloads/{changed.id}"))
+        begun = changed.downloads if isinstance(changed, WantedAgain) else (changed,)
+        shown = f"/downloads/{begun[0].id}" if begun else "/downloads"
+        return pages.go(pages.addresses.within(asked.get("next") or shown))
+
+    @routes.post("/episodes/{episode_id}/want-again")
+    async def want_again(request: Request, episode_id: str) -> Response:
+        asked = await fields_of(request)
+        await wanting.want_again(id_of(episode_id))
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
 
     return routes
 

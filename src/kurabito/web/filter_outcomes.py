@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.downloads.filtering import Effect
+from kurabito.downloads.filtering import Effect, Replaced
 from kurabito.downloads.filters import FilterRule
 
 _EXAMPLES: Final = 20
@@ -40,12 +40,18 @@ class Outcome:
     let_through: int
     downloaded: int
     asked: int
-    """Episodes of which a release has to be chosen, now or when their wait is over."""
+    """Episodes of which the keeper has to choose a release."""
+    waiting: int
+    """Episodes that wait for a better release first."""
     examples_out: list[LeftOut]
+    examples_replaced: list[Replaced]
+    replaced: int
+    """Downloads that end because something better can be taken."""
     examples_through: list[LetThrough]
 
     @property
     def is_nothing(self) -> bool:
+        # What is cancelled, downloaded or asked follows from these.
         return not (self.left_out or self.let_through)
 
     @classmethod
@@ -56,12 +62,15 @@ class Outcome:
         through = sorted((*effect.freed, *effect.next_best), key=lambda one: one.id not in sent)
         return cls(
             left_out=len(out),
-            cancelled=sum(one.download_id is not None for one in out) + len(choice.cancel),
+            cancelled=len(effect.cancelled),
             let_through=len(through),
             downloaded=len(sent),
-            asked=len(choice.ask) + len(choice.wait),
+            asked=len(choice.ask),
+            waiting=len(choice.wait),
             examples_out=[
                 LeftOut(one.title, effect.decisions[one.link_id].rule, one.download_id) for one in out[:_EXAMPLES]
             ],
+            examples_replaced=list(effect.replaced[:_EXAMPLES]),
+            replaced=len(effect.replaced),
             examples_through=[LetThrough(one.title, one.id in sent) for one in through[:_EXAMPLES]],
         )

@@ -6,6 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
+from kurabito.downloads.items import NO_ROOM
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Status
 
@@ -21,6 +22,8 @@ class Going(StrEnum):
     QUEUED = "queued"
     PAUSED = "paused"
     STALLED = "stalled"
+    NO_ROOM = "no_room"
+    """The disk is full; it goes on when there is room."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -41,6 +44,9 @@ class Wish(StrEnum):
     RETRY = "retry"
     CANCEL = "cancel"
     SEND_ELSEWHERE = "send-elsewhere"
+    WANT_AGAIN = "want-again"
+    WANT_OTHER = "want-other"
+    """Again, and as another release."""
 
 
 _TONES: Final = {
@@ -51,6 +57,7 @@ _TONES: Final = {
     Going.QUEUED: "queued",
     Going.PAUSED: "cancelled",
     Going.STALLED: "retry_scheduled",
+    Going.NO_ROOM: "retry_scheduled",
     Going.COMPLETED: "succeeded",
     Going.FAILED: "dead",
     Going.CANCELLED: "cancelled",
@@ -64,10 +71,14 @@ _LONGEST_WAIT: Final = timedelta(days=99)
 
 def going_of(download: Download, is_stalled: bool) -> Going:
     """How a download goes."""
+    detail = download.detail or ""
+    if download.status is Status.DOWNLOADING and detail.startswith(NO_ROOM):
+        return Going.NO_ROOM
     if is_stalled:
         return Going.STALLED
     if download.status is Status.DOWNLOADING:
-        return _DETAILS.get(download.detail or "", Going.DOWNLOADING)
+        # What follows a colon is why.
+        return _DETAILS.get(detail.partition(":")[0], Going.DOWNLOADING)
     return Going(download.status.value)
 
 
@@ -78,6 +89,8 @@ def wishes_for(download: Download) -> list[Wish]:
         wishes.append(Wish.RESUME if download.detail == Going.PAUSED else Wish.PAUSE)
     if download.status in _ENDED_EMPTY:
         wishes.append(Wish.RETRY)
+    if download.status is Status.COMPLETED and download.episode_id is not None:
+        wishes += [Wish.WANT_AGAIN, Wish.WANT_OTHER]
     if download.status in AT_DOWNLOADER:
         wishes.append(Wish.SEND_ELSEWHERE)
     if download.status not in (Status.COMPLETED, Status.CANCELLED, Status.FAILED):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from tests.conformance.downloader.conftest import PASSWORD, Aria2, Rig
 
 from kurabito.downloads.clients.aria2 import Aria2Client
 from kurabito.downloads.clients.calling import Calls
@@ -21,9 +22,20 @@ from kurabito.errors import TransferNotFound
 from kurabito.http import Outbound
 
 if TYPE_CHECKING:
-    from tests.conformance.downloader.conftest import Aria2, Release, Swarm
+    from tests.conformance.downloader.conftest import Release, Swarm
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class OneSlot(Aria2):
+    """An aria2 that downloads one thing at a time, and seeds for ever."""
+
+    def __init__(self, folder: Path, *, detaches: bool) -> None:
+        super().__init__(folder)
+        self._more = ["--max-concurrent-downloads=1", *(["--bt-detach-seed-only=true"] if detaches else [])]
+
+    def command(self) -> list[str]:
+        return [*super().command(), *self._more]
 
 
 class Killed(Exception):
@@ -178,3 +190,30 @@ async def test_a_delete_that_is_killed_never_leaves_a_complete_download_without_
         assert file.read_bytes() == b"plain"
         await client.delete_torrent(hash_of_url(url), delete_files=True)
         assert not file.exists()
+
+
+@pytest.mark.parametrize("detaches", [False, True])
+async def test_torrents_that_seed_do_not_hold_the_slots_or_it_is_said_what_to_do(
+    swarm: Swarm, outbound: Outbound, tmp_path: Path, detaches: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = OneSlot(tmp_path / "aria2", detaches=detaches)
+    first, second = swarm.release("1.mkv"), swarm.release("2.mkv")
+    await program.start()
+    try:
+        async with program.client(outbound) as client:
+            await client.login("", PASSWORD)
+            assert ("--bt-detach-seed-only=true" in caplog.text) is not detaches
+            rig = Rig(program, client, swarm, tmp_path / "to", outbound, AsyncExitStack())
+            for release in (first, second):
+                await client.add_torrents([DownloadItem(release.magnet, rig.save_path(release.name))])
+                if release is first:
+                    await rig.until(first, status=TransferStatus.COMPLETED, detail="seeding")
+            if detaches:
+                await rig.until(second, status=TransferStatus.COMPLETED)
+            else:
+                waiting = await rig.until(second)
+                assert waiting.status is TransferStatus.DOWNLOADING
+                assert str(waiting.detail).startswith("queued: torrents that seed hold all slots")
+                assert "start it with --bt-detach-seed-only=true" in str(waiting.detail)
+    finally:
+        await program.stop()

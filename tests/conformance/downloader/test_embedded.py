@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,13 @@ import libtorrent as lt
 import pytest
 import pytest_asyncio
 
+from kurabito.app.built_in import embedded_options
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.clients.embedded.torrents import session_settings
 from kurabito.downloads.clients.taking import hash_of_url
 from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus, TransferStatus
 from kurabito.http import Outbound
+from kurabito.settings import Settings
 
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import Swarm
@@ -83,6 +86,38 @@ async def test_a_plain_file_that_broke_off_goes_on_where_it_was(
         await client.add_torrents([DownloadItem(swarm.url("missing.bin"), str(tmp_path / "2"))])
         gone = await until(client, hash_of_url(swarm.url("missing.bin")), status=TransferStatus.ERROR)
         assert "404" in str(gone.detail)
+
+
+async def test_how_far_a_file_is_that_comes_whole_is_known_from_its_declared_size(
+    client: EmbeddedClient, tmp_path: Path
+) -> None:
+    content, go_on = bytes(range(256)) * (40 * 1024), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A host that knows no ranges, and stops in the middle."""
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            writer.write(content[: len(content) // 2])
+            await writer.drain()
+            await go_on.wait()
+            writer.write(content[len(content) // 2 :])
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/Kura.bin"
+        name = hash_of_url(url)
+        await client.add_torrents([DownloadItem(url, str(tmp_path / "1"))])
+        async with asyncio.timeout(30):
+            while (await until(client, name)).progress < 0.4:
+                await asyncio.sleep(0.02)
+        half = await until(client, name)
+        assert (half.status, half.size) == (TransferStatus.DOWNLOADING, len(content))
+        assert half.progress <= 0.5
+        go_on.set()
+        await until(client, name, status=TransferStatus.COMPLETED, progress=1.0)
+    assert (tmp_path / "1" / "Kura.bin").read_bytes() == content
 
 
 async def test_a_disk_that_is_full_is_told_in_words(client: EmbeddedClient, swarm: Swarm, tmp_path: Path) -> None:
@@ -195,9 +230,38 @@ async def test_a_port_that_is_taken_is_told_of_and_keeps_no_download_waiting(
                 await asyncio.sleep(0.05)
 
 
+async def test_its_user_decides_how_much_it_does_at_once(
+    outbound: Outbound, unused_port: int, swarm: Swarm, tmp_path: Path
+) -> None:
+    chosen = Settings(
+        state=tmp_path,
+        torrent_port=unused_port,
+        torrent_interface="127.0.0.1",
+        torrent_dht=False,
+        torrent_download_limit=100,
+        torrent_upload_limit=10,
+        torrent_ratio=2.5,
+        torrent_seed_hours=0.5,
+        torrent_parallel=1,
+        file_parallel=1,
+    )
+    options = embedded_options(chosen)
+    assert (options.ratio, options.seed_seconds, options.files_at_once) == (2.5, 1800.0, 1)
+    said = session_settings(options)
+    assert (said["download_rate_limit"], said["upload_rate_limit"], said["active_downloads"]) == (102_400, 10_240, 1)
+    # Nobody has these, so the one that is under way keeps the other waiting.
+    absent = [swarm.release(f"{number}.mkv", seeded=False) for number in range(2)]
+    async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
+        items = [DownloadItem(swarm.put("x.torrent", one.torrent), str(tmp_path / one.name)) for one in absent]
+        await client.add_torrents(items)
+        async with asyncio.timeout(30):
+            while [one.detail for one in await client.query_status([one.hash for one in absent])].count("queued") != 1:
+                await asyncio.sleep(0.05)
+
+
 @pytest.mark.parametrize("enough", [{"seed_seconds": 0.0}, {"ratio": 0.0}])
 async def test_a_torrent_is_seeded_until_it_is_enough(
-    outbound: Outbound, unused_port: int, swarm: Swarm, tmp_path: Path, enough: dict[str, float]
+    outbound: Outbound, unused_port: int, swarm: Swarm, tmp_path: Path, enough: dict[str, Any]
 ) -> None:
     options = EmbeddedOptions(port=unused_port, interface="127.0.0.1", finds_peers=False, **enough)
     release = swarm.release("Kura.mkv")

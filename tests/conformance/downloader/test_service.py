@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,16 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from kurabito.errors import BadStatus
+from kurabito.http import Outbound
+from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.services import Registration, Service, ServiceType
+
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import Aria2, Swarm
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-KEY = "module-key-of-the-test"
+KEY, PASSWORD = "module-key-of-the-test", "s3cret-of-the-test"
 
 
 class Core:
@@ -65,7 +71,9 @@ class Life:
 
 
 @asynccontextmanager
-async def downloader(program: Aria2, core: Core, state: Path, port: int = 0) -> AsyncIterator[Life]:
+async def downloader(
+    program: Aria2, core: Core, state: Path, port: int = 0, secret: str = PASSWORD
+) -> AsyncIterator[Life]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "kurabito.cli", "downloader", "--client", "aria2", "--url", program.url),
         *("--core", core.url, "--port", str(port)),
@@ -73,7 +81,7 @@ async def downloader(program: Aria2, core: Core, state: Path, port: int = 0) -> 
             **os.environ,
             "KURABITO_STATE": str(state),
             "KURABITO_API_KEY": KEY,
-            "KURABITO_CLIENT_PASSWORD": "s3cret-of-the-test",
+            "KURABITO_CLIENT_PASSWORD": secret,
             "KURABITO_ALLOW_PRIVATE_HOSTS": "127.0.0.1",
             "KURABITO_DOWNLOAD_ROOT": str(state / "downloads"),
         },
@@ -120,7 +128,14 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
             items = [{"url": release.magnet, "save_path": str(folder)}]
             bad = [{"url": release.magnet, "save_path": path} for path in ("/etc", "relative", f"{folder}/../../../x")]
             results = (await http.post("/downloads", json={"items": items + bad})).json()["results"]
-            assert results[0] == {"url": release.magnet, "hash": release.hash, "status": "accepted", "reason": None}
+            taken = {
+                "url": release.magnet,
+                "hash": release.hash,
+                "status": "accepted",
+                "reason": None,
+                "may_pass": False,
+            }
+            assert results[0] == taken
             assert [(one["status"], one["hash"]) for one in results[1:]] == [("rejected", None)] * 3
             await complete(http, release.hash)
             statuses = (await http.get("/downloads", params={"hashes": release.hash})).json()["statuses"]
@@ -139,6 +154,27 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
         assert life.process.returncode == 0
         for secret in (KEY, told["token"], "s3cret-of-the-test"):
             assert secret not in logged.decode()
+
+
+async def test_a_secret_that_is_wrong_is_told_to_the_keeper_in_the_words_of_the_service(
+    aria2: Aria2, core: Core, outbound: Outbound, tmp_path: Path
+) -> None:
+    async with downloader(aria2, core, tmp_path, secret="wrong") as life:
+        told = await core.registered.get()
+        port = int(life.url.rpartition(":")[2])
+        registration = Registration(
+            service_type=ServiceType.DOWNLOADER,
+            service_name="aria2",
+            host="127.0.0.1",
+            port=port,
+            instance_id=told["instance_id"],
+            token=told["token"],
+        )
+        moment = datetime.now(UTC)
+        service = Service(1, registration, 50, True, moment, moment)
+        with pytest.raises(BadStatus, match="does not know this secret; give the value of its --rpc-secret") as refused:
+            await ServiceCalls(outbound).request(service, "GET", "/downloads?hashes=")
+        assert (refused.value.answered, "Bad Gateway" in str(refused.value)) == (502, False)
 
 
 async def complete(http: httpx2.AsyncClient, hash: str) -> None:  # noqa: A002

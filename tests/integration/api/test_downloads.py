@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
+from kurabito.runtime.sql.queue import SqlQueue
+
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Site
 
@@ -44,7 +46,14 @@ async def test_downloads_are_listed_looked_at_and_moved(site: Site) -> None:
     assert (await site.http.post(f"{API}/downloads/1/cancel")).json()["status"] == "cancelled"
     retried = await site.http.post(f"{API}/downloads/1/retry")
     assert (retried.status_code, retried.json()["id"]) == (202, 4)
-    for action, code in (("cancel", 409), ("pause", 409), ("resume", 409), ("send-elsewhere", 409), ("retry", 409)):
+    for action, code in (
+        ("cancel", 409),
+        ("pause", 409),
+        ("resume", 409),
+        ("send-elsewhere", 409),
+        ("retry", 409),
+        ("want-again", 409),
+    ):
         answer = await site.http.post(f"{API}/downloads/1/{action}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (code, "download_conflict"), action
         answer = await site.http.post(f"{API}/downloads/99/{action}")
@@ -54,6 +63,25 @@ async def test_downloads_are_listed_looked_at_and_moved(site: Site) -> None:
     listed = (await site.http.get(f"{API}/downloads", params={"status": "cancelled"})).json()["items"]
     assert [one["id"] for one in listed] == [1]
     assert (await site.http.get(f"{API}/downloads", params={"module_id": 1})).json()["items"] == []
+
+
+async def test_an_episode_is_wanted_again(site: Site) -> None:
+    await bring(site, await follow(site), "[Kura] Show - 01", "[Tōji] Show - 01")
+    assert isinstance(site.queue, SqlQueue)
+    database = site.queue.database
+    await database.write(lambda conn: conn.run("UPDATE downloads SET status = 'completed'"))
+    await database.write(lambda conn: conn.run("UPDATE episodes SET state = 'have'"))
+    other = await site.http.post(f"{API}/downloads/1/want-again", params={"other_release": True})
+    assert (other.status_code, [one["link_id"] for one in other.json()["downloads"]]) == (202, [2])
+    assert other.json()["is_asked"] is False
+    busy = await site.http.post(f"{API}/episodes/1/want-again")
+    assert (busy.status_code, busy.json()["error"]["code"]) == (409, "download_conflict")
+    await site.http.post(f"{API}/downloads/2/cancel")
+    again = await site.http.post(f"{API}/episodes/1/want-again")
+    assert again.status_code == 202, again.text
+    assert len(again.json()["downloads"]) == 1
+    unknown = await site.http.post(f"{API}/episodes/99/want-again")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "episode_not_found")
 
 
 async def test_a_filter_is_tried_saved_changed_and_removed(site: Site) -> None:

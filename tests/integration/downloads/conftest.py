@@ -68,9 +68,11 @@ class StandIn:
     asked: list[Asked] = field(default_factory=list)
     rejects: Callable[[str], str | None] = lambda _url: None
     """Why it does not take a URL."""
+    may_pass: bool = False
+    """Whether it says that this may be better later."""
     spoils: Callable[[Asked, Any], Any] = lambda _asked, answer: answer
     """What it says instead of what it should; text is sent as it is, an exception breaks the connection, and a number is a
-    status."""
+    status, with a body if it stands in a tuple with one."""
     most_items: int = 10_000
     tells: bool = False
     """Whether it says who added something, as services of this version do."""
@@ -123,7 +125,8 @@ class StandIn:
                     answer = await answer
                 if isinstance(answer, Exception):
                     break
-                status = f"{answer} said so" if isinstance(answer, int) else "200 OK"
+                number, answer = answer if isinstance(answer, tuple) else (answer, answer)
+                status = f"{number} said so" if isinstance(number, int) else "200 OK"
                 text = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
                 writer.write(f"HTTP/1.1 {status}\r\ncontent-length: {len(text)}\r\n\r\n".encode() + text)
                 await writer.drain()
@@ -160,7 +163,7 @@ class StandIn:
 
     def _take(self, url: str) -> dict[str, Any]:
         if (reason := self.rejects(url)) is not None:
-            return {"url": url, "hash": None, "status": "rejected", "reason": reason}
+            return {"url": url, "hash": None, "status": "rejected", "reason": reason, "may_pass": self.may_pass}
         known = hash_of(url)
         if known not in self.has:
             self.added.append(known)

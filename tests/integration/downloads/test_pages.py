@@ -317,3 +317,29 @@ async def test_somebody_chooses_one_of_several_releases(core: Core, site: Site, 
     assert a.added == [f"{3:040x}"]
     assert "A release was chosen already" in await site.post("/downloads/conflicts/1", 409, link_id="1")
     assert "There is nothing to choose any more" in await site.post("/downloads/conflicts/5", 404, link_id="1")
+
+
+async def test_an_episode_is_wanted_again_from_its_download_and_from_its_series(
+    core: Core, site: Site, a: StandIn
+) -> None:
+    await core.register(a)
+    await core.bring(SECOND, SMALL)
+    await core.work()
+    a.say(f"{2:040x}", "completed", progress=1.0)
+    await core.poll()
+    core.clock.advance(1)
+    page = await site.get("/downloads/1")
+    assert "Want again… Want this episode again?" in page
+    assert "Want another release… Want this episode again, as another release?" in page
+    assert SMALL[0] in await site.post("/downloads/1/want-other")
+    assert "Want again" not in await site.get("/series/1")
+    await site.post("/downloads/2/cancel")
+    assert "Want again… Want this episode again?" in await site.get("/series/1")
+    core.clock.advance(1)
+    await site.post("/episodes/1/want-again", next="/series/1")
+    await core.work()
+    assert await core.all("SELECT link_id, status FROM downloads ORDER BY id") == [
+        (1, "completed"),
+        (2, "cancelled"),
+        (1, "downloading"),
+    ]

@@ -11,7 +11,7 @@ import pytest
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
-from kurabito.downloads import attempts, contenders, filter_rules, polling, rows
+from kurabito.downloads import attempts, contenders, filter_rules, polling, recovery, rows
 from kurabito.downloads.filters import Target
 from kurabito.modules import services
 
@@ -46,6 +46,10 @@ VALUES: dict[str, Any] = {
     "module_id": 3,
     "id": 7,
     "age": 5,
+    "soon": 5,
+    "removed": "r",
+    "off": "o",
+    "module_name": "s5",
     "owed": "cancel",
     "reason": "r",
     "has_stalled": 0,
@@ -84,17 +88,20 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     }
     asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
-    asked |= {name: Asked(getattr(row, name)) for name in ("stuck", "promised", "sharing", "note_detail", "get")}
+    asked |= {name: Asked(getattr(row, name)) for name in ("promised", "sharing", "note_detail", "get")}
+    left = recovery._SQL[dialect]
+    asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_owed")}
+    asked |= {name: Asked(getattr(left, name), IDS) for name in ("rescue", "readopt_attempts")}
     asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL[dialect].requeue, ROWS)}
     asked |= {f"page {narrowed}": Asked(sql) for narrowed, sql in rows._PAGES.items()}
     asked |= {name: Asked(getattr(tried, name), IDS) for name in ("in_round", "owe", "settle", "revive", "abandon")}
     asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_vain", "answer", "doubt", "name")}
     asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "owed", "abandon_old")}
-    asked |= {
-        name: Asked(getattr(poll, name)) for name in ("watched", "lose", "orphan", "standing_still", "left_alone")
-    }
+    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "standing_still", "left_alone")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
+    asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "rivals", "there")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_for", "under_way", "of_downloads")}
     asked |= {
         "open_links": Asked(choice.open_links),
         "able": Asked(services._SQL.able, whole="downloader_capabilities"),

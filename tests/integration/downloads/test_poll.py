@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.downloads.orders import CLEAR, POLL
-from kurabito.errors import DownloadConflict, DownloadNotFound, Unreachable
+from kurabito.errors import BadStatus, DownloadConflict, DownloadNotFound, Unreachable
 from kurabito.runtime import Registry
 from kurabito.runtime.schedules import Every
 
@@ -106,6 +106,24 @@ async def test_a_hash_that_is_missing_from_two_good_polls_was_removed(core: Core
         ("failed", "removed at the downloader"),
         ("downloading", None),
     ]
+
+
+async def test_why_a_service_cannot_do_it_is_told_in_its_own_words(core: Core, a: StandIn) -> None:
+    await core.register(a)
+    await under_way(core, 1)
+    cause = "qBittorrent does not know this name and password; check --username"
+    a.spoils = lambda _, __: (502, {"error": {"code": "downloader_login_refused", "message": cause + "\n\x1b[31m"}})
+    await core.poll()
+    assert await core.all("SELECT status, reason FROM downloads") == [("downloader_error", f"A: {cause}[31m")]
+    await under_way(core, 2)
+    assert (await core.attempts())[-1] == ("A", "unclear", f"{cause}[31m")
+    with pytest.raises(BadStatus, match="check --username"):
+        await core.downloading.downloads.pause(1)
+    # What says nothing that can be read is told as before.
+    for nothing in ("<html>", [1], {"error": {"message": 7}}, {"error": {"message": "x" * 100_000}}):
+        a.spoils = partial(said, (502, nothing))
+        with pytest.raises(BadStatus, match="was answered with 502"):
+            await core.downloading.downloads.pause(1)
 
 
 @pytest.mark.parametrize("spoilt", [ConnectionError(), "garbage"])
@@ -343,9 +361,69 @@ async def test_a_keeper_pauses_resumes_retries_and_removes(core: Core, a: StandI
     assert [one.id for one, _ in await downloads.page()] == [1]
     with pytest.raises(DownloadNotFound):
         await downloads.get(2)
-    assert await core.episodes() == ["wanted", "have"]
+    # With its files went its episode.
+    assert await core.episodes() == ["wanted", "wanted"]
     assert (await core.queue.list(task_type=CLEAR, state="queued")).items == ()
     await a.stop()
     await core.run("UPDATE downloads SET status = 'downloading' WHERE id = 1")
     with pytest.raises(Unreachable):
         await downloads.pause(1)
+
+
+async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_when_it_is_on(
+    core: Core, a: StandIn
+) -> None:
+    service = await core.register(a)
+    await under_way(core, 1, 2)
+    await a.stop()
+    await core.poll()
+    await a.start()
+    await core.following.services.change(service.id, is_enabled=False)
+    a.asked.clear()
+    await core.poll()
+    off = "A is switched off; it goes on when you switch that on, or send it elsewhere"
+    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloader_error", off)]
+    assert not a.asked
+    ((changed,),) = await core.all("SELECT DISTINCT updated_at FROM downloads")
+    core.clock.advance(60)
+    await core.poll()
+    assert await core.all("SELECT DISTINCT updated_at FROM downloads") == [(changed,)]
+    await core.following.services.change(service.id, is_enabled=True)
+    await core.poll()
+    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloading", None)]
+
+
+async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
+    core: Core, a: StandIn, b: StandIn
+) -> None:
+    first = await core.register(a)
+    await under_way(core, 1, 2, 3)
+    a.say(THREE, "completed", progress=1.0)
+    await core.poll()
+    await core.following.services.remove(first.id)
+    await core.downloading.downloads.cancel(2)
+    await core.poll()
+    reason = "A was removed; it goes on when that registers again, or send it elsewhere"
+    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+        ("downloader_error", reason, None),
+        ("cancelled", "cancelled by its keeper", None),
+        ("completed", None, None),
+    ]
+    # Another one is not the one.
+    await core.register(b)
+    await core.poll()
+    assert (await core.statuses())[0] == "downloader_error"
+    back = await core.register(a)
+    assert back.id != first.id
+    await core.poll()
+    await core.work()
+    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+        ("downloading", None, back.id),
+        ("cancelled", "cancelled by its keeper", None),
+        ("completed", None, back.id),
+    ]
+    # What was cancelled meanwhile is cleared up there, too.
+    assert set(a.has) == {ONE, THREE}
+    await core.downloading.downloads.remove(3, delete_files=True)
+    await core.work()
+    assert set(a.has) == {ONE}

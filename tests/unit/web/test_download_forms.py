@@ -103,7 +103,13 @@ def download(**values: Any) -> Download:
         ({"status": Status.DOWNLOADER_ERROR}, False, Going.DOWNLOADER_ERROR, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),
         ({"status": Status.FAILED}, False, Going.FAILED, [Wish.RETRY]),
         ({"status": Status.CANCELLED}, False, Going.CANCELLED, [Wish.RETRY]),
-        ({"status": Status.COMPLETED, "detail": "seeding"}, False, Going.COMPLETED, []),
+        (
+            {"status": Status.COMPLETED, "detail": "seeding"},
+            False,
+            Going.COMPLETED,
+            [Wish.WANT_AGAIN, Wish.WANT_OTHER],
+        ),
+        ({"status": Status.COMPLETED, "episode_id": None}, False, Going.COMPLETED, []),
     ],
 )
 def test_a_download_goes_in_one_way_and_can_be_wished_for_what_would_be_done(

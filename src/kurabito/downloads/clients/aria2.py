@@ -12,6 +12,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,9 @@ from kurabito.downloads.items import (
 )
 from kurabito.errors import TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
+from kurabito.logs import get_logger
+
+log = get_logger(__name__)
 
 ARIA2_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT, DownloadType.HTTP)
 
@@ -56,6 +60,8 @@ _BETWEEN_LOOKS: Final = 0.1
 # Another download of the same torrent was there first.
 _REGISTERED_TWICE: Final = "12"
 
+_QUEUED: Final = "queued"
+_NO_SLOT: Final = f"{_QUEUED}: torrents that seed hold all slots of aria2; start it with --bt-detach-seed-only=true"
 _OWN_TORRENT: Final = re.compile(r"[0-9a-f]{40}\.torrent")
 
 Entry = Mapping[str, Any]
@@ -69,11 +75,17 @@ class Aria2Client:
         self._is_on_this_machine = calls.is_on_this_machine
         self._taking = Taking(outbound, ARIA2_TYPES)
         self._ids = ids
+        self._seeds_beside = True
 
     async def login(self, username: str, password: str) -> None:
         """aria2 knows no names; its secret is the password."""
         self._rpc.secret = password
         await self._rpc.do("aria2.getVersion")
+        (options,) = await self._rpc.batch([("aria2.getGlobalOption",)])
+        # It can only be said when aria2 is started.
+        self._seeds_beside = (options or {}).get("bt-detach-seed-only") == "true"
+        if not self._seeds_beside:
+            log.warning("torrents that seed take the slots of aria2; start it with --bt-detach-seed-only=true")
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         # Told apart here: each item would else say for itself that nobody is there.
@@ -95,7 +107,12 @@ class Aria2Client:
         if not hashes:
             await self._rpc.do("aria2.getVersion")
         noted = await self._ids.of(list(found))
-        return [_status(hash, found[hash], _owner(hash, found[hash], noted)) for hash in hashes if hash in found]
+        told = [_status(hash, found[hash], _owner(hash, found[hash], noted)) for hash in hashes if hash in found]
+        if not self._seeds_beside and any(status.detail == _QUEUED for status in told):
+            (active,) = await self._rpc.batch([("aria2.tellActive", ["seeder"])])
+            if any(entry.get("seeder") == "true" for entry in active or ()):
+                return [replace(one, detail=_NO_SLOT) if one.detail == _QUEUED else one for one in told]
+        return told
 
     async def pause_torrent(self, hash: str) -> None:
         entry = await self._one(hash)
@@ -285,7 +302,7 @@ def _status(hash: str, entry: Entry, owner: Owner) -> DownloadStatus:
         status, detail = TransferStatus.COMPLETED, "seeding" if state == "active" else None
     else:
         status = TransferStatus.DOWNLOADING
-        detail = {"paused": "paused", "waiting": "queued"}.get(state) or ("metadata" if is_metadata else None)
+        detail = {"paused": "paused", "waiting": _QUEUED}.get(state) or ("metadata" if is_metadata else None)
     return DownloadStatus(
         hash=hash,
         status=status,

@@ -16,8 +16,9 @@ from kurabito.catalog.download_types import DownloadType, detect_download_type
 from kurabito.catalog.identity import hash_of_magnet
 from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
-from kurabito.errors import InvalidInput, OutboundError
+from kurabito.errors import BadStatus, InvalidInput, OutboundError, TimedOut, Unreachable
 from kurabito.http import Limits, Outbound
+from kurabito.http.retries import PASSING
 from kurabito.logs import mask_text
 
 _TORRENT: Final = Limits(seconds=20.0, max_bytes=10 * 1024 * 1024, attempts=2, patience=5.0)
@@ -25,7 +26,11 @@ _AT_ONCE: Final = 8
 
 
 class Refused(Exception):
-    """The program does not take an item; the text says why."""
+    """The program does not take an item; the text says why, and `may_pass` whether it may take it later."""
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Taking:
                         if offer.hash not in done:
                             done[offer.hash] = await take(offer)
                 except Refused as refused:
-                    return DownloadItemResult.rejected(item.url, mask_text(str(refused)))
+                    return DownloadItemResult.rejected(item.url, mask_text(str(refused)), may_pass=refused.may_pass)
             return DownloadItemResult.accepted(item.url, offer.hash, done[offer.hash])
 
         return [await result for result in [asyncio.ensure_future(one(item)) for item in items]]
@@ -89,7 +94,14 @@ class Taking:
         try:
             return read_torrent((await self._outbound.get(url, limits=_TORRENT)).content)
         except (OutboundError, InvalidInput) as error:
-            raise Refused(str(error)) from None
+            raise Refused(str(error), may_pass=_may_pass(error)) from None
+
+
+def _may_pass(error: OutboundError | InvalidInput) -> bool:
+    """Whether a host that did not give a torrent file may give it later."""
+    if isinstance(error, BadStatus):
+        return error.answered >= 500 or error.answered in PASSING
+    return isinstance(error, Unreachable | TimedOut)
 
 
 def hash_of_url(url: str) -> str:

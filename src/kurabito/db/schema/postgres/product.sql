@@ -734,7 +734,11 @@ CREATE TABLE downloads (
     created_at       bigint  NOT NULL,
     updated_at       bigint  NOT NULL,
     has_stalled      integer NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
-    owner            text CHECK (owner IN ('kurabito', 'user'))
+    owner            text CHECK (owner IN ('kurabito', 'user')),
+    tries            integer NOT NULL DEFAULT 0,
+    retry_at         bigint,
+    given_back_at    bigint,
+    rescues          integer NOT NULL DEFAULT 0
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -759,7 +763,8 @@ CREATE TABLE dispatch_attempts (
     answered_at bigint,
     save_path   TEXT,
     missed_polls integer NOT NULL DEFAULT 0,
-    owner       text CHECK (owner IN ('kurabito', 'user'))
+    owner       text CHECK (owner IN ('kurabito', 'user')),
+    may_pass    integer NOT NULL DEFAULT 0 CHECK (may_pass IN (0, 1))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
@@ -869,3 +874,13 @@ CREATE TABLE folder_looks (
 
 -- Removing a library takes a while where it has many files. From this moment on no work is begun in it.
 ALTER TABLE library_roots ADD COLUMN removing_since bigint;
+
+-- Which module a key speaks for: the one that it registered first. It keeps that until it is revoked.
+CREATE TABLE module_keys (
+    key_id       text   NOT NULL PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
+    service_type text   NOT NULL CHECK (service_type IN ('fetcher', 'downloader', 'viewer')),
+    service_name text   NOT NULL,
+    bound_at     bigint NOT NULL
+);
+
+CREATE INDEX ix_module_keys_module ON module_keys (service_type, service_name);

@@ -725,7 +725,11 @@ CREATE TABLE downloads (
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL,
     has_stalled      INTEGER NOT NULL DEFAULT 0 CHECK (has_stalled IN (0, 1)),
-    owner            TEXT CHECK (owner IN ('kurabito', 'user'))
+    owner            TEXT CHECK (owner IN ('kurabito', 'user')),
+    tries            INTEGER NOT NULL DEFAULT 0,
+    retry_at         INTEGER,
+    given_back_at    INTEGER,
+    rescues          INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE UNIQUE INDEX ux_downloads_active_link ON downloads (link_id)
@@ -750,7 +754,8 @@ CREATE TABLE dispatch_attempts (
     answered_at INTEGER,
     save_path   TEXT,
     missed_polls INTEGER NOT NULL DEFAULT 0,
-    owner       TEXT CHECK (owner IN ('kurabito', 'user'))
+    owner       TEXT CHECK (owner IN ('kurabito', 'user')),
+    may_pass    INTEGER NOT NULL DEFAULT 0 CHECK (may_pass IN (0, 1))
 );
 
 CREATE INDEX ix_dispatch_attempts_download ON dispatch_attempts (download_id, id);
@@ -860,3 +865,13 @@ CREATE TABLE folder_looks (
 
 -- Removing a library takes a while where it has many files. From this moment on no work is begun in it.
 ALTER TABLE library_roots ADD COLUMN removing_since INTEGER;
+
+-- Which module a key speaks for: the one that it registered first. It keeps that until it is revoked.
+CREATE TABLE module_keys (
+    key_id       TEXT    NOT NULL PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
+    service_type TEXT    NOT NULL CHECK (service_type IN ('fetcher', 'downloader', 'viewer')),
+    service_name TEXT    NOT NULL,
+    bound_at     INTEGER NOT NULL
+);
+
+CREATE INDEX ix_module_keys_module ON module_keys (service_type, service_name);

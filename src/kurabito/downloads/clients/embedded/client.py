@@ -52,7 +52,7 @@ class EmbeddedClient:
         self._options = options or EmbeddedOptions()
         self._clock = clock or SystemClock()
         self._taking = Taking(outbound, EMBEDDED_TYPES)
-        self._files = PlainFiles(folder, outbound, self._clock)
+        self._files = PlainFiles(folder, outbound, self._clock, at_once=self._options.files_at_once)
         self._torrents: Torrents | None = None
         self._tending: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()

@@ -69,13 +69,15 @@ class Step(Enum):
 class PlainFiles:
     """The plain downloads of one folder of notes."""
 
-    def __init__(self, folder: Path, outbound: Outbound, clock: Clock) -> None:
+    def __init__(self, folder: Path, outbound: Outbound, clock: Clock, *, at_once: int = _AT_ONCE) -> None:
         self._folder = folder
         self._outbound = outbound
         self._clock = clock
         self._files: dict[str, PlainFile] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._turn = asyncio.Semaphore(_AT_ONCE)
+        self._came: dict[str, int] = {}
+        """How many bytes came of files that hosts only give as a whole."""
+        self._turn = asyncio.Semaphore(at_once)
 
     async def open(self) -> None:
         """Go on with what was under way."""
@@ -108,7 +110,7 @@ class PlainFiles:
             return DownloadStatus(
                 hash, TransferStatus.COMPLETED, 1.0, file.size, content_path=file.save_path, files=(whole,)
             )
-        here = _size(self._partial(hash, file))
+        here = self._came.get(hash) or _size(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
         detail = file.problem or ("paused" if file.is_paused else None)
         share = here / file.size if file.size else 0.0
@@ -189,7 +191,7 @@ class PlainFiles:
                 beginnings += 1
                 await self._begin_again(hash, file, partial)
             if step is Step.WHOLE or beginnings == _MOST_BEGINNINGS:
-                await self._fetch_whole(file, partial)
+                await self._fetch_whole(hash, file, partial)
                 break
         target = Path(file.save_path) / (file.name or "download")
         await asyncio.to_thread(partial.replace, target)
@@ -237,9 +239,17 @@ class PlainFiles:
             asked["If-Range"] = condition
         return await self._outbound.get(file.url, headers=asked, limits=_OF_A_PIECE)
 
-    async def _fetch_whole(self, file: PlainFile, partial: Path) -> None:
+    async def _fetch_whole(self, hash: str, file: PlainFile, partial: Path) -> None:
         """Fetch the file in one answer, which cannot change on the way."""
-        reply = await self._outbound.download(file.url, partial, limits=_OF_THE_WHOLE)
+
+        def note(came: int, declared: int | None) -> None:
+            # It lies elsewhere until it is whole, so how far it is has to be noted.
+            file.size, self._came[hash] = declared or 0, came
+
+        try:
+            reply = await self._outbound.download(file.url, partial, limits=_OF_THE_WHOLE, on_progress=note)
+        finally:
+            self._came.pop(hash, None)
         file.size, file.name = reply.size, _name(file, reply)
         try:
             refuse_page(file.name, reply, await asyncio.to_thread(_beginning, partial))

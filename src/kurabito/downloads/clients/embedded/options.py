@@ -24,3 +24,11 @@ class EmbeddedOptions:
     """… or for so long, whichever is first."""
     finds_peers: bool = True
     """Whether peers are looked for beyond the trackers: in the DHT."""
+    download_rate: int = 0
+    """Bytes a second that all torrents together take at most; 0 is no limit."""
+    upload_rate: int = 0
+    """Bytes a second that they give."""
+    torrents_at_once: int = 8
+    """How many torrents are downloaded at the same time; the others are queued."""
+    files_at_once: int = 3
+    """How many plain files are fetched at the same time."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from importlib.metadata import version
@@ -12,14 +14,16 @@ import libtorrent as lt
 
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
+from kurabito.downloads.clients.embedded.room import has_room
 from kurabito.downloads.clients.taking import Offer, Refused
-from kurabito.downloads.items import MOST_FILES, DownloadStatus, TransferFile, TransferStatus
+from kurabito.downloads.items import MOST_FILES, NO_ROOM, DownloadStatus, TransferFile, TransferStatus
 from kurabito.logs import get_logger
 
 log = get_logger(__name__)
 
 _SAVED_EVERY: Final = 30.0
 _GOODBYE: Final = 3.0
+_DISK_TRIED_EVERY: Final = 5.0
 _CHECKING: Final = frozenset({lt.torrent_status.checking_files, lt.torrent_status.checking_resume_data})
 _TELLS: Final = lt.alert_category.status | lt.alert_category.error | lt.alert_category.storage
 
@@ -34,6 +38,9 @@ class Torrents:
         self._handles: dict[str, lt.torrent_handle] = {}
         self._lock = threading.Lock()
         self._saved = 0.0
+        self._troubles: dict[str, str] = {}
+        """What the disk said of torrents that it does not take."""
+        self._tried_disk = 0.0
 
     def open(self) -> None:
         """Start, and go on with what was under way."""
@@ -72,12 +79,10 @@ class Torrents:
         params.save_path = offer.item.save_path
         with self._lock:
             there = self._handles.get(offer.hash)
-            if there is not None and not there.status().errc.value():
-                return
             if there is not None:
-                # Asked for again after an error: another try with what is on the disk.
-                there.clear_error()
-                there.resume()
+                if _is_refused(status := there.status()) or status.errc.value():
+                    # Asked for again after an error: another try with what is on the disk.
+                    self._go_on(there)
                 return
             # Kept first: a torrent that is taken is never forgotten.
             keep(self._kept(offer.hash), lt.write_resume_data_buf(params))
@@ -90,7 +95,7 @@ class Torrents:
     def status(self, hash: str) -> DownloadStatus | None:
         """How a torrent is doing; None when it is not ours."""
         handle = self._handles.get(hash)
-        return None if handle is None else _status(hash, handle)
+        return None if handle is None else _status(hash, handle, self._troubles.get(hash))
 
     def pause(self, hash: str) -> bool:
         """Let a torrent rest; false when it is not ours."""
@@ -117,6 +122,7 @@ class Torrents:
         """Forget a torrent; false when it is not ours."""
         with self._lock:
             handle = self._handles.pop(hash, None)
+            self._troubles.pop(hash, None)
             self._kept(hash).unlink(missing_ok=True)
             if handle is None or self._session is None:
                 return False
@@ -127,30 +133,38 @@ class Torrents:
         """Keep what libtorrent tells to keep, and end what was seeded enough; how many answers came to wishes to save."""
         if self._session is None:
             return 0
-        answers = 0
-        for alert in self._session.pop_alerts():
-            match alert:
-                case lt.save_resume_data_alert():
-                    answers += 1
-                    self._keep(alert)
-                case lt.save_resume_data_failed_alert():
-                    answers += 1
-                case lt.listen_failed_alert():
-                    log.warning("peers cannot connect to us", port=self._options.port, problem=alert.message())
-                case lt.listen_succeeded_alert(port=port) if port != self._options.port:
-                    log.warning(
-                        "the port for peers is in use by another program", port=self._options.port, instead=port
-                    )
-                case lt.metadata_received_alert() | lt.torrent_finished_alert():
-                    if alert.handle.is_valid():
-                        alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
-                case _:
-                    pass
+        answers = sum(self._hear(alert) for alert in self._session.pop_alerts())
         if time.monotonic() - self._saved > _SAVED_EVERY:
             self._saved = time.monotonic()
             self._ask_to_save(lt.torrent_handle.only_if_modified)
         self._end_seeding()
+        if time.monotonic() - self._tried_disk > _DISK_TRIED_EVERY:
+            self._tried_disk = time.monotonic()
+            self._use_room()
         return answers
+
+    def _hear(self, alert: lt.alert) -> int:
+        """Do what an alert calls for; 1 when it answers a wish to save."""
+        match alert:
+            case lt.save_resume_data_alert():
+                self._keep(alert)
+                return 1
+            case lt.save_resume_data_failed_alert():
+                return 1
+            case lt.listen_failed_alert():
+                log.warning("peers cannot connect to us", port=self._options.port, problem=alert.message())
+            case lt.listen_succeeded_alert(port=port) if port != self._options.port:
+                log.warning("the port for peers is in use by another program", port=self._options.port, instead=port)
+            case lt.file_error_alert() if alert.handle.is_valid():
+                if (name := self._name(alert.handle.info_hashes())) is not None:
+                    self._troubles[name] = alert.error.message()
+                    log.warning("a torrent cannot be written", hash=name, problem=alert.error.message())
+            case lt.metadata_received_alert() | lt.torrent_finished_alert():
+                if alert.handle.is_valid():
+                    alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
+            case _:
+                pass
+        return 0
 
     def _ask_to_save(self, when: int) -> int:
         with self._lock:
@@ -184,6 +198,23 @@ class Torrents:
                     handle.unset_flags(lt.torrent_flags.auto_managed)
                     handle.pause()
 
+    def _use_room(self) -> None:
+        """Go on with what the disk did not take. libtorrent itself only gives then, and tries again after minutes."""
+        with self._lock:
+            for hash, handle in self._handles.items():
+                status = handle.status()
+                missing = status.total_wanted - status.total_wanted_done
+                # What its keeper paused stays so.
+                is_managed = bool(status.flags & lt.torrent_flags.auto_managed)
+                if _is_refused(status) and is_managed and has_room(Path(status.save_path), missing):
+                    log.info("a torrent goes on", hash=hash)
+                    self._go_on(handle)
+
+    def _go_on(self, handle: lt.torrent_handle) -> None:
+        handle.unset_flags(lt.torrent_flags.upload_mode)
+        handle.clear_error()
+        handle.resume()
+
     def _gave_enough(self, status: lt.torrent_status) -> bool:
         given = status.all_time_upload / max(1, status.total_wanted)
         return given >= self._options.ratio or status.seeding_duration.total_seconds() >= self._options.seed_seconds
@@ -208,17 +239,25 @@ def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
         "enable_lsd": False,
         # Ten times slower than TCP on a fast line. Whoever comes with it is welcome all the same.
         "enable_outgoing_utp": False,
-        "active_downloads": 8,
+        "active_downloads": options.torrents_at_once,
         "active_seeds": 20,
         "active_limit": 200,
+        "download_rate_limit": options.download_rate,
+        "upload_rate_limit": options.upload_rate,
         "stop_tracker_timeout": 1,
         "alert_mask": _TELLS,
     }
 
 
-def _status(hash: str, handle: lt.torrent_handle) -> DownloadStatus:
+def _is_refused(status: lt.torrent_status) -> bool:
+    """Whether the disk does not take it: libtorrent only gives to others then what it has, and asks for nothing more."""
+    return bool(status.flags & lt.torrent_flags.upload_mode) or status.errc.value() == errno.ENOSPC
+
+
+def _status(hash: str, handle: lt.torrent_handle, trouble: str | None) -> DownloadStatus:
     status = handle.status()
-    if status.errc.value():
+    is_refused = _is_refused(status) and not status.is_finished
+    if status.errc.value() and not is_refused:
         word = TransferStatus.ERROR
     elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
         word = TransferStatus.COMPLETED
@@ -231,7 +270,7 @@ def _status(hash: str, handle: lt.torrent_handle) -> DownloadStatus:
         size=status.total_wanted,
         rate=status.download_payload_rate,
         peers=status.num_peers,
-        detail=_detail(status),
+        detail=_refusal(status, trouble) if is_refused else _detail(status),
         content_path=status.save_path,
         files=_files(handle) if word is TransferStatus.COMPLETED else None,
     )
@@ -248,6 +287,13 @@ def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
         for at in range(layout.num_files())
         if not layout.file_flags(at) & lt.file_storage.flag_pad_file
     )
+
+
+def _refusal(status: lt.torrent_status, trouble: str | None) -> str:
+    full = os.strerror(errno.ENOSPC)
+    if trouble is None or trouble == full:
+        return f"{NO_ROOM}: {status.save_path} is full; it goes on when there is room"
+    return f"{status.save_path} cannot be written: {trouble}; it is tried again"
 
 
 def _detail(status: lt.torrent_status) -> str | None:

@@ -1,0 +1,2 @@
+-- How often the task that was to send a download died: the first time it is sent at the next poll, later after a pause.
+ALTER TABLE downloads ADD COLUMN rescues integer NOT NULL DEFAULT 0;

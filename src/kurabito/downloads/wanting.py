@@ -1,0 +1,107 @@
+"""Wanting an episode again that was had: its files are gone, or are no good."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog.linking import lock_catalog
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.rowsource import JSON_ROWS
+from kurabito.downloads import rows
+from kurabito.downloads.attempts import given_ids
+from kurabito.downloads.choosing import Choice
+from kurabito.downloads.contenders import choose_among
+from kurabito.downloads.rows import Download
+from kurabito.downloads.states import Status
+from kurabito.downloads.taking import Taking
+from kurabito.downloads.wire import Downloaders
+from kurabito.errors import DownloadConflict, EpisodeNotFound
+from kurabito.modules import services
+from kurabito.modules.services import Service
+
+_SQL: Final = {
+    dialect: Queries("kurabito.downloads", "wanting.sql", given=given) for dialect, given in JSON_ROWS.items()
+}
+_WHY: Final = "wanted again"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedAgain:
+    """What came of wanting an episode again."""
+
+    downloads: tuple[Download, ...]
+    """What was begun; none where no release is known that could be taken."""
+    is_asked: bool
+    """A release has to be chosen first."""
+
+
+def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
+    """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
+    queries, given = _SQL[conn.dialect], given_ids(download_ids)
+    conn.run(queries.give_back, given)
+    wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
+    conn.run(queries.want, given_ids(wanted))
+    rows.restate_episodes(conn, download_ids)
+
+
+class Wanting:
+    """Gives episodes back, and takes the best release there is."""
+
+    def __init__(self, database: Database, downloaders: Downloaders, taking: Taking) -> None:
+        self._database = database
+        self._downloaders = downloaders
+        self._taking = taking
+
+    async def want_again(self, episode_id: int, *, without: Collection[int] = ()) -> WantedAgain:
+        """Want an episode again; raises EpisodeNotFound, DownloadConflict, or OutboundError when the downloader that has the
+        release does not answer. `without` are links that are not to be taken again. What lies on the disk stays there.
+        """
+
+        def store(conn: Connection) -> Choice:
+            lock_catalog(conn)
+            queries = _SQL[conn.dialect]
+            found = conn.one(queries.state, {"episode_id": episode_id})
+            if found is None:
+                raise EpisodeNotFound(f"no episode has the id {episode_id}")
+            if found[0] == "downloading":
+                raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
+            give_back(conn, [one for (one,) in conn.all(queries.complete, {"episode_id": episode_id})])
+            return _choice(conn, episode_id, without)
+
+        choice = await self._database.write(store)
+        await self._clear(choice.dispatch)
+
+        def begin(conn: Connection) -> WantedAgain:
+            lock_catalog(conn)
+            chosen = _choice(conn, episode_id, without)
+            self._taking.carry_out(conn, chosen, _WHY)
+            begun = rows.of_links(conn, chosen.dispatch)
+            return WantedAgain(tuple(rows.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
+
+        return await self._database.write(begin)
+
+    async def want_download_again(self, download_id: int, *, other_release: bool = False) -> WantedAgain:
+        """Want the episode of a completed download again, as this release or only as another one."""
+        found = await self._database.read(lambda conn: rows.find(conn, download_id))
+        if found.status is not Status.COMPLETED:
+            raise DownloadConflict(f"download {download_id} is {found.status}; only what is complete is wanted again")
+        if found.episode_id is None:
+            raise DownloadConflict(f"download {download_id} names no episode that could be wanted; retry its link")
+        return await self.want_again(found.episode_id, without=[found.link_id] if other_release else ())
+
+    async def _clear(self, link_ids: Collection[int]) -> None:
+        """Have downloaders forget what they had of these, so that they look at the disk when they get it again."""
+
+        def look(conn: Connection) -> list[tuple[Service, str]]:
+            there = conn.all(_SQL[conn.dialect].still_there, given_ids(link_ids))
+            return [(services.find(conn, module_id), hash_) for module_id, hash_ in there]
+
+        for service, hash_ in await self._database.read(look):
+            await self._downloaders.delete(service, hash_, delete_files=False)
+
+
+def _choice(conn: Connection, episode_id: int, without: Collection[int]) -> Choice:
+    known = [one for (one,) in conn.all(_SQL[conn.dialect].releases, {"episode_id": episode_id})]
+    return choose_among(conn, [one for one in known if one not in without], waits=False)

@@ -1,0 +1,76 @@
+"""The embedded client on a disk that is really full: it says so, and goes on when there is room."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
+from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
+from kurabito.http import Outbound
+
+if TYPE_CHECKING:
+    from tests.conformance.downloader.conftest import Swarm
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own with room for 2 MiB."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+async def until(client: EmbeddedClient, name: str, **like: object) -> DownloadStatus:
+    seen: DownloadStatus | None = None
+    try:
+        async with asyncio.timeout(60):
+            while True:
+                for seen in await client.query_status([name]):
+                    if all(getattr(seen, part) == value for part, value in like.items()):
+                        return seen
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(f"it stays {seen}") from None
+
+
+async def waits_for_room(client: EmbeddedClient, name: str) -> DownloadStatus:
+    async with asyncio.timeout(60):
+        while not str((status := await until(client, name)).detail).startswith("no room"):
+            await asyncio.sleep(0.05)
+    return status
+
+
+async def test_a_magnet_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
+    outbound: Outbound, unused_port: int, swarm: Swarm, tiny: Path, tmp_path: Path
+) -> None:
+    release = swarm.release("Kura.mkv", size=MIB)
+    ballast = tiny / "ballast"
+    ballast.write_bytes(bytes(2 * MIB - 64 * 1024))
+    options = EmbeddedOptions(port=unused_port, interface="127.0.0.1", finds_peers=False)
+    async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
+        # Of a magnet nobody knows how large it is, so it is not refused at once.
+        await client.add_torrents([DownloadItem(release.magnet, str(tiny / "1"))])
+        status = await waits_for_room(client, release.hash)
+        assert status.status is TransferStatus.DOWNLOADING
+        assert str(tiny) in str(status.detail)
+        # A start in between forgets nothing.
+    async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
+        await waits_for_room(client, release.hash)
+        ballast.unlink()
+        await until(client, release.hash, status=TransferStatus.COMPLETED)
+    assert (tiny / "1" / "Kura.mkv").read_bytes() == release.content
