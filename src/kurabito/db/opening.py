@@ -30,9 +30,11 @@ def open_database(
     if scheme in ("postgresql", "postgres"):
         try:
             from kurabito.db.postgres import PostgresDatabase
+            from kurabito.db.sessions import read_url
         except ImportError as missing:
             raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
-        return PostgresDatabase(url, clock, role=role)
+        address = read_url(url)
+        return PostgresDatabase(address.dsn, clock, role=role, pooled=address.pooled)
     raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")
 
 
