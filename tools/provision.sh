@@ -4,9 +4,9 @@ set -euo pipefail
 
 python=$1
 
-# Debian packages that the tests need, by name: the browser of the page's tests, and the programs that the downloader's
-# clients speak to. PostgreSQL comes as a wheel.
-packages=(chromium qbittorrent-nox transmission-daemon aria2)
+# Debian packages that the tests need, by name: the browser of the page's tests, the programs that the downloader's clients
+# speak to, the pooler before PostgreSQL, and what makes the network of several machines. PostgreSQL comes as a wheel.
+packages=(chromium qbittorrent-nox transmission-daemon aria2 pgbouncer iproute2)
 
 missing=()
 for package in "${packages[@]}"; do

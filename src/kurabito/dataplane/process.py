@@ -23,7 +23,7 @@ from kurabito.db import Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.roles import role_is_ready
 from kurabito.db.sqlite import SqliteDatabase
-from kurabito.errors import DatabaseUnavailable
+from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.protocol.values import JobKind, MediaType
@@ -104,6 +104,12 @@ def _open_restricted(settings: Settings) -> Database:
     """The database, on connections that can write what a data plane may and nothing else."""
     database = open_database(settings.database, create=False, rights=DATA_PLANE)
     _open(database)
+    if database.pooled:
+        database.close()
+        raise ConfigError(
+            "the database is reached through a pooler like PgBouncer, and what a data plane may write is a setting of its "
+            "session, which a pooler shares among many; give KURABITO_DATABASE the URL of the server itself"
+        )
     if database.dialect is Dialect.SQLITE:
         return database
     try:

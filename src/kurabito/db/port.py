@@ -76,6 +76,11 @@ class Database(Protocol):
     @property
     def dialect(self) -> Dialect: ...
 
+    @property
+    def pooled(self) -> bool:
+        """Whether sessions are shared with other programs, so that no setting of ours stays on one. Known once it is open."""
+        ...
+
     def open(self) -> None:
         """Connect; raises DatabaseUnavailable or NotADatabase with what to do."""
         ...

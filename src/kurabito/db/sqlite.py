@@ -36,6 +36,7 @@ class SqliteDatabase:
     """A SQLite file, shared by the threads of this process and by other processes."""
 
     dialect: Final = Dialect.SQLITE
+    pooled: Final = False
 
     def __init__(
         self,
