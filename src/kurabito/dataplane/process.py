@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from kurabito.dataplane.daemon import DataPlane, Line
@@ -20,6 +21,7 @@ from kurabito.dataplane.thumbnail_cleanup import CleanupLine
 from kurabito.dataplane.thumbnail_studio import Studio
 from kurabito.dataplane.wal import WalLine
 from kurabito.db import Database, Dialect, open_database
+from kurabito.db.grace import workers_folder
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.roles import role_is_ready
 from kurabito.db.sqlite import SqliteDatabase
@@ -27,7 +29,7 @@ from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.protocol.values import JobKind, MediaType
-from kurabito.runtime.presence import fresh_worker_name
+from kurabito.runtime.presence import WorkerLock, fresh_worker_name
 from kurabito.runtime.supervisor import WORKER_NAME
 from kurabito.settings import Settings
 
@@ -58,10 +60,18 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
         _log.info("data plane started", plane=plane.name, pid=os.getpid())
-        await (plane.drain() if once else plane.run())
+        with _sign_of_life(database, name, settings.heartbeat_seconds):
+            await (plane.drain() if once else plane.run())
         _log.info("data plane stopped", plane=plane.name)
     finally:
         await asyncio.to_thread(database.close)
+
+
+def _sign_of_life(database: Database, name: str, heartbeat: float) -> AbstractContextManager[object]:
+    """Where the machine's clock decides about leases, the lock by which the others know that we are alive."""
+    if isinstance(database, SqliteDatabase):
+        return WorkerLock(workers_folder(database.path), name, heartbeat)
+    return nullcontext()
 
 
 def _executors(settings: Settings) -> dict[JobKind, Executor]:

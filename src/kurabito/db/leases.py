@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from kurabito.db.grace import Stale
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.rowsource import Column, row_source
 from kurabito.errors import InvalidInput
@@ -124,8 +125,13 @@ def finish(
 
 
 def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row]:
-    """Take stale rows away from their workers; the columns that the spec returns."""
-    stale = conn.all(_stale_sql(spec, conn.dialect), {"limit": limit})
+    """Take stale rows away from their workers; the columns that the spec returns.
+
+    A worker that is known to be alive on this machine is given the time of one more heartbeat: perhaps the clock jumped.
+    """
+    stale = [Stale(*row) for row in conn.all(_stale_sql(spec, conn.dialect), {"limit": limit})]
+    if conn.grace is not None:
+        stale = conn.grace.taken(spec.table, stale)
     if not stale:
         return []
     columns = {
@@ -136,9 +142,9 @@ def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row
         "updated_at": ":now",
         **spec.on_recover,
     }
-    rows = [(key, spec.recovery_error(owner)) for key, owner in stale]
+    rows = [(row.key, spec.recovery_error(row.owner)) for row in stale]
     _write(conn, spec, RECOVER, columns, ("key", "error"), rows, {}, f"{spec.state} = '{spec.running}'")
-    keys = [key for key, _ in stale]
+    keys = [row.key for row in stale]
     selected = f"SELECT {', '.join(spec.returns)} FROM {spec.table} WHERE {spec.key}"
     if conn.dialect is Dialect.POSTGRES:
         return conn.all(f"{selected} = ANY(:keys) ORDER BY {spec.key}", {"keys": keys})
@@ -188,7 +194,7 @@ def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str
 @cache
 def _stale_sql(spec: LeaseSpec, dialect: Dialect) -> str:
     running = f"{spec.state} = '{spec.running}'" + (f" AND {spec.leased}" if spec.leased else "")
-    selected = f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE"
+    selected = f"SELECT {spec.key}, worker_id, lease_expires_at, worker_heartbeat_at FROM {spec.table} WHERE"
     stale = f"SELECT {spec.key} FROM {spec.table} WHERE {running} AND"
     if dialect is Dialect.POSTGRES:
         # Chosen first and locked in order then: asked for both at once the planner may walk through all the keys.

@@ -51,7 +51,6 @@ class PostgresDatabase:
     """
 
     dialect: Final = Dialect.POSTGRES
-    grace: Final = None
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.db.checkpoints import Checkpoints
+from kurabito.db.grace import Grace, workers_folder
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
@@ -53,8 +54,9 @@ class SqliteDatabase:
         self.patience = patience
         """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
+        self._grace = Grace(workers_folder(path))
         self._checkpoints = Checkpoints(self.connect)
-        self._writer = Writer(self.connect, path, self.clock, patience, self._checkpoints.note_commit)
+        self._writer = Writer(self.connect, path, self.adopt, patience, self._checkpoints.note_commit)
         self._readers = Threads(_READERS, "sqlite-reader")
         self._local = threading.local()
         self._reading: list[sqlite3.Connection] = []
@@ -90,7 +92,7 @@ class SqliteDatabase:
         return self._writer.submit(fn, durable=durable).result()
 
     def adopt(self, raw: sqlite3.Connection) -> SqliteConnection:
-        return SqliteConnection(raw, self.clock)
+        return SqliteConnection(raw, self.clock, self._grace)
 
     @asynccontextmanager
     async def watching(self, hear: Callable[[str], None]) -> AsyncIterator[None]:
@@ -121,7 +123,7 @@ class SqliteDatabase:
     def _read_once(self, reader: sqlite3.Connection, fn: Callable[[Connection], T]) -> T:
         reader.execute("BEGIN")
         try:
-            return fn(SqliteConnection(reader, self.clock))
+            return fn(self.adopt(reader))
         finally:
             reader.execute("COMMIT")
 

@@ -40,7 +40,7 @@ class Upkeep:
 
     async def __aenter__(self) -> Self:
         if self._folder is not None:
-            lock = self._locked.enter_context(WorkerLock(self._folder, self._worker))
+            lock = self._locked.enter_context(WorkerLock(self._folder, self._worker, self._heartbeat))
             if lock.predecessor_died:
                 # Nobody else can find that one dead any more: its lock is ours now.
                 await _safely(lambda: self._queue.expire_worker(self._worker))

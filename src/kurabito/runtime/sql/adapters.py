@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kurabito.clock import Clock
+from kurabito.db.grace import workers_folder
 from kurabito.db.opening import open_database
 from kurabito.db.port import Connection, Dialect
 from kurabito.logs import get_logger
@@ -32,7 +32,7 @@ class SqliteQueue(SqlQueue):
         self, database: SqliteDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
     ) -> None:
         super().__init__(database, SqliteStore(), max_payload=max_payload, keep=keep, create=create)
-        self.workers_folder = Path(f"{database.path}.workers")
+        self.workers_folder = workers_folder(database.path)
 
 
 class PostgresQueue(SqlQueue):
