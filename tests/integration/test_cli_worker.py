@@ -204,3 +204,19 @@ def test_handlers_that_cannot_be_found_are_a_clear_error(shop: Path, place: str,
     assert says in said.stderr
     assert said.stderr.startswith("error: ") is (place != "broken:registry")
     assert not (shop / "new.db").exists()
+
+
+async def test_schedules_keep_the_time_zone_of_the_settings(
+    shop: Path, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (shop / "handlers.py").open("a") as handlers:
+        handlers.write('\nregistry.cron("0 4 * * *", "greet", "Ada")\n')
+    (shop / "kurabito.toml").write_text('tz = "Asia/Tokyo"\n')
+    monkeypatch.setenv("KURABITO_CONFIG", str(shop / "kurabito.toml"))
+    kept: list[tuple[str]] = []
+    with worker(shop):
+        async with asyncio.timeout(40):
+            while not kept:
+                kept = await queue.transact(lambda conn: conn.execute("SELECT name FROM task_schedules").fetchall())
+                await asyncio.sleep(0.02)
+    assert kept == [("greet 0 4 * * * Asia/Tokyo",)]
