@@ -10,6 +10,7 @@
     │   ├── NotADatabase        the file is something else
     │   ├── DatabaseTooNew      written by a newer version of the program
     │   ├── MigrationChanged    an applied migration no longer matches its file
+    │   ├── ForeignTables       another program's tables have the names of ours
     │   └── UniqueConflict      another row has that unique value
     ├── TaskError
     │   ├── TaskNotFound        no task has that id                         (also LookupError)
@@ -175,6 +176,12 @@ class MigrationChanged(DatabaseError):
     """A migration that was already applied differs from its file."""
 
     code = "migration_changed"
+
+
+class ForeignTables(DatabaseError):
+    """The database has tables of another program with the names that ours would get."""
+
+    code = "foreign_tables"
 
 
 class UniqueConflict(DatabaseError):

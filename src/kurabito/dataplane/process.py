@@ -21,7 +21,6 @@ from kurabito.dataplane.thumbnail_cleanup import CleanupLine
 from kurabito.dataplane.thumbnail_studio import Studio
 from kurabito.dataplane.wal import WalLine
 from kurabito.db import Database, Dialect, open_database
-from kurabito.db.grace import workers_folder
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.roles import role_is_ready
 from kurabito.db.sqlite import SqliteDatabase
@@ -70,7 +69,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
 def _sign_of_life(database: Database, name: str, heartbeat: float) -> AbstractContextManager[object]:
     """Where the machine's clock decides about leases, the lock by which the others know that we are alive."""
     if isinstance(database, SqliteDatabase):
-        return WorkerLock(workers_folder(database.path), name, heartbeat)
+        return WorkerLock(database.workers_folder, name, heartbeat)
     return nullcontext()
 
 

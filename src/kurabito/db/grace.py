@@ -27,9 +27,9 @@ class Stale(NamedTuple):
     heartbeat_at: int | None
 
 
-def workers_folder(database: Path) -> Path:
-    """Where the workers on a SQLite file hold their locks."""
-    return Path(f"{database}.workers")
+def workers_folder(database: Path, schema: str | None = None) -> Path:
+    """Where the workers on a SQLite file hold their locks; those of another schema have a folder of their own."""
+    return Path(f"{database}.workers" if schema is None else f"{database}.{schema}.workers")
 
 
 class Grace:

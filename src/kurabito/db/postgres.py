@@ -16,6 +16,7 @@ from psycopg import errors as pg
 
 from kurabito.clock import Clock
 from kurabito.db.listen import Listener
+from kurabito.db.naming import CHANNEL
 from kurabito.db.poll import Poller
 from kurabito.db.pool import Pool
 from kurabito.db.port import Connection, Dialect, Row
@@ -26,7 +27,6 @@ from kurabito.errors import ConfigError, DatabaseUnavailable
 
 T = TypeVar("T")
 
-CHANNEL: Final = "kurabito"
 _THREADS: Final = 6
 _OTHERS: Final = 4
 _PATIENCE: Final = 10.0

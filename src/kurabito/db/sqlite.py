@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 from kurabito.clock import Clock, SystemClock
 from kurabito.db.checkpoints import Checkpoints
 from kurabito.db.grace import Grace, workers_folder
+from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
@@ -47,14 +48,17 @@ class SqliteDatabase:
         patience: float = _PATIENCE,
         create: bool = True,
         rights: WriteRights | None = None,
+        schema: str | None = None,
     ) -> None:
         self.path = path
+        self.workers_folder = workers_folder(path, schema)
+        self._ledger = names_of(self.dialect, schema)("kurabito_migrations")
         self._create = create
         self._rights = rights
         self.patience = patience
         """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
-        self._grace = Grace(workers_folder(path))
+        self._grace = Grace(self.workers_folder)
         self._checkpoints = Checkpoints(self.connect)
         self._writer = Writer(self.connect, path, self.adopt, patience, self._checkpoints.note_commit)
         self._readers = Threads(_READERS, "sqlite-reader")
@@ -63,7 +67,7 @@ class SqliteDatabase:
 
     def open(self) -> None:
         if not self._create:
-            _refuse_foreign(self.path)
+            _refuse_foreign(self.path, self._ledger)
         self._writer.start()
         self._checkpoints.start()
 
@@ -128,13 +132,13 @@ class SqliteDatabase:
             reader.execute("COMMIT")
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_foreign(path: Path, ledger: str) -> None:
     """Connecting makes a missing file and changes one of another program, so whoever only looks finds out before."""
     if not path.is_file():
         raise DatabaseUnavailable(f"there is no database at {path}; is it the right file?")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-            ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchone()
+            ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (ledger,)).fetchone()
     except sqlite3.Error as problem:
         raise _opening_error(path, problem) from problem
     if ours is None:

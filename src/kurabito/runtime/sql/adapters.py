@@ -6,7 +6,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from kurabito.clock import Clock
-from kurabito.db.grace import workers_folder
 from kurabito.db.opening import open_database
 from kurabito.db.port import Connection, Dialect
 from kurabito.logs import get_logger
@@ -29,19 +28,31 @@ class SqliteQueue(SqlQueue):
     """A queue in a SQLite file."""
 
     def __init__(
-        self, database: SqliteDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+        self,
+        database: SqliteDatabase,
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        keep: float = KEEP,
+        create: bool = True,
+        schema: str | None = None,
     ) -> None:
-        super().__init__(database, SqliteStore(), max_payload=max_payload, keep=keep, create=create)
-        self.workers_folder = workers_folder(database.path)
+        super().__init__(database, SqliteStore(schema), max_payload=max_payload, keep=keep, create=create)
+        self.workers_folder = database.workers_folder
 
 
 class PostgresQueue(SqlQueue):
     """A queue in a PostgreSQL database."""
 
     def __init__(
-        self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+        self,
+        database: PostgresDatabase,
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        keep: float = KEEP,
+        create: bool = True,
+        schema: str | None = None,
     ) -> None:
-        super().__init__(database, PostgresStore(), max_payload=max_payload, keep=keep, create=create)
+        super().__init__(database, PostgresStore(schema), max_payload=max_payload, keep=keep, create=create)
         self._orders: deque[StandingOrder] = deque()
 
     def stand_by(self, order: StandingOrder) -> None:
@@ -90,8 +101,10 @@ class PostgresQueue(SqlQueue):
             return None, []
 
 
-def sql_queue(url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool) -> SqlQueue:
+def sql_queue(
+    url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool, schema: str | None = None
+) -> SqlQueue:
     """The queue in the database that a URL names."""
-    database = open_database(url, clock=clock, create=create)
+    database = open_database(url, clock=clock, create=create, schema=schema)
     adapter = SqliteQueue if database.dialect is Dialect.SQLITE else PostgresQueue
-    return adapter(database, max_payload=max_payload, keep=keep, create=create)  # type: ignore[arg-type]
+    return adapter(database, max_payload=max_payload, keep=keep, create=create, schema=schema)  # type: ignore[arg-type]

@@ -170,11 +170,16 @@ class SqlQueue(WorkSide):
     def _connect(self) -> None:
         self.database.open()
         try:
-            if not self._create and not has_set(self.database, RUNTIME):
-                raise DatabaseUnavailable(
-                    "there is no queue in this database yet: the first program that uses it makes one"
-                )
-            migrate(self.database, RUNTIME)
+            names = self._store.names
+            named = names.in_database(self.database)
+            if not has_set(named, RUNTIME):
+                if not self._create:
+                    raise DatabaseUnavailable(
+                        "there is no queue in this database yet: the first program that uses it makes one"
+                    )
+                names.refuse_foreign(self.database, lambda: has_set(named, RUNTIME))
+                names.make_schema(self.database)
+            migrate(named, RUNTIME)
         except BaseException:
             self.database.close()
             raise
