@@ -98,6 +98,11 @@ class Cluster:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
 
     @property
+    def folder(self) -> Path:
+        """Where its socket is."""
+        return self._folder
+
+    @property
     def socket(self) -> str:
         """The URL by which this process reaches it, whichever machine it is on."""
         return f"postgresql://postgres@/postgres?host={self._folder}&port={self.port}"
@@ -106,11 +111,11 @@ class Cluster:
         """The URL by which a machine of the network reaches it."""
         return f"postgresql://postgres@{host}:{self.port}/{database}"
 
-    def create(self) -> None:
+    def create(self, *, listen: str = "*") -> None:
         self.run("initdb", "--no-sync", "-A", "trust", "-U", "postgres", "-D", str(self.data))
         with (self.data / "pg_hba.conf").open("a") as rules:
             rules.write("host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n")
-        self.configure(listen_addresses="'*'", fsync="off", max_connections="80", hot_standby="on")
+        self.configure(listen_addresses=f"'{listen}'", fsync="off", max_connections="80", hot_standby="on")
 
     def configure(self, **settings: str) -> None:
         with (self.data / "postgresql.auto.conf").open("a") as file:
@@ -118,6 +123,7 @@ class Cluster:
 
     def copy_of(self, other: Cluster) -> None:
         """Become a standby of another server that runs."""
+        shutil.rmtree(self.data, ignore_errors=True)
         self.run("pg_basebackup", "-R", "-X", "stream", "-c", "fast", "-D", str(self.data), "-d", other.socket)
 
     def start(self) -> None:
