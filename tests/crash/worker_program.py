@@ -86,7 +86,7 @@ def set_clock(path: str) -> None:
     with Path(path).open("rb") as file:
         ahead = mmap.mmap(file.fileno(), 8, prot=mmap.PROT_READ)
     time_ns = time.time_ns
-    time.time_ns = lambda: time_ns() + struct.unpack("q", ahead[:])[0]  # type: ignore[assignment]
+    time.time_ns = lambda: time_ns() + struct.unpack("q", ahead[:])[0]
 
 
 async def main() -> None:
