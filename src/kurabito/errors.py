@@ -11,7 +11,7 @@
     │   ├── NotADatabase        the file is something else
     │   ├── DatabaseTooNew      written by a newer version of the program
     │   ├── MigrationChanged    an applied migration no longer matches its file
-    │   ├── TableInTheWay       another program's table has a name that ours needs
+    │   ├── ForeignTables       another program's tables have the names of ours
     │   ├── RowsWouldBeLost     a migration was undone because rows would have gone
     │   └── UniqueConflict      another row has that unique value
     ├── TaskError
@@ -193,10 +193,10 @@ class MigrationChanged(DatabaseError):
     code = "migration_changed"
 
 
-class TableInTheWay(DatabaseError):
-    """A table of another program has a name that one of ours needs."""
+class ForeignTables(DatabaseError):
+    """The database has tables of another program with the names that ours would get."""
 
-    code = "table_in_the_way"
+    code = "foreign_tables"
 
 
 class RowsWouldBeLost(DatabaseError):

@@ -87,7 +87,9 @@ class Settings(BaseSettings):
         (), description="hosts, addresses or networks inside your own network that may be fetched from, comma list"
     )
     proxy: str | None = Field(None, description="proxy for everything fetched from outside")
-    tz: str | None = Field(None, description="time zone of schedules, like Europe/Berlin; default: the machine's")
+    tz: str | None = Field(
+        None, description="time zone of cron schedules that name none, like Europe/Berlin; default: UTC"
+    )
     umask: Annotated[int, BeforeValidator(_octal)] | None = Field(
         None, ge=0, le=0o777, description='mask for new files, octal in quotes, like "027"'
     )

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -32,6 +33,21 @@ class Line:
     task: str | None = None
     attempt: int | None = None
     execution: str | None = None
+
+
+class MachineClock:
+    """The clock of a machine, for the processes that are started with its `path` as their option `clock`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        self._ahead = 0
+        self.jump(0)
+
+    def jump(self, seconds: float) -> None:
+        """Set it forward, or back."""
+        self._ahead += round(seconds * 1e9)
+        with Path(self.path).open("r+b" if Path(self.path).exists() else "w+b") as file:
+            file.write(struct.pack("q", self._ahead))
 
 
 class Fleet:
@@ -137,6 +153,11 @@ def url(request: pytest.FixtureRequest) -> str:
 async def queue(url: str) -> AsyncIterator[Queue]:
     async with open_queue(url) as queue:
         yield queue
+
+
+@pytest.fixture
+def machine_clock(tmp_path: Path) -> MachineClock:
+    return MachineClock(tmp_path / "clock")
 
 
 @pytest.fixture

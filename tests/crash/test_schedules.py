@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 from kurabito.runtime import Queue
 
 if TYPE_CHECKING:
-    from tests.crash.conftest import Fleet
+    from tests.crash.conftest import Fleet, MachineClock
 
 PERIOD = 0.2
 TICKS = 12
@@ -46,3 +47,23 @@ async def _seen(queue: Queue) -> tuple[int, int]:
         return int(row[0]), int(row[1])
 
     return await queue.transact(look)
+
+
+async def test_a_clock_that_was_an_hour_ahead_silences_no_schedule(
+    queue: Queue, fleet: Fleet, machine_clock: MachineClock
+) -> None:
+    """On PostgreSQL the machine's clock is not asked; on SQLite it is, and is set right again."""
+    machine_clock.jump(3600)
+    ahead = fleet.start(every=PERIOD, clock=machine_clock.path)
+    await fleet.until("tick", worker=ahead, count=2)
+    fleet.kill(ahead)
+    machine_clock.jump(-3600)
+    right = fleet.start(every=PERIOD, clock=machine_clock.path)
+    await fleet.until("tick", worker=right, count=3)
+    # Nor does the other silence it while both keep it.
+    if fleet.url.startswith("postgres"):
+        machine_clock.jump(3600)
+        before = len(fleet.lines("tick"))
+        await fleet.until("tick", count=before + 5)
+        assert (await _seen(queue))[0] <= time.time_ns() // 1000
+    fleet.leave()

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import mmap
 import os
 import secrets
 import signal
+import struct
 import sys
 import time
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ class Options:
     lease: float = 30.0
     heartbeat: float = 5.0
     every: float | None = None
+    clock: str | None = None
+    """A file with eight bytes: how many nanoseconds this machine's clock is ahead, from one moment to the next."""
 
 
 class SideEffects:
@@ -77,8 +81,18 @@ def handlers(effects: SideEffects, options: Options) -> Registry:
     return registry
 
 
+def set_clock(path: str) -> None:
+    """Have the clock of the machine, as far as this process can see it, be ahead by what a file says."""
+    with Path(path).open("rb") as file:
+        ahead = mmap.mmap(file.fileno(), 8, prot=mmap.PROT_READ)
+    time_ns = time.time_ns
+    time.time_ns = lambda: time_ns() + struct.unpack("q", ahead[:])[0]
+
+
 async def main() -> None:
     options = Options(**json.loads(sys.argv[1]))
+    if options.clock is not None:
+        set_clock(options.clock)
     effects = SideEffects(options.log)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)

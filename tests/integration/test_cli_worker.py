@@ -251,3 +251,19 @@ async def test_a_worker_whose_event_loop_is_held_ends_with_a_code(shop: Path, qu
         await queue.enqueue("selfish", str(shop / "seen"))
         await until(lambda: bool(seen(shop)))
         assert await asyncio.to_thread(process.wait, 60) == 70
+
+
+async def test_schedules_keep_the_time_zone_of_the_settings(
+    shop: Path, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (shop / "handlers.py").open("a") as handlers:
+        handlers.write('\nregistry.cron("0 4 * * *", "greet", "Ada")\n')
+    (shop / "kurabito.toml").write_text('tz = "Asia/Tokyo"\n')
+    monkeypatch.setenv("KURABITO_CONFIG", str(shop / "kurabito.toml"))
+    kept: list[tuple[str]] = []
+    with worker(shop):
+        async with asyncio.timeout(40):
+            while not kept:
+                kept = await queue.transact(lambda conn: conn.execute("SELECT name FROM task_schedules").fetchall())
+                await asyncio.sleep(0.02)
+    assert kept == [("greet 0 4 * * * Asia/Tokyo",)]

@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from kurabito.db import Database, leases
+from kurabito.errors import ConfigError
 from kurabito.protocol import planes
 from kurabito.protocol.rights import LEASED
 from kurabito.runtime.supervisor import Supervisor
@@ -15,7 +16,12 @@ _STOP_LIMIT: Final = 6.0
 
 
 def supervised_plane(settings: Settings, database: Database) -> Supervisor:
-    """A supervisor of one data plane on the same database."""
+    """A supervisor of one data plane on the same database; raises ConfigError where none could use it."""
+    if database.pooled:
+        raise ConfigError(
+            "the database is reached through a pooler like PgBouncer, which a data plane cannot use; give the URL of the "
+            "server itself, or serve with --no-dataplane and run `kurabito dataplane` with that URL"
+        )
     # Not as arguments, where every user of the machine could read a password in them.
     environment = {
         f"{PREFIX}STATE": str(settings.state),

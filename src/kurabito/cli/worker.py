@@ -39,6 +39,7 @@ def worker(
         kurabito worker shop.tasks:registry --processes 4 --concurrency 16
     """
     import asyncio
+    import os
 
     from kurabito import logs
     from kurabito.db.privacy import make_private
@@ -47,6 +48,9 @@ def worker(
     die_with_parent()
     settings = chosen_settings(queue)
     logs.configure(format=settings.log_format, level=settings.log_level)
+    if settings.tz is not None:
+        # Registries are made when their module is imported.
+        os.environ["KURABITO_TZ"] = settings.tz
     # Also where only other processes use it: a name that is wrong should fail here, not in them again and again.
     loaded = _load(registry)
     if settings.database == f"sqlite:///{settings.state / 'kurabito.db'}":

@@ -26,7 +26,7 @@ from kurabito.db import Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.roles import role_is_ready
 from kurabito.db.sqlite import SqliteDatabase
-from kurabito.errors import DatabaseUnavailable
+from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.protocol.values import JobKind, MediaType
@@ -60,7 +60,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
         loop.set_default_executor(ThreadPoolExecutor(len(lines) + _SPARE_THREADS, "line"))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
-        locks = PlaneLocks(database)
+        locks = PlaneLocks(database, heartbeat=settings.heartbeat_seconds)
         with locks.held(name):
             _log.info("data plane started", plane=plane.name, pid=os.getpid())
             await locks.bury_dead()
@@ -124,6 +124,12 @@ def _open_restricted(settings: Settings) -> Database:
     """The database, on connections that can write what a data plane may and nothing else."""
     database = open_database(settings.database, create=False, rights=DATA_PLANE)
     _open(database)
+    if database.pooled:
+        database.close()
+        raise ConfigError(
+            "the database is reached through a pooler like PgBouncer, and what a data plane may write is a setting of its "
+            "session, which a pooler shares among many; give KURABITO_DATABASE the URL of the server itself"
+        )
     if database.dialect is Dialect.SQLITE:
         return database
     try:

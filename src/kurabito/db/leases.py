@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from kurabito.db.grace import Stale
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.rowsource import Column, row_source
 from kurabito.errors import InvalidInput
@@ -61,6 +62,18 @@ class LeaseSpec:
     returns: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     """PostgreSQL types of the values that are given row by row."""
+    stored_as: str = ""
+    """What the table is called in the database, if not by its own name."""
+
+    @property
+    def place(self) -> str:
+        """Where the rows are."""
+        return self.stored_as or self.table
+
+    @property
+    def target(self) -> str:
+        """The same in a statement whose columns name the table."""
+        return f"{self.stored_as} AS {self.table}" if self.stored_as else self.table
 
     def check(self, path: str, columns: Mapping[str, str]) -> None:
         """Refuse a statement that would write what its path may not."""
@@ -124,8 +137,13 @@ def finish(
 
 
 def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row]:
-    """Take stale rows away from their workers; the columns that the spec returns."""
-    stale = conn.all(_stale_sql(spec, conn.dialect), {"limit": limit})
+    """Take stale rows away from their workers; the columns that the spec returns.
+
+    A worker that is known to be alive on this machine is given the time of one more heartbeat: perhaps the clock jumped.
+    """
+    stale = [Stale(*row) for row in conn.all(_stale_sql(spec, conn.dialect), {"limit": limit})]
+    if conn.grace is not None:
+        stale = conn.grace.taken(spec.table, stale)
     if not stale:
         return []
     columns = {
@@ -136,10 +154,10 @@ def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row
         "updated_at": ":now",
         **spec.on_recover,
     }
-    rows = [(key, spec.recovery_error(owner)) for key, owner in stale]
+    rows = [(row.key, spec.recovery_error(row.owner)) for row in stale]
     _write(conn, spec, RECOVER, columns, ("key", "error"), rows, {}, f"{spec.state} = '{spec.running}'")
-    keys = [key for key, _ in stale]
-    selected = f"SELECT {', '.join(spec.returns)} FROM {spec.table} WHERE {spec.key}"
+    keys = [row.key for row in stale]
+    selected = f"SELECT {', '.join(spec.returns)} FROM {spec.place} WHERE {spec.key}"
     if conn.dialect is Dialect.POSTGRES:
         return conn.all(f"{selected} = ANY(:keys) ORDER BY {spec.key}", {"keys": keys})
     listed = "(SELECT value FROM json_each(:keys))"
@@ -149,7 +167,7 @@ def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row
 def expire(conn: Connection, spec: LeaseSpec, worker: str) -> int:
     """End the leases of a worker that is known to be dead; `recover` finds them then."""
     return conn.run(
-        f"UPDATE {spec.table} SET lease_expires_at = :now "
+        f"UPDATE {spec.place} SET lease_expires_at = :now "
         f"WHERE {spec.state} = '{spec.running}' AND worker_id >= :first AND worker_id < :beyond "
         "AND lease_expires_at > :now",
         # '$' is the character after '#': the range holds exactly the owners with this name.
@@ -169,18 +187,18 @@ def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str
     }
     spec.check(CLAIM, columns)
     chosen = (
-        candidates or f"SELECT {spec.key} FROM {spec.table} WHERE {spec.claimable} ORDER BY {spec.order} LIMIT :limit"
+        candidates or f"SELECT {spec.key} FROM {spec.place} WHERE {spec.claimable} ORDER BY {spec.order} LIMIT :limit"
     )
     if dialect is Dialect.SQLITE:
         return (
-            f"UPDATE {spec.table} SET {_assignments(columns)} WHERE {spec.key} IN ({chosen}) "
+            f"UPDATE {spec.place} SET {_assignments(columns)} WHERE {spec.key} IN ({chosen}) "
             f"RETURNING {', '.join(spec.returns)}"
         )
     if candidates is None:
         chosen += " FOR UPDATE SKIP LOCKED"
     return (
         # An array and not a join: the planner cannot know how few rows are chosen, and would read the whole table to join.
-        f"UPDATE {spec.table} AS t SET {_assignments(columns)} WHERE t.{spec.key} = ANY (ARRAY({chosen})) "
+        f"UPDATE {spec.place} AS t SET {_assignments(columns)} WHERE t.{spec.key} = ANY (ARRAY({chosen})) "
         f"RETURNING {', '.join('t.' + column for column in spec.returns)}"
     )
 
@@ -188,8 +206,8 @@ def _claim_sql(spec: LeaseSpec, dialect: Dialect, candidates: str | None) -> str
 @cache
 def _stale_sql(spec: LeaseSpec, dialect: Dialect) -> str:
     running = f"{spec.state} = '{spec.running}'" + (f" AND {spec.leased}" if spec.leased else "")
-    selected = f"SELECT {spec.key}, worker_id FROM {spec.table} WHERE"
-    stale = f"SELECT {spec.key} FROM {spec.table} WHERE {running} AND"
+    selected = f"SELECT {spec.key}, worker_id, lease_expires_at, worker_heartbeat_at FROM {spec.place} WHERE"
+    stale = f"SELECT {spec.key} FROM {spec.place} WHERE {running} AND"
     if dialect is Dialect.POSTGRES:
         # Chosen first and locked in order then: asked for both at once the planner may walk through all the keys.
         expired = "(lease_expires_at IS NULL OR lease_expires_at <= :now)"
@@ -251,7 +269,7 @@ def _update_sqlite(
     spec: LeaseSpec, path: str, columns: tuple[tuple[str, str], ...], names: tuple[str, ...], fence: str
 ) -> str:
     spec.check(path, dict(columns))
-    sql = f"UPDATE {spec.table} SET {_assignments(dict(columns))} WHERE {spec.key} = :key AND {fence}"
+    sql = f"UPDATE {spec.target} SET {_assignments(dict(columns))} WHERE {spec.key} = :key AND {fence}"
     # By place: a batch is bound much faster from tuples than from names.
     places = {name: place for place, name in enumerate(names, 1)}
     return _VALUE.sub(lambda found: f"?{places[found[1]]}", sql)
@@ -269,9 +287,9 @@ def _update_postgres(spec: LeaseSpec, path: str, columns: tuple[tuple[str, str],
     hidden = re.sub(rf"\b{spec.state}\b", f"t.{spec.state} || ''", re.sub(r"\bworker_id\b", "t.worker_id", fence))
     return (
         f"WITH locked AS MATERIALIZED (SELECT v.* FROM (SELECT * FROM ({_ROWS}) AS v ORDER BY key) AS v "
-        f"CROSS JOIN LATERAL (SELECT {spec.state}, worker_id FROM {spec.table} WHERE {spec.key} = v.key FOR UPDATE) AS t "
+        f"CROSS JOIN LATERAL (SELECT {spec.state}, worker_id FROM {spec.place} WHERE {spec.key} = v.key FOR UPDATE) AS t "
         f"WHERE {from_row(hidden)}) "
-        f"UPDATE {spec.table} SET {from_row(_assignments(dict(columns)))} FROM locked AS v "
+        f"UPDATE {spec.target} SET {from_row(_assignments(dict(columns)))} FROM locked AS v "
         f"WHERE {spec.table}.{spec.key} = v.key RETURNING v.{given[0]}, v.{given[1]}"
     )
 

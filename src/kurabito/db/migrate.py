@@ -19,6 +19,8 @@ from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
 from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
+from kurabito.db.ledger import Ledger
+from kurabito.db.naming import Names, names_of
 from kurabito.db.port import Connection, Database, Dialect
 from kurabito.db.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
@@ -30,16 +32,8 @@ _FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
 _CREATES: Final = re.compile(r"\bCREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?!IF\b)(\w+)", re.IGNORECASE)
 _REMOVES: Final = re.compile(r"^\s*(?:--|#) removes rows of: (.+)$", re.MULTILINE)
 _LOCK: Final = 0x6B757261
-_LEDGER: Final = """
-CREATE TABLE IF NOT EXISTS kurabito_migrations (
-    set_name   TEXT    NOT NULL,
-    number     INTEGER NOT NULL,
-    name       TEXT    NOT NULL,
-    checksum   TEXT    NOT NULL,
-    applied_at BIGINT  NOT NULL,
-    PRIMARY KEY (set_name, number)
-)
-"""
+_OF_THE_QUEUE: Final = 'give the queue names of its own: open_queue(url, schema="jobs"), or ?schema=jobs in the URL'
+_OF_THE_PRODUCT: Final = "give Kurabito a database of its own, or rename what is in the way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +59,9 @@ class Migration:
         """Tables of which it says that it removes rows."""
         return {name.strip() for listed in _REMOVES.findall(self.text) for name in listed.split(",")}
 
-    def apply(self, conn: Connection) -> None:
+    def apply(self, conn: Connection, names: Names) -> None:
         if self.kind == "sql":
-            conn.script(self.text)
+            conn.script(names(self.text))
             return
         scope: dict[str, Any] = {"__name__": f"migration_{self.number:04}_{self.name}"}
         exec(compile(self.text, f"{self.number:04}_{self.name}.py", "exec"), scope)  # noqa: S102 (our own files)
@@ -79,6 +73,7 @@ def migrate(
     set_name: str,
     migrations: list[Migration] | None = None,
     *,
+    schema: str | None = None,
     tell: Callable[[list[TakenTable]], None] | None = None,
 ) -> list[str]:
     """Bring the database up to date; the names of what was applied. Processes that start together take turns.
@@ -86,28 +81,30 @@ def migrate(
     `tell` hears what became of the tables of the earlier system, if there were any.
     """
     steps = available(database.dialect, set_name) if migrations is None else migrations
-    return _migrate(database, {set_name: steps}, tell)
+    return _migrate(database, {set_name: steps}, _ledger(database, schema), tell)
 
 
 def migrate_together(
     database: Database, set_names: Iterable[str], *, tell: Callable[[list[TakenTable]], None] | None = None
 ) -> list[str]:
     """As `migrate`, for several sets in one transaction: where one cannot be applied, none is."""
-    return _migrate(database, {name: available(database.dialect, name) for name in set_names}, tell)
+    steps = {name: available(database.dialect, name) for name in set_names}
+    return _migrate(database, steps, _ledger(database), tell)
 
 
-def has_set(database: Database, set_name: str) -> bool:
+def has_set(database: Database, set_name: str, *, schema: str | None = None) -> bool:
     """Whether any migration of the set was applied."""
-    return database.read_blocking(lambda conn: _has_ledger(conn) and bool(applied(conn, set_name)))
+    ledger = _ledger(database, schema)
+    return database.read_blocking(lambda conn: bool(ledger.applied(conn, set_name)))
 
 
 def pending(database: Database, set_name: str) -> list[str]:
     """The names of what `migrate` would apply; raises when the database is not one that this version can bring on."""
-    steps = available(database.dialect, set_name)
+    steps, ledger = available(database.dialect, set_name), _ledger(database)
 
     def look(conn: Connection) -> list[str]:
-        missing = _missing(conn, set_name, steps)
-        _find_earlier(conn, set_name, steps, missing)
+        missing = _missing(conn, ledger, set_name, steps)
+        _find_earlier(conn, ledger.names, set_name, steps, missing)
         return [f"{step.number:04}_{step.name}" for step in missing]
 
     return database.read_blocking(look)
@@ -119,22 +116,20 @@ def available(dialect: Dialect, set_name: str) -> list[Migration]:
     return sorted(_read(folder), key=lambda migration: migration.number) if folder.is_dir() else []
 
 
-def applied(conn: Connection, set_name: str) -> dict[int, tuple[str, str]]:
-    """Number, name and checksum of what the database has."""
-    rows = conn.all(
-        "SELECT number, name, checksum FROM kurabito_migrations WHERE set_name = :set_name ORDER BY number",
-        {"set_name": set_name},
-    )
-    return {number: (name, checksum) for number, name, checksum in rows}
+def _ledger(database: Database, schema: str | None = None) -> Ledger:
+    return Ledger(names_of(database.dialect, schema))
 
 
 def _migrate(
-    database: Database, sets: dict[str, list[Migration]], tell: Callable[[list[TakenTable]], None] | None
+    database: Database,
+    sets: dict[str, list[Migration]],
+    ledger: Ledger,
+    tell: Callable[[list[TakenTable]], None] | None,
 ) -> list[str]:
-    behind = {name: steps for name, steps in sets.items() if not _is_current(database, name, steps)}
+    behind = {name: steps for name, steps in sets.items() if not _is_current(database, ledger, name, steps)}
     if not behind:
         return []
-    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, behind))
+    names, taken = database.rebuild_blocking(lambda conn: _bring_on(conn, ledger, behind))
     if taken and tell is not None:
         tell(taken)
     return names
@@ -146,63 +141,70 @@ def _read(folder: Traversable) -> Iterator[Migration]:
             yield Migration(int(found[1]), found[2], found[3], file.read_text(encoding="utf-8"))
 
 
-def _is_current(database: Database, set_name: str, steps: list[Migration]) -> bool:
+def _is_current(database: Database, ledger: Ledger, set_name: str, steps: list[Migration]) -> bool:
     """True when there is nothing to do, asked without taking the lock: opening a database is then only a read."""
 
     def look(conn: Connection) -> bool:
-        if not _has_ledger(conn):
+        if not ledger.exists(conn):
             return False
-        done = applied(conn, set_name)
+        done = ledger.applied(conn, set_name)
         _check(done, set_name, steps)
         return len(done) == len(steps)
 
     return database.read_blocking(look)
 
 
-def _bring_on(conn: Connection, sets: dict[str, list[Migration]]) -> tuple[list[str], list[TakenTable]]:
+def _bring_on(conn: Connection, ledger: Ledger, sets: dict[str, list[Migration]]) -> tuple[list[str], list[TakenTable]]:
     names: list[str] = []
     taken: list[TakenTable] = []
     with _alone(conn):
-        if not _has_ledger(conn):
-            conn.script(_LEDGER)
+        if not ledger.exists(conn):
+            ledger.create(conn)
         for set_name, steps in sets.items():
-            missing = _missing(conn, set_name, steps)
-            taken += _apply(conn, set_name, steps, missing)
+            missing = _missing(conn, ledger, set_name, steps)
+            taken += _apply(conn, ledger, set_name, steps, missing)
             names += [f"{step.number:04}_{step.name}" for step in missing]
     return names, taken
 
 
-def _missing(conn: Connection, set_name: str, steps: list[Migration]) -> list[Migration]:
+def _missing(conn: Connection, ledger: Ledger, set_name: str, steps: list[Migration]) -> list[Migration]:
     """What is to be applied. Raises when the database is not one that this version can bring on."""
-    done = applied(conn, set_name) if _has_ledger(conn) else {}
+    done = ledger.applied(conn, set_name)
     _check(done, set_name, steps)
     return [step for step in steps if step.number not in done]
 
 
-def _apply(conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]) -> list[TakenTable]:
+def _apply(
+    conn: Connection, ledger: Ledger, set_name: str, steps: list[Migration], missing: list[Migration]
+) -> list[TakenTable]:
     """Apply migrations, with the tables of the earlier system out of their way, and count what there is before and after."""
-    sources = _find_earlier(conn, set_name, steps, missing)
+    sources = _find_earlier(conn, ledger.names, set_name, steps, missing)
     if conn.dialect is Dialect.POSTGRES:
-        _apply_steps(conn, set_name, missing)
+        _apply_steps(conn, ledger, set_name, missing)
         return []
     before = tally(conn)
     aside = Aside(conn, sources)
     aside.move()
-    _apply_steps(conn, set_name, missing)
+    _apply_steps(conn, ledger, set_name, missing)
     taken = aside.take_over()
     refuse_losses(before, tally(conn), accounted=aside.names.union(*(step.removes for step in missing)))
     return taken
 
 
 def _find_earlier(
-    conn: Connection, set_name: str, steps: list[Migration], missing: list[Migration]
+    conn: Connection, names: Names, set_name: str, steps: list[Migration], missing: list[Migration]
 ) -> list[EarlierSource]:
-    """The earlier tables in whose place ours will be. Raises TableInTheWay where another program has a name that is needed."""
+    """The earlier tables in whose place ours will be. Raises ForeignTables where another program has a name that is needed."""
     # What an applied one made is ours: a migration that rebuilds a table makes its indexes again under their names.
     needed = _names(set_name, missing) - _names(set_name, [step for step in steps if step not in missing])
     is_product_file = set_name == PRODUCT and conn.dialect is Dialect.SQLITE
     sources = sources_in(conn.raw, {step.number for step in missing}) if is_product_file else []
-    refuse_foreign(conn, needed, sources)
+    refuse_foreign(
+        conn,
+        {names.of_relation(name) for name in needed},
+        sources,
+        _OF_THE_QUEUE if set_name == RUNTIME else _OF_THE_PRODUCT,
+    )
     return sources
 
 
@@ -213,14 +215,10 @@ def _names(set_name: str, steps: list[Migration]) -> set[str]:
     return names | names_made_by({step.number for step in steps}) if set_name == PRODUCT else names
 
 
-def _apply_steps(conn: Connection, set_name: str, steps: list[Migration]) -> None:
+def _apply_steps(conn: Connection, ledger: Ledger, set_name: str, steps: list[Migration]) -> None:
     for step in steps:
-        step.apply(conn)
-        conn.run(
-            "INSERT INTO kurabito_migrations (set_name, number, name, checksum, applied_at) "
-            "VALUES (:set_name, :number, :name, :checksum, :now)",
-            {"set_name": set_name, "number": step.number, "name": step.name, "checksum": step.checksum},
-        )
+        step.apply(conn, ledger.names)
+        ledger.note(conn, set_name, step.number, step.name, step.checksum)
 
 
 @contextmanager
@@ -229,12 +227,6 @@ def _alone(conn: Connection) -> Iterator[None]:
     if conn.dialect is Dialect.POSTGRES:
         conn.all("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
     yield
-
-
-def _has_ledger(conn: Connection) -> bool:
-    if conn.dialect is Dialect.SQLITE:
-        return conn.one("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'") is not None
-    return conn.one("SELECT 1 WHERE to_regclass('kurabito_migrations') IS NOT NULL") is not None
 
 
 def _check(done: dict[int, tuple[str, str]], set_name: str, steps: list[Migration]) -> None:

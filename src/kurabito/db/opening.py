@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kurabito.clock import Clock
+from kurabito.db.naming import channel_of
 from kurabito.db.port import Database
 from kurabito.db.rights import WriteRights
 from kurabito.db.sqlite import SqliteDatabase
@@ -19,20 +20,29 @@ def open_database(
     create: bool = True,
     rights: WriteRights | None = None,
     role: str | None = None,
+    schema: str | None = None,
 ) -> Database:
     """The database that a URL names, not yet connected. Unless `create`, a SQLite file must be there already.
 
+    Programs whose queue is in another `schema` neither wake our workers nor see to their death.
+
     With `rights` nothing else can be written: SQLite is told them, and on PostgreSQL `role` has them.
     """
+    if "?schema=" in url or "&schema=" in url:
+        raise ConfigError(
+            "only a queue can be in a schema; this is for everything that Kurabito keeps, so leave it out"
+        )
     scheme = url.partition("://")[0]
     if scheme == "sqlite":
-        return SqliteDatabase(sqlite_path(url), clock, create=create, rights=rights)
+        return SqliteDatabase(sqlite_path(url), clock, create=create, rights=rights, schema=schema)
     if scheme in ("postgresql", "postgres"):
         try:
             from kurabito.db.postgres import PostgresDatabase
+            from kurabito.db.sessions import read_url
         except ImportError as missing:
             raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
-        return PostgresDatabase(url, clock, role=role)
+        address = read_url(url)
+        return PostgresDatabase(address.dsn, clock, role=role, pooled=address.pooled, channel=channel_of(schema))
     raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")
 
 

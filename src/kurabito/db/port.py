@@ -11,6 +11,8 @@ from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
+from kurabito.db.grace import Grace
+
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
@@ -32,6 +34,11 @@ class Connection(Protocol):
     @property
     def raw(self) -> Any:
         """The driver's own connection."""
+        ...
+
+    @property
+    def grace(self) -> Grace | None:
+        """Who knows which owners are alive on this machine; None where the lease alone decides."""
         ...
 
     def lend(self, fn: Callable[[Any], T]) -> T:
@@ -75,6 +82,11 @@ class Database(Protocol):
 
     @property
     def dialect(self) -> Dialect: ...
+
+    @property
+    def pooled(self) -> bool:
+        """Whether sessions are shared with other programs, so that no setting of ours stays on one. Known once it is open."""
+        ...
 
     def open(self) -> None:
         """Connect; raises DatabaseUnavailable or NotADatabase with what to do."""

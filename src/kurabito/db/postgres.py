@@ -6,112 +6,35 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import tuple_row
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from kurabito.clock import Clock
 from kurabito.db.listen import Listener
-from kurabito.db.port import Connection, Dialect, Params, Row
-from kurabito.db.queries import for_postgres
+from kurabito.db.naming import CHANNEL
+from kurabito.db.poll import Poller
+from kurabito.db.pool import Pool
+from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.postgres_connection import PostgresConnection
+from kurabito.db.sessions import direct, is_pooled, reachable, where
 from kurabito.db.threads import Threads
-from kurabito.errors import DatabaseUnavailable, UniqueConflict
+from kurabito.errors import ConfigError, DatabaseUnavailable
 
 T = TypeVar("T")
 
-CHANNEL: Final = "kurabito"
 _THREADS: Final = 6
 _OTHERS: Final = 4
 _PATIENCE: Final = 10.0
 _TRIES: Final = 6
-_NOTHING: Final[Mapping[str, Any]] = {}
 # The other transaction won; doing ours again is all there is to do.
 _CONFLICTS: Final = (pg.DeadlockDetected, pg.SerializationFailure)
-# It is the server that cannot now, whatever was asked: it is gone, or read-only, or ended a transaction that took long.
-_OF_THE_SERVER: Final = (
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    pg.ReadOnlySqlTransaction,
-    pg.IdleInTransactionSessionTimeout,
-)
-
-
-class PostgresConnection:
-    """A transaction on PostgreSQL; it begins with its first statement."""
-
-    __slots__ = ("_begin", "_clock", "_now", "committing", "raw")
-
-    dialect: Final = Dialect.POSTGRES
-
-    def __init__(
-        self, raw: psycopg.Connection[Row], clock: Clock | None, begin: Callable[[], object] | None = None
-    ) -> None:
-        self.raw = raw
-        self.committing = False
-        """True once something may have been committed, so that nothing here may be done a second time."""
-        self._begin = begin
-        self._clock = clock
-        self._now = clock.now() if clock else None
-
-    def lend(self, fn: Callable[[psycopg.Connection[Any]], T]) -> T:
-        self._start()
-        # psycopg itself refuses to end a transaction that is a block of ours.
-        return fn(self.raw)
-
-    def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
-        return self._execute(sql, params).fetchall()
-
-    def alone(self, sql: str, params: Params = _NOTHING, *, one_plan: bool = False) -> list[Row]:
-        # Without BEGIN and COMMIT: two trips to the server less, which an idle worker would wait for.
-        self.committing = self._begin is not None
-        return self._ask(sql, params, True if one_plan else None).fetchall()
-
-    def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
-        return self._execute(sql, params).fetchone()
-
-    def run(self, sql: str, params: Params = _NOTHING) -> int:
-        try:
-            return self._execute(sql, params).rowcount
-        except pg.UniqueViolation as problem:
-            raise UniqueConflict(str(problem)) from problem
-
-    def script(self, sql: str) -> None:
-        self._start()
-        self.raw.execute(sql.encode())
-
-    def now(self) -> int:
-        if self._now is None:
-            row = self.one("SELECT :now")
-            assert row is not None
-            self._now = int(row[0])
-        return self._now
-
-    def _start(self) -> None:
-        if self._begin is not None:
-            self._begin()
-            self._begin = None
-
-    def _execute(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
-        self._start()
-        return self._ask(sql, params)
-
-    def _ask(self, sql: str, params: Params, prepare: bool | None = None) -> psycopg.Cursor[Row]:
-        # A connection that the caller opened may give its rows another shape.
-        cursor = self.raw.cursor(row_factory=tuple_row)
-        return cursor.execute(self._text(sql), self._with_now(params), prepare=prepare)
-
-    def _text(self, sql: str) -> Any:
-        return for_postgres(sql, self._clock is None)
-
-    def _with_now(self, params: Params) -> Params:
-        return params if self._clock is None else {**params, "now": self._now}
+# The server ended the session because we were silent for too long.
+_SHUT: Final = (pg.IdleInTransactionSessionTimeout, pg.IdleSessionTimeout)
 
 
 class _Own(threading.local):
@@ -122,40 +45,53 @@ class _Own(threading.local):
 
 
 class PostgresDatabase:
-    """A PostgreSQL database; without a clock of its own it goes by the server's."""
+    """A PostgreSQL database; without a clock of its own it goes by the server's.
+
+    It holds at most ten connections, and one that listens.
+    """
 
     dialect: Final = Dialect.POSTGRES
 
-    def __init__(self, dsn: str, clock: Clock | None = None, *, role: str | None = None) -> None:
-        # From its first moment on the connection is that role, so there is none on which it was forgotten.
-        self.dsn = dsn if role is None else make_conninfo(dsn, options=f"-c role={role}")
+    def __init__(
+        self,
+        dsn: str,
+        clock: Clock | None = None,
+        *,
+        role: str | None = None,
+        pooled: bool | None = None,
+        channel: str = CHANNEL,
+    ) -> None:
+        self.dsn = dsn
         self.clock = clock
-        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            self.dsn,
-            min_size=1,
-            max_size=_THREADS + _OTHERS,
-            timeout=_PATIENCE,
-            open=False,
-            # Not prepared: a plan that was made while a table was small would be kept, and read the whole of it once it
-            # has grown.
-            kwargs={"autocommit": True, "application_name": "kurabito", "prepare_threshold": 1_000_000_000},
-        )
+        self.pooled = bool(pooled)
+        """Whether a pooler gives each transaction another session. Known once it is open."""
+        self._pooled = pooled
+        self._role = role
+        self._channel = channel
+        self._conninfo = dsn
+        self._pool = Pool(self._connect, _THREADS + _OTHERS, _PATIENCE)
         self._own = _Own()
         self._kept: set[psycopg.Connection[Row]] = set()
         self._threads = Threads(_THREADS, "postgres", begin=lambda: setattr(self._own, "keeps", True))
 
     def open(self) -> None:
         try:
-            # Asked directly first: the pool would try for a long time and not say why it failed.
-            psycopg.connect(self.dsn, connect_timeout=5, autocommit=True).close()
+            # Before anything is asked of the session, because a pooler would refuse it.
+            with psycopg.connect(reachable(self.dsn), autocommit=True) as raw:
+                self.pooled = is_pooled(raw) if self._pooled is None else self._pooled
         except (psycopg.Error, ValueError) as problem:
-            raise DatabaseUnavailable(f"cannot reach {_where(self.dsn)}: {_reason(problem)}") from problem
-        self._pool.open(wait=True)
+            raise DatabaseUnavailable(f"cannot reach {where(self.dsn)}: {_reason(problem)}") from problem
+        if self.pooled and self._role is not None:
+            raise ConfigError(
+                f"{where(self.dsn)} is a pooler, and the role {self._role} is a setting of a session, which it shares among "
+                "many; give the URL of the server itself"
+            )
+        self._conninfo = reachable(self.dsn) if self.pooled else direct(self.dsn, self._role)
 
     def close(self) -> None:
         self._threads.close()
         for connection in self._kept:
-            self._pool.putconn(connection)
+            self._pool.give_back(connection)
         self._kept.clear()
         self._pool.close()
 
@@ -180,20 +116,43 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def watching(self, hear: Callable[[str], None]) -> AsyncIterator[None]:
-        listener = Listener(self.dsn, CHANNEL, hear, self._lend_to_listener)
-        await asyncio.to_thread(listener.start)
+        watcher = (
+            Poller(self._last_commit, hear)
+            if self.pooled
+            else Listener(self._conninfo, self._channel, hear, self._lend_to_listener)
+        )
+        await asyncio.to_thread(watcher.start)
         try:
             yield
         finally:
-            await asyncio.to_thread(listener.stop)
+            await asyncio.to_thread(watcher.stop)
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        """A new connection; a server that restarts is waited for."""
+        until, wait = time.monotonic() + _PATIENCE, 0.05
+        while True:
+            try:
+                return psycopg.connect(
+                    self._conninfo,
+                    autocommit=True,
+                    application_name="kurabito",
+                    # Not prepared: a plan that was made while a table was small would be kept, and read the whole of it
+                    # once it has grown. Behind a pooler never, because the next statement goes to another session.
+                    prepare_threshold=None if self.pooled else 1_000_000_000,
+                )
+            except psycopg.Error as problem:
+                if time.monotonic() + wait > until:
+                    raise DatabaseUnavailable(f"cannot reach {where(self.dsn)}: {_reason(problem)}") from problem
+                time.sleep(wait)
+                wait = min(wait * 2, 1.0)
 
     def _transact(self, fn: Callable[[Connection], T], *, reading: bool = False, durable: bool = True) -> T:
         for attempt in range(1, _TRIES + 1):
             conn: PostgresConnection | None = None
             try:
                 with self._connection() as raw, ExitStack() as transaction:
-                    _prepare_for(raw, reading)
                     conn = PostgresConnection(raw, self.clock, partial(_begin, raw, transaction, durable))
+                    _prepare_for(raw, reading)
                     answer = fn(conn)
                     conn.committing = True
                 return answer
@@ -201,12 +160,33 @@ class PostgresDatabase:
                 if attempt == _TRIES:
                     raise
                 time.sleep(random.uniform(0, 0.01 * attempt))  # noqa: S311 (spreads the tries, guards nothing)
-            except _OF_THE_SERVER as problem:
-                # A connection that was cut while it lay in the pool is found out by whoever takes it next. Nothing was
-                # written unless the commit was under way, so another connection may be tried.
-                if (conn is not None and conn.committing) or not _was_cut(problem) or attempt == _TRIES:
-                    raise DatabaseUnavailable(f"lost {_where(self.dsn)}: {_reason(problem)}") from problem
+            except psycopg.Error as problem:
+                assert conn is not None
+                if not self._may_try_again(problem, conn, reading, attempt):
+                    raise DatabaseUnavailable(self._told(problem)) from problem
         raise AssertionError("unreachable")
+
+    def _may_try_again(self, problem: psycopg.Error, conn: PostgresConnection, reading: bool, attempt: int) -> bool:
+        """Whether another connection may do better. What is no failure of the connection or the server is raised."""
+        if isinstance(problem, pg.ReadOnlySqlTransaction) and not reading:
+            # A standby, or a server that was made one. Nothing was written. A new connection may find it writable again,
+            # or of several hosts the one that is.
+            conn.raw.close()
+            self._pool.drop_idle()
+            return attempt == 1 or ("target_session_attrs" in self._conninfo and attempt < _TRIES)
+        if _was_cut(problem):
+            # One that was cut while it lay in the pool is found out by whoever takes it next. Nothing was written unless
+            # the commit was under way.
+            self._pool.drop_idle()
+            return not conn.committing and attempt < _TRIES
+        if not isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError):
+            raise problem
+        return False
+
+    def _told(self, problem: psycopg.Error) -> str:
+        if isinstance(problem, pg.ReadOnlySqlTransaction):
+            return f"{where(self.dsn)} takes no writes: it is a standby or read-only; what was asked for can be asked again"
+        return f"lost {where(self.dsn)}: {_reason(problem)}"
 
     def _connection(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         """The connection that this thread keeps, or for a thread that is not ours one from the pool."""
@@ -216,11 +196,17 @@ class PostgresDatabase:
                 return self._pool.connection()
             if own.connection is not None:
                 self._kept.remove(own.connection)
-                self._pool.putconn(own.connection)
+                self._pool.give_back(own.connection)
                 own.connection = None
-            own.connection = self._pool.getconn()
+            own.connection = self._pool.take()
             self._kept.add(own.connection)
         return nullcontext(own.connection)
+
+    def _last_commit(self) -> int:
+        """A number that grows with every transaction that wrote something, in whatever database of the server."""
+        row = self.read_blocking(lambda conn: conn.one("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
+        assert row is not None
+        return int(row[0])
 
     def _lend_to_listener(self, raw: psycopg.Connection[Row]) -> None:
         """Have what the listener's thread writes go through its connection, which has just been woken: others sleep."""
@@ -249,20 +235,10 @@ def _prepare_for(raw: psycopg.Connection[Row], reading: bool) -> None:
 
 def _was_cut(problem: psycopg.Error) -> bool:
     """True when it was the connection that failed and not the statement."""
-    if isinstance(problem, PoolTimeout):
-        return False
-    return problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P", "25P03"))
-
-
-def _where(dsn: str) -> str:
-    """The server and database in a DSN, and nothing that is secret."""
-    try:
-        parts = conninfo_to_dict(dsn)
-    except psycopg.Error:
-        return "the database (its DSN cannot be read)"
-    host = parts.get("host") or "the local socket"
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"PostgreSQL {parts.get('dbname') or ''} at {host}{port}".replace("  ", " ")
+    if isinstance(problem, _SHUT):
+        return True
+    is_ours = isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError)
+    return is_ours and (problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P")))
 
 
 def _reason(problem: Exception) -> str:

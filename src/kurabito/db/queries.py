@@ -7,10 +7,10 @@ SELECT state, count(*) FROM tasks GROUP BY state;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, Self
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 _PART: Final = re.compile(r"\{(\w+)\}")
@@ -28,6 +28,11 @@ class Queries:
             for name in names
             for query, text in _split(files(package).joinpath(name).read_text(encoding="utf-8"))
         }
+
+    def renamed(self, names: Callable[[str], str]) -> Self:
+        """The same queries about tables that have other names."""
+        self._queries = {query: names(text) for query, text in self._queries.items()}
+        return self
 
     def __getattr__(self, name: str) -> str:
         try:

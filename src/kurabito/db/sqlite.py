@@ -19,6 +19,8 @@ from typing import Final, TypeVar
 from kurabito.clock import Clock, SystemClock
 from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.checkpoints import Checkpoints
+from kurabito.db.grace import Grace, workers_folder
+from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, hold_to
 from kurabito.db.sqlite_connection import SqliteConnection, patiently
@@ -37,6 +39,7 @@ class SqliteDatabase:
     """A SQLite file, shared by the threads of this process and by other processes."""
 
     dialect: Final = Dialect.SQLITE
+    pooled: Final = False
 
     def __init__(
         self,
@@ -46,22 +49,26 @@ class SqliteDatabase:
         patience: float = _PATIENCE,
         create: bool = True,
         rights: WriteRights | None = None,
+        schema: str | None = None,
     ) -> None:
         self.path = path
+        self.workers_folder = workers_folder(path, schema)
+        self._ledger = names_of(self.dialect, schema)("kurabito_migrations")
         self._create = create
         self._rights = rights
         self.patience = patience
         """How many seconds another process may hold the write lock before we give up."""
         self.clock = clock or SystemClock()
+        self._grace = Grace(self.workers_folder)
         self._checkpoints = Checkpoints(self.connect)
-        self._writer = Writer(self.connect, path, self.clock, patience, self._checkpoints.note_commit)
+        self._writer = Writer(self.connect, path, self.adopt, patience, self._checkpoints.note_commit)
         self._readers = Threads(_READERS, "sqlite-reader")
         self._local = threading.local()
         self._reading: list[sqlite3.Connection] = []
 
     def open(self) -> None:
         if not self._create:
-            _refuse_foreign(self.path)
+            _refuse_foreign(self.path, self._ledger)
         self._writer.start()
         self._checkpoints.start()
 
@@ -98,7 +105,7 @@ class SqliteDatabase:
         return answer
 
     def adopt(self, raw: sqlite3.Connection) -> SqliteConnection:
-        return SqliteConnection(raw, self.clock)
+        return SqliteConnection(raw, self.clock, self._grace)
 
     @asynccontextmanager
     async def watching(self, hear: Callable[[str], None]) -> AsyncIterator[None]:
@@ -129,18 +136,18 @@ class SqliteDatabase:
     def _read_once(self, reader: sqlite3.Connection, fn: Callable[[Connection], T]) -> T:
         reader.execute("BEGIN")
         try:
-            return fn(SqliteConnection(reader, self.clock))
+            return fn(self.adopt(reader))
         finally:
             reader.execute("COMMIT")
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_foreign(path: Path, ledger: str) -> None:
     """Connecting makes a missing file and changes one of another program, so whoever only looks finds out before."""
     if not path.is_file():
         raise DatabaseUnavailable(f"there is no database at {path}; is it the right file?")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-            ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'").fetchone()
+            ours = reader.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (ledger,)).fetchone()
             is_earlier = ours is None and holds_earlier_tables(reader)
     except sqlite3.Error as problem:
         raise _opening_error(path, problem) from problem

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from kurabito.clock import Clock
+from kurabito.db.grace import Grace
 from kurabito.db.port import Dialect, Params, Row
 from kurabito.errors import DatabaseError, DatabaseUnavailable, UniqueConflict
 
@@ -20,12 +21,13 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class SqliteConnection:
     """A transaction on SQLite."""
 
-    __slots__ = ("_clock", "_now", "raw")
+    __slots__ = ("_clock", "_now", "grace", "raw")
 
     dialect: Final = Dialect.SQLITE
 
-    def __init__(self, raw: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, raw: sqlite3.Connection, clock: Clock, grace: Grace | None = None) -> None:
         self.raw = raw
+        self.grace = grace
         self._clock = clock
         self._now: int | None = None
 

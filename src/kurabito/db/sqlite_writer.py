@@ -15,9 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from kurabito.clock import Clock
 from kurabito.db.port import Connection
-from kurabito.db.sqlite_connection import SqliteConnection, patiently
+from kurabito.db.sqlite_connection import patiently
 from kurabito.db.threads import raisable
 from kurabito.errors import DatabaseError, DatabaseUnavailable
 from kurabito.logs import get_logger
@@ -47,13 +46,13 @@ class Writer:
         self,
         connect: Callable[[], sqlite3.Connection],
         path: Path,
-        clock: Clock,
+        transaction: Callable[[sqlite3.Connection], Connection],
         patience: float,
         committed: Callable[[], None],
     ) -> None:
         self._connect = connect
         self._path = path
-        self._clock = clock
+        self._transaction = transaction
         self._patience = patience
         self._committed = committed
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -203,7 +202,7 @@ class Writer:
     def _attempt(self, raw: sqlite3.Connection, fn: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
         raw.execute("SAVEPOINT job")
         try:
-            result = fn(SqliteConnection(raw, self._clock))
+            result = fn(self._transaction(raw))
         except BaseException as problem:
             if isinstance(problem, sqlite3.OperationalError) and problem.sqlite_errorcode & 0xFF in _OF_THE_DISK:
                 # SQLite may have undone the whole transaction by now.

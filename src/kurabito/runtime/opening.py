@@ -18,11 +18,13 @@ def open_queue(
     max_payload: int = MAX_PAYLOAD,
     keep: float = 86_400.0,
     create: bool = True,
+    schema: str | None = None,
 ) -> AbstractAsyncContextManager[Queue]:
     """The queue at `memory://`, `sqlite:///file.db` or `postgresql://user@host/database`; use it with `async with`.
 
     A database gets the runtime's tables if it has none, unless `create` is false: then that is an error. `keep` is how
-    many seconds finished tasks are kept.
+    many seconds finished tasks are kept. With a `schema`, which the URL may also name as `?schema=jobs`, the tables are in
+    it (PostgreSQL), or have it before their names (SQLite): for a database that has tables of the same names.
     """
     scheme = url.partition("://")[0] if isinstance(url, str) else ""
     if scheme == "memory":
@@ -31,4 +33,23 @@ def open_queue(
         raise ConfigError(f"a queue's URL begins with memory://, sqlite:/// or postgresql://, got {url!r}")
     from kurabito.runtime.sql import sql_queue
 
-    return sql_queue(url, clock=clock, max_payload=max_payload, keep=keep, create=create)
+    url, named = _split_schema(url)
+    return sql_queue(
+        url,
+        clock=clock,
+        max_payload=max_payload,
+        keep=keep,
+        create=create,
+        schema=schema if schema is not None else named,
+    )
+
+
+def _split_schema(url: str) -> tuple[str, str | None]:
+    """The URL without `schema=…`, and what it said."""
+    base, mark, query = url.partition("?")
+    pairs = query.split("&") if mark else []
+    named = [pair.removeprefix("schema=") for pair in pairs if pair.startswith("schema=")]
+    if not named:
+        return url, None
+    kept = "&".join(pair for pair in pairs if not pair.startswith("schema="))
+    return (f"{base}?{kept}" if kept else base), named[-1]

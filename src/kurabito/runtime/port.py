@@ -244,8 +244,15 @@ class Queue(Protocol):
         """End the leases of a worker that is known to be dead, so that the next `recover` finds them."""
         ...
 
-    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
-        """Enqueue the task for this tick of a schedule unless somebody did already or the schedule is new."""
+    async def now(self) -> int:
+        """The time by which this queue goes, in microseconds since the epoch: on PostgreSQL the server's."""
+        ...
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
+        """Enqueue the task for this tick of a schedule unless somebody did already or the schedule is new.
+
+        A last tick that lies behind `next_tick` was counted by a wrong clock: the schedule then begins again at this tick.
+        """
         ...
 
     def depart(self, worker: str) -> None:

@@ -54,8 +54,9 @@ class WorkerLock:
         if lock.predecessor_died: ...
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, heartbeat: float | None = None) -> None:
         self._path = folder / (check_worker_name(name) + _SUFFIX)
+        self._heartbeat = heartbeat
         self._fd: int | None = None
         self.predecessor_died = False
         """A worker of this name died and nobody has seen to its tasks yet."""
@@ -82,6 +83,7 @@ class WorkerLock:
             # A peer that looked just before we locked may have removed the file: then ours is not the one to be found.
             if locked and _is_at(fd, self._path):
                 self._fd, self.predecessor_died = fd, existed
+                self._say_how_often()
                 _held.add(self)
                 return
             os.close(fd)
@@ -104,6 +106,13 @@ class WorkerLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+    def _say_how_often(self) -> None:
+        """Write down how often we renew our leases: so long is waited for us when the clock jumps."""
+        assert self._fd is not None
+        os.ftruncate(self._fd, 0)
+        if self._heartbeat is not None:
+            os.write(self._fd, str(self._heartbeat).encode())
 
     def _let_go(self) -> None:
         if self._fd is not None:

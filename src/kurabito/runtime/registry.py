@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -37,7 +38,9 @@ class Registry:
     A plain `def` runs in a thread. The function is returned unchanged, so it can be called and tested as before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tz: str | None = None) -> None:
+        """`tz` is the time zone of cron schedules that name none: what KURABITO_TZ says if it is not given, else UTC."""
+        self._tz = tz or os.environ.get("KURABITO_TZ") or "UTC"
         self._handlers: dict[str, Handler] = {}
         self._schedules: dict[str, Schedule] = {}
         self._named_by_schedule: set[str] = set()
@@ -154,7 +157,7 @@ class Registry:
         payload: Any = None,
         *,
         name: str | None = None,
-        tz: str = "UTC",
+        tz: str | None = None,
         priority: int = 0,
         unique_key: str | None = None,
     ) -> Callable[[F], F]: ...
@@ -167,7 +170,7 @@ class Registry:
         payload: Any = None,
         *,
         name: str | None = None,
-        tz: str = "UTC",
+        tz: str | None = None,
         priority: int = 0,
         unique_key: str | None = None,
     ) -> Schedule: ...
@@ -179,12 +182,14 @@ class Registry:
         payload: Any = None,
         *,
         name: str | None = None,
-        tz: str = "UTC",
+        tz: str | None = None,
         priority: int = 0,
         unique_key: str | None = None,
     ) -> Any:
-        """Enqueue a task when the clock of `tz` fits a cron expression; otherwise like `every`."""
-        return self._schedule(Cron(expression, tz), task_type, payload, name, priority, unique_key)
+        """Enqueue a task when the clock of `tz` (by default the registry's) fits a cron expression; otherwise like `every`."""
+        return self._schedule(
+            Cron(expression, self._tz if tz is None else tz), task_type, payload, name, priority, unique_key
+        )
 
     def _add(self, fn: Callable[..., Any], task_type: str | None, frame: FrameType, options: HandlerOptions) -> Handler:
         task_type = self._free_type(fn, task_type)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
+from kurabito.clock import SECOND
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.port import Queue
@@ -17,10 +17,13 @@ from kurabito.runtime.presence import WorkerLock, bury_dead
 from kurabito.runtime.registry import Registry
 from kurabito.runtime.schedules import Schedule
 
+T = TypeVar("T")
+
 _log = get_logger("kurabito.runtime")
 
 _LOOK_FOR_DEAD: Final = 0.5
 _PURGE_EVERY: Final = 300.0
+_LOOK_AT_THE_CLOCK: Final = 30.0
 
 
 class Upkeep:
@@ -43,7 +46,7 @@ class Upkeep:
 
     async def __aenter__(self) -> Self:
         if self._folder is not None:
-            lock = self._locked.enter_context(WorkerLock(self._folder, self._worker))
+            lock = self._locked.enter_context(WorkerLock(self._folder, self._worker, self._heartbeat))
             if lock.predecessor_died:
                 # Nobody else can find that one dead any more: its lock is ours now.
                 await _safely(lambda: self._queue.expire_worker(self._worker))
@@ -93,23 +96,28 @@ class Upkeep:
 
     async def _keep_schedule(self, schedule: Schedule) -> None:
         while True:
-            await _safely(lambda: self._fire(schedule))
-            now = _now()
-            await asyncio.sleep(max(0.0, (schedule.rule.next(now) - now) / 1_000_000))
+            pause = await _safely(lambda: self._fire(schedule))
+            await asyncio.sleep(self._heartbeat if pause is None else pause)
 
-    async def _fire(self, schedule: Schedule) -> None:
-        await self._queue.fire(schedule.name, schedule.rule.latest(_now()), schedule.prepare(self._queue.max_payload))
+    async def _fire(self, schedule: Schedule) -> float:
+        """Enqueue the task of the last tick; how many seconds to sleep then.
+
+        Ticks go by the clock of the queue: of the machines that keep a schedule one may be ahead of all others.
+        """
+        now = await self._queue.now()
+        tick, next_tick = schedule.rule.latest(now), schedule.rule.next(now)
+        task = schedule.prepare(self._queue.max_payload)
+        await self._queue.fire(schedule.name, tick, task, next_tick=next_tick)
+        # A machine that is suspended sleeps on when it wakes up, so it looks at the clock in between.
+        return min((next_tick - now) / SECOND, _LOOK_AT_THE_CLOCK)
 
 
-async def _safely(step: Callable[[], Awaitable[object]]) -> None:
+async def _safely(step: Callable[[], Awaitable[T]]) -> T | None:
     """One failure of the upkeep is told and does not end it."""
     try:
-        await step()
+        return await step()
     except KurabitoError as problem:
         _log.warning("upkeep_failed", problem=str(problem))
     except Exception:  # noqa: BLE001 - a fault of one step must not silently end the others
         _log.exception("upkeep_failed")
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
+    return None

@@ -295,6 +295,23 @@ async def test_a_schedule_fires_each_tick_once(queue: Queue, hands: Hands) -> No
     assert await hands.order("work") == [200, 400]
 
 
+async def test_a_tick_that_a_wrong_clock_counted_ahead_silences_for_one_period_at_most(
+    queue: Queue, hands: Hands
+) -> None:
+    await queue.fire("hourly", 100, hands.prepared(), next_tick=200)
+    assert await queue.fire("hourly", 900, hands.prepared(payload="far ahead"), next_tick=1000)
+    # One period ahead may be right: the tick is just not due here yet.
+    assert not await queue.fire("hourly", 800, hands.prepared(), next_tick=900)
+    assert not await queue.fire("hourly", 200, hands.prepared(payload="begins again"), next_tick=300)
+    assert await queue.fire("hourly", 300, hands.prepared(payload=300), next_tick=400)
+
+
+async def test_a_queue_tells_the_time_it_goes_by(queue: Queue, clock: ManualClock) -> None:
+    assert await queue.now() == clock.now()
+    clock.advance(5)
+    assert await queue.now() == clock.now()
+
+
 async def test_of_many_who_see_the_same_tick_one_fires(queue: Queue, hands: Hands) -> None:
     await queue.fire("hourly", 1, hands.prepared())
     for tick in (2, 3):

@@ -15,8 +15,10 @@ import psycopg
 import pytest
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
-from kurabito.db.migrate import PRODUCT, RUNTIME, Migration, applied, available
-from kurabito.errors import DatabaseTooNew, MigrationChanged, RowsWouldBeLost, TableInTheWay
+from kurabito.db.ledger import Ledger
+from kurabito.db.migrate import PRODUCT, RUNTIME, Migration, available
+from kurabito.db.naming import names_of
+from kurabito.errors import DatabaseTooNew, ForeignTables, MigrationChanged, RowsWouldBeLost
 
 FIRST = Migration(1, "shelves", "sql", "CREATE TABLE shelves (id integer PRIMARY KEY);\n")
 SECOND = Migration(2, "books", "sql", "CREATE TABLE books (id integer PRIMARY KEY);\nINSERT INTO books VALUES (1);\n")
@@ -67,7 +69,7 @@ def test_missing_migrations_are_applied_in_order_and_once(database: Database) ->
 
 def test_what_was_applied_is_remembered_with_its_checksum(database: Database) -> None:
     migrate(database, "demo", [FIRST, SECOND])
-    done = database.read_blocking(lambda conn: applied(conn, "demo"))
+    done = database.read_blocking(lambda conn: Ledger(names_of(conn.dialect, None)).applied(conn, "demo"))
     assert done == {1: ("shelves", FIRST.checksum), 2: ("books", SECOND.checksum)}
 
 
@@ -162,7 +164,7 @@ def test_processes_that_start_together_migrate_once(url: str, database: Database
     assert [process.returncode for process in processes] == [0] * 4
 
     def look(conn: Connection) -> tuple[int, object]:
-        return len(applied(conn, RUNTIME)), conn.one("SELECT count(*) FROM tasks")
+        return len(Ledger(names_of(conn.dialect, None)).applied(conn, RUNTIME)), conn.one("SELECT count(*) FROM tasks")
 
     assert database.read_blocking(look) == (len(available(database.dialect, RUNTIME)), (4,))
 
@@ -254,7 +256,7 @@ def test_a_table_of_another_program_is_never_taken_for_ours(database: Database, 
             "INSERT INTO tasks VALUES (7, 'mine');\nINSERT INTO jobs VALUES (8, 'send a letter', 'pending');\n"
         )
     )
-    with pytest.raises(TableInTheWay, match="tasks already" if set_name == RUNTIME else "jobs, sessions already"):
+    with pytest.raises(ForeignTables, match="tasks already" if set_name == RUNTIME else "jobs, sessions already"):
         migrate(database, set_name)
     assert tables(database) == {"tasks", "jobs", "sessions"}
     assert (ids(database, "tasks"), ids(database, "jobs")) == ([7], [8])

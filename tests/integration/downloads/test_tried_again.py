@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kurabito.downloads.clients.taking import Offer, Taking
 from kurabito.downloads.filters import Action, FilterRule
-from kurabito.downloads.items import DownloadItem
+from kurabito.downloads.items import DownloadItem, Owner
 from kurabito.downloads.orders import DispatchOrder
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
@@ -121,7 +121,7 @@ async def test_only_what_may_be_better_later_is_said_to_be(open_downloader: Open
     closed = await open_downloader("closed")
     await closed.stop()
 
-    async def take(_: Offer) -> None:
+    async def take(_: Offer) -> Owner:
         raise AssertionError("there is nothing to take")
 
     async with Outbound(private_hosts=["127.0.0.1"]) as outbound:

@@ -447,3 +447,20 @@ def test_a_bad_schedule_is_refused_where_it_is_written() -> None:
     with pytest.raises(InvalidInput, match="payload"):
         registry.every(5, "report", object())
     assert registry.schedules == ()
+
+
+def test_a_cron_schedule_that_names_no_zone_keeps_that_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert str(Registry().cron("0 4 * * *", "clean").rule) == "0 4 * * *"
+    monkeypatch.setenv("KURABITO_TZ", "Asia/Tokyo")
+    assert str(Registry().cron("0 4 * * *", "clean").rule) == "0 4 * * * Asia/Tokyo"
+    assert str(Registry(tz="Europe/Berlin").cron("0 4 * * *", "clean").rule) == "0 4 * * * Europe/Berlin"
+    assert str(Registry(tz="Europe/Berlin").cron("0 4 * * *", "clean", tz="UTC").rule) == "0 4 * * *"
+
+
+def test_a_zone_in_the_environment_that_is_none_is_refused_when_a_schedule_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KURABITO_TZ", "Nowhere/Else")
+    registry = Registry()
+    with pytest.raises(InvalidInput, match="Nowhere/Else"):
+        registry.cron("0 4 * * *", "clean")

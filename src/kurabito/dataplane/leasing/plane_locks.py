@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database
+from kurabito.db.grace import planes_folder
 from kurabito.db.sqlite import SqliteDatabase
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
@@ -21,8 +21,6 @@ from kurabito.protocol import planes
 from kurabito.runtime.presence import WorkerLock, bury_dead
 
 _EVERY: Final = 0.5
-_FOLDER: Final = "planes"
-"""Beside the locks of workers and not among them: who sees to a dead worker knows nothing of a plane's rows."""
 
 _log = get_logger(__name__)
 
@@ -34,10 +32,11 @@ class PlaneLocks:
         await locks.run()       # and sees to others that died
     """
 
-    def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
+    def __init__(self, database: Database, *, heartbeat: float | None = None, clock: Clock | None = None) -> None:
         self._database = database
+        self._heartbeat = heartbeat
         self._clock = clock or SystemClock()
-        self.folder = Path(f"{database.path}.workers", _FOLDER) if isinstance(database, SqliteDatabase) else None
+        self.folder = planes_folder(database.workers_folder) if isinstance(database, SqliteDatabase) else None
         """None where no lock would tell anything."""
 
     @contextmanager
@@ -46,7 +45,7 @@ class PlaneLocks:
         if self.folder is None:
             yield
             return
-        with WorkerLock(self.folder, name) as lock:
+        with WorkerLock(self.folder, name, self._heartbeat) as lock:
             if lock.predecessor_died:
                 # Nobody else can find that one dead any more: its lock is ours now.
                 self._database.write_blocking(lambda conn: planes.bury(conn, name))

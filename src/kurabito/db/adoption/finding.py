@@ -10,7 +10,7 @@ from kurabito.db.adoption.tables import EARLIER, EarlierTable, leftovers_of
 from kurabito.db.adoption.values import word
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.sqlite_connection import quoted
-from kurabito.errors import TableInTheWay
+from kurabito.errors import ForeignTables
 
 _OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 # Any program may have jobs and thumbnails. Where none of these stands beside them, their rows have to tell whose they are.
@@ -22,7 +22,7 @@ _TELLTALE: Final = frozenset(
 )  # fmt: skip
 _LEDGER: Final = "kurabito_migrations"
 _APPLIED: Final = f"SELECT number FROM {_LEDGER} WHERE set_name = 'product'"
-_RELATIONS: Final = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())"
+_RELATION: Final = "SELECT 1 WHERE to_regclass(:name) IS NOT NULL"
 
 
 class SchemaObject(NamedTuple):
@@ -78,21 +78,20 @@ def holds_earlier_tables(raw: sqlite3.Connection) -> bool:
     return bool(sources_in(raw, {spec.made_by for spec in EARLIER} - done))
 
 
-def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[EarlierSource] = ()) -> None:
-    """Raise TableInTheWay when another program has one of the names that are needed."""
-    wanted = set(needed)
+def refuse_foreign(conn: Connection, needed: Collection[str], sources: Collection[EarlierSource], advice: str) -> None:
+    """Raise ForeignTables when another program has one of the names that are needed."""
     if conn.dialect is Dialect.POSTGRES:
-        taken = sorted(wanted & {name for (name,) in conn.all(_RELATIONS)})
+        taken = [name for name in needed if conn.one(_RELATION, {"name": name}) is not None]
         says = "; the tables of an earlier system are taken over from its SQLite file only"
     else:
         ours = {source.name.lower() for source in sources if not source.stays}
         objects = objects_of(conn.raw)
-        taken = [found.name for name, found in objects.items() if name in wanted and found.table.lower() not in ours]
+        taken = [found.name for name, found in objects.items() if name in needed and found.table.lower() not in ours]
         says = ""
     if taken:
-        raise TableInTheWay(
+        raise ForeignTables(
             f"the database has {', '.join(sorted(taken))} already, which Kurabito did not make and has to{says}. Nothing was "
-            "changed: give Kurabito a database of its own, or rename what is in the way"
+            f"changed: {advice}"
         )
 
 

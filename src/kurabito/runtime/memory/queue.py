@@ -199,9 +199,14 @@ class MemoryQueue(ReadSide):
         with self._change as now:
             return leasing.expire(self._table, name, now)
 
-    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
+    async def now(self) -> int:
+        return self._clock.now()
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
         with self._change as now:
             last = self._ticks.setdefault(schedule, tick)
+            if next_tick is not None and last > next_tick:
+                self._ticks[schedule] = last = tick
             if tick <= last:
                 return False
             self._ticks[schedule] = tick

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kurabito.clock import Clock
@@ -29,10 +28,16 @@ class SqliteQueue(SqlQueue):
     """A queue in a SQLite file."""
 
     def __init__(
-        self, database: SqliteDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+        self,
+        database: SqliteDatabase,
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        keep: float = KEEP,
+        create: bool = True,
+        schema: str | None = None,
     ) -> None:
-        super().__init__(database, SqliteStore(), max_payload=max_payload, keep=keep, create=create)
-        self.workers_folder = Path(f"{database.path}.workers")
+        super().__init__(database, SqliteStore(schema), max_payload=max_payload, keep=keep, create=create)
+        self.workers_folder = database.workers_folder
 
 
 class PostgresQueue(SqlQueue):
@@ -42,9 +47,15 @@ class PostgresQueue(SqlQueue):
     """Others may take our tasks while we cannot reach it."""
 
     def __init__(
-        self, database: PostgresDatabase, *, max_payload: int = MAX_PAYLOAD, keep: float = KEEP, create: bool = True
+        self,
+        database: PostgresDatabase,
+        *,
+        max_payload: int = MAX_PAYLOAD,
+        keep: float = KEEP,
+        create: bool = True,
+        schema: str | None = None,
     ) -> None:
-        super().__init__(database, PostgresStore(), max_payload=max_payload, keep=keep, create=create)
+        super().__init__(database, PostgresStore(schema), max_payload=max_payload, keep=keep, create=create)
         self._orders: deque[StandingOrder] = deque()
 
     def stand_by(self, order: StandingOrder) -> None:
@@ -93,8 +104,10 @@ class PostgresQueue(SqlQueue):
             return None, []
 
 
-def sql_queue(url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool) -> SqlQueue:
+def sql_queue(
+    url: str, *, clock: Clock | None, max_payload: int, keep: float, create: bool, schema: str | None = None
+) -> SqlQueue:
     """The queue in the database that a URL names."""
-    database = open_database(url, clock=clock, create=create)
+    database = open_database(url, clock=clock, create=create, schema=schema)
     adapter = SqliteQueue if database.dialect is Dialect.SQLITE else PostgresQueue
-    return adapter(database, max_payload=max_payload, keep=keep, create=create)  # type: ignore[arg-type]
+    return adapter(database, max_payload=max_payload, keep=keep, create=create, schema=schema)  # type: ignore[arg-type]

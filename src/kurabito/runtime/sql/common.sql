@@ -54,6 +54,9 @@ INSERT INTO task_schedules (name, last_tick) VALUES (:name, :tick) ON CONFLICT (
 -- name: take_tick
 UPDATE task_schedules SET last_tick = :tick WHERE name = :name AND last_tick < :tick;
 
+-- name: correct_tick
+UPDATE task_schedules SET last_tick = :tick WHERE name = :name AND last_tick > :next_tick;
+
 -- name: active_by_key
 SELECT {record} FROM tasks WHERE unique_key = :unique_key AND unique_key IS NOT NULL AND finished_at IS NULL;
 

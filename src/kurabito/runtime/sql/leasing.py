@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
+from kurabito.db.naming import names_of
 from kurabito.db.port import Dialect
 from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
 from kurabito.runtime.outcomes import POISON, lost_lease_error
@@ -40,9 +43,11 @@ _LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_a
 _POISONOUS: Final = f"lost_leases + 1 >= {MAX_LOST_LEASES}"
 
 
-def tasks_spec(dialect: Dialect) -> LeaseSpec:
+@cache
+def tasks_spec(dialect: Dialect, schema: str | None = None) -> LeaseSpec:
     """How `tasks` is leased. The dialects differ only in how an error is appended to a JSON list."""
-    return _SPECS[dialect]
+    spec = _SPECS[dialect]
+    return spec if schema is None else replace(spec, stored_as=names_of(dialect, schema)(spec.table))
 
 
 def _append_error(dialect: Dialect, attempt: str, *, traced: bool = False) -> str:

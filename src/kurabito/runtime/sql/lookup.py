@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.queries import Queries
 from kurabito.errors import TaskNotFound
@@ -33,15 +34,16 @@ class TaskLookup(ABC):
 
     dialect: Dialect
 
-    def __init__(self) -> None:
-        self.spec = tasks_spec(self.dialect)
+    def __init__(self, schema: str | None = None) -> None:
+        self.names = names_of(self.dialect, schema)
+        self.spec = tasks_spec(self.dialect, schema)
         self.sql = Queries(
             "kurabito.runtime.sql",
             "common.sql",
             f"{self.dialect}.sql",
             record=RECORD,
             claim=", ".join(self.spec.returns),
-        )
+        ).renamed(self.names)
 
     def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
         """The row of a task, in the columns of RECORD."""

@@ -170,11 +170,14 @@ class SqlQueue(WorkSide):
     def _connect(self) -> None:
         self.database.open()
         try:
-            if not self._create and not has_set(self.database, RUNTIME):
-                raise DatabaseUnavailable(
-                    "there is no queue in this database yet: the first program that uses it makes one"
-                )
-            migrate(self.database, RUNTIME)
+            names = self._store.names
+            if not has_set(self.database, RUNTIME, schema=names.schema):
+                if not self._create:
+                    raise DatabaseUnavailable(
+                        "there is no queue in this database yet: the first program that uses it makes one"
+                    )
+                names.make_schema(self.database)
+            migrate(self.database, RUNTIME, schema=names.schema)
         except BaseException:
             self.database.close()
             raise

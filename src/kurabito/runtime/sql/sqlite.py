@@ -46,7 +46,7 @@ class SqliteStore(TaskStore):
         for place, (task_type, capacity) in enumerate(wanted.items()):
             params[f"type{place}"] = task_type
             params[f"room{place}"] = min(capacity, limit)
-        return _candidates_sql(len(wanted)), params
+        return self.names(_candidates_sql(len(wanted))), params
 
     def _page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
@@ -66,14 +66,16 @@ class SqliteStore(TaskStore):
         # SQLite takes at most 500 arms in one compound select.
         for start in range(0, len(arms), 400):
             some = " UNION ALL ".join(arms[start : start + 400])
-            chosen += [seq for (seq,) in conn.all(f"{some} ORDER BY seq DESC LIMIT :limit", params)]
+            chosen += [seq for (seq,) in conn.all(self.names(f"{some} ORDER BY seq DESC LIMIT :limit"), params)]
         listed = ", ".join(str(seq) for seq in sorted(chosen, reverse=True)[:limit])
-        return conn.all(f"SELECT {RECORD} FROM tasks WHERE seq IN ({listed}) ORDER BY seq DESC") if listed else []
+        rows = self.names(f"SELECT {RECORD} FROM tasks WHERE seq IN ({listed}) ORDER BY seq DESC")
+        return conn.all(rows) if listed else []
 
     def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
         params = {f"id{place}": task_id.bytes for place, task_id in enumerate(ids)}
         listed = ", ".join(f":{name}" for name in params)
-        active = conn.all(f"SELECT id FROM tasks WHERE id IN ({listed}) AND state NOT IN ({_TERMINAL})", params)
+        asked = self.names(f"SELECT id FROM tasks WHERE id IN ({listed}) AND state NOT IN ({_TERMINAL})")
+        active = conn.all(asked, params)
         return set(ids) - {UUID(bytes=task_id) for (task_id,) in active}
 
     def first_position(self, conn: Connection) -> Position:

@@ -231,9 +231,16 @@ class TaskStore(TaskLookup):
             self.wake(conn)
         return count
 
-    def fire(self, conn: Connection, schedule: str, tick: int, task: PreparedTask, told: Told) -> bool:
+    def fire(
+        self, conn: Connection, schedule: str, tick: int, next_tick: int | None, task: PreparedTask, told: Told
+    ) -> bool:
         """Enqueue the task of this tick, once."""
         if conn.run(self.sql.note_schedule, {"name": schedule, "tick": tick}):
+            return False
+        if next_tick is not None and conn.run(
+            self.sql.correct_tick, {"name": schedule, "tick": tick, "next_tick": next_tick}
+        ):
+            # A clock that was ahead counted ticks that are yet to come. It begins again, as a new one does.
             return False
         if not conn.run(self.sql.take_tick, {"name": schedule, "tick": tick}):
             return False

@@ -82,8 +82,11 @@ class WorkSide(ReadSide):
     async def expire_worker(self, name: str) -> int:
         return await self.database.write(lambda conn: self._store.expire(conn, name))
 
-    async def fire(self, schedule: str, tick: int, task: PreparedTask) -> bool:
-        fired = await self._change(lambda conn, told: self._store.fire(conn, schedule, tick, task, told))
+    async def now(self) -> int:
+        return await self.database.read(lambda conn: conn.now())
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
+        fired = await self._change(lambda conn, told: self._store.fire(conn, schedule, tick, next_tick, task, told))
         if fired:
             self.arrivals.ring()
         return fired

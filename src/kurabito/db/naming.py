@@ -1,0 +1,75 @@
+"""What the runtime's tables are called in a database that also has tables of others.
+
+As a rule they have their own names. In a schema `jobs` they are `jobs.tasks`, … on PostgreSQL; SQLite has no schemas, so there
+they are `jobs_tasks`, …. SQL is written with their own names and translated, because a search path is a setting of a session,
+and sessions may be the caller's or a pooler's.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from kurabito.db.port import Connection, Database, Dialect
+from kurabito.errors import InvalidInput
+
+TABLES: Final = ("tasks", "task_events", "task_workers", "task_schedules")
+CHANNEL: Final = "kurabito"
+
+_SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+_TABLE: Final = re.compile(rf"(?<![\w.])({'|'.join(TABLES)}|kurabito_migrations)\b")
+_INDEX: Final = re.compile(r"\bix_task\w+")
+_NOTIFY: Final = re.compile(rf"pg_notify\('{CHANNEL}'")
+
+
+class Names:
+    """Translates SQL to the names of one schema."""
+
+    def __init__(self, dialect: Dialect, schema: str | None) -> None:
+        if schema is not None and (not isinstance(schema, str) or not _SCHEMA.fullmatch(schema)):
+            raise InvalidInput("schema", f"is of lowercase letters, digits and _, at most 40 of them, got {schema!r}")
+        self.schema = schema
+        self._dialect = dialect
+
+    def __call__(self, sql: str) -> str:
+        """The statement, or a name in it, as this database knows it."""
+        if self.schema is None:
+            return sql
+        if self._dialect is Dialect.SQLITE:
+            return _INDEX.sub(rf"{self.schema}_\g<0>", _TABLE.sub(rf"{self.schema}_\1", sql))
+        return _NOTIFY.sub(f"pg_notify('{channel_of(self.schema)}'", _TABLE.sub(rf"{self.schema}.\1", sql))
+
+    def make_schema(self, database: Database) -> None:
+        """See to it that there is such a schema."""
+        if self.schema is None or self._dialect is Dialect.SQLITE:
+            return
+        schema = self.schema
+
+        def make(conn: Connection) -> None:
+            # Asked first: whoever may not make one is refused even if it is there. Two that start together take turns.
+            conn.one("SELECT pg_advisory_xact_lock(4705112004)")
+            if conn.one("SELECT to_regnamespace(:schema)", {"schema": schema}) == (None,):
+                conn.run(f"CREATE SCHEMA {schema}")
+
+        if database.read_blocking(lambda conn: conn.one("SELECT to_regnamespace(:schema)", {"schema": schema})) == (
+            None,
+        ):
+            database.write_blocking(make)
+
+    def of_relation(self, name: str) -> str:
+        """What a table or an index is called."""
+        if self.schema is None:
+            return name
+        return f"{self.schema}_{name}" if self._dialect is Dialect.SQLITE else f"{self.schema}.{name}"
+
+
+@cache
+def names_of(dialect: Dialect, schema: str | None) -> Names:
+    """The names of a schema; the same object each time."""
+    return Names(dialect, schema)
+
+
+def channel_of(schema: str | None) -> str:
+    """The channel on which PostgreSQL tells of the tasks in this schema."""
+    return CHANNEL if schema is None else f"{CHANNEL}_{schema}"

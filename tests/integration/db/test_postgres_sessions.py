@@ -1,0 +1,137 @@
+"""What our own connections to PostgreSQL are told, and that nobody else's are."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from kurabito.db import Connection
+from kurabito.db.postgres import PostgresDatabase
+from kurabito.db.sessions import Address, direct, reachable, read_url
+from kurabito.errors import ConfigError, DatabaseUnavailable
+from kurabito.runtime import open_queue
+
+IDLE = "SHOW idle_in_transaction_session_timeout"
+
+
+@pytest.fixture
+def database(fresh_postgres: str) -> Iterator[PostgresDatabase]:
+    database = PostgresDatabase(fresh_postgres)
+    database.open()
+    yield database
+    database.close()
+
+
+def test_our_own_transactions_are_ended_by_the_server_when_they_stand_still(database: PostgresDatabase) -> None:
+    assert database.write_blocking(lambda conn: conn.one(IDLE)) == ("15s",)
+
+
+async def test_a_function_of_the_caller_may_take_its_time(fresh_postgres: str) -> None:
+    async with open_queue(fresh_postgres) as queue:
+        assert await queue.transact(lambda conn: conn.execute(IDLE).fetchone()) == ("0",)
+
+
+async def test_a_connection_of_the_caller_is_left_as_it_is(fresh_postgres: str) -> None:
+    """No setting and no prepared statement of ours stays on it."""
+    told = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
+    async with open_queue(fresh_postgres) as queue:
+        with psycopg.connect(fresh_postgres) as theirs:
+            before = theirs.execute(told).fetchall()
+            for _ in range(3):
+                queue.enqueue_in(theirs, "work")
+            assert theirs.execute(told).fetchall() == before
+            assert theirs.execute("SELECT name FROM pg_prepared_statements").fetchall() == []
+
+
+def test_a_transaction_that_the_server_ended_for_standing_still_is_done_again(
+    fresh_postgres: str,
+) -> None:
+    mark = "&" if "?" in fresh_postgres else "?"
+    quick = f"{fresh_postgres}{mark}options={quote('-c idle_in_transaction_session_timeout=100')}"
+    database = PostgresDatabase(quick)
+    database.open()
+    tries = []
+
+    def work(conn: Connection) -> Any:
+        conn.run("CREATE TABLE IF NOT EXISTS marks (n int)")
+        conn.run("INSERT INTO marks VALUES (1)")
+        tries.append(1)
+        if len(tries) == 1:
+            time.sleep(1)
+        return conn.one("SELECT count(*) FROM marks")
+
+    try:
+        assert database.write_blocking(work) == (1,)
+        assert len(tries) == 2
+    finally:
+        database.close()
+
+
+def test_a_server_that_takes_no_writes_is_unavailable_and_says_so(database: PostgresDatabase) -> None:
+    database.write_blocking(lambda conn: conn.run("CREATE TABLE marks (n int)"))
+    name = database.read_blocking(lambda conn: conn.one("SELECT quote_ident(current_database())"))
+    assert name is not None
+    with psycopg.connect(database.dsn, autocommit=True) as owner:
+        owner.execute(f"ALTER DATABASE {name[0]} SET default_transaction_read_only = on")
+        database._pool.drop_idle()
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            database.write_blocking(lambda conn: conn.run("INSERT INTO marks VALUES (1)"))
+        assert database.read_blocking(lambda conn: conn.one("SELECT count(*) FROM marks")) == (0,)
+        owner.execute("SET default_transaction_read_only = off")
+        owner.execute(f"ALTER DATABASE {name[0]} RESET default_transaction_read_only")
+    # No connection from that time is left.
+    database.write_blocking(lambda conn: conn.run("INSERT INTO marks VALUES (1)"))
+
+
+def test_no_more_than_ten_connections_are_made_however_many_threads_ask(database: PostgresDatabase) -> None:
+    most = []
+    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kurabito' AND datname = current_database()"
+
+    def ask() -> None:
+        most.append(database.read_blocking(lambda conn: conn.one(f"{count} AND pg_sleep(0.02) IS NOT NULL")))
+
+    threads = [threading.Thread(target=ask) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = [row[0] for row in most if row is not None]
+    assert len(found) == 40
+    assert max(found) <= 10
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("postgresql://u@h/d", Address("postgresql://u@h/d", None)),
+        ("postgresql://u@h/d?pooled=true", Address("postgresql://u@h/d", True)),
+        ("postgresql://u@h/d?pooled=false&sslmode=require", Address("postgresql://u@h/d?sslmode=require", False)),
+        ("postgresql://a,b:5433/d?a=1&pooled=1&b=2", Address("postgresql://a,b:5433/d?a=1&b=2", True)),
+    ],
+)
+def test_what_is_for_us_in_a_url_is_not_for_libpq(url: str, address: Address) -> None:
+    assert read_url(url) == address
+
+
+def test_a_url_that_says_neither_yes_nor_no_is_refused() -> None:
+    with pytest.raises(ConfigError, match="true or false"):
+        read_url("postgresql://h/d?pooled=maybe")
+
+
+def test_what_the_url_says_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=theirs")
+    whole = direct("postgresql://h/d?connect_timeout=77", role="plane")
+    assert "connect_timeout=77" in whole
+    assert whole.index("tcp_user_timeout=8000") < whole.index("search_path=theirs") < whole.index("role=plane")
+
+
+def test_of_several_hosts_the_one_that_takes_writes_is_wanted_unless_another_was_asked_for() -> None:
+    assert "target_session_attrs=read-write" in reachable("postgresql://a,b/d")
+    assert "target_session_attrs" not in reachable("postgresql://a/d")
+    assert "target_session_attrs=any" in reachable("postgresql://a,b/d?target_session_attrs=any")
