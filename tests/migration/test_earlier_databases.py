@@ -104,6 +104,10 @@ VARIANTS: dict[str, Callable[[Workshop], Earlier]] = {
         columns={"library_files": {**WITHOUT_HASHES, "is_missing": "BOOLEAN NOT NULL DEFAULT 0"}}
     ),
     "jobs and nothing else": lambda shop: shop.Earlier(tables=("jobs",)),
+    # This one was emptied, and the command said that all was well.
+    "only files refer to libraries": lambda shop: shop.Earlier(
+        tables=FIRST_TABLES, columns={"scan_sessions": {"job_id": "", "library_id": ""}}
+    ),
     "thumbnails and no checkpoints": lambda shop: shop.Earlier(tables=(*FIRST_TABLES, "thumbnails")),
     "columns that we lack": lambda shop: shop.Earlier(columns=OF_ITS_OWN),
     "columns with names that are hard to say": lambda shop: shop.Earlier(
