@@ -25,6 +25,7 @@ PROTOCOL = (
     "library_files",
     "scan_findings",
     "duplicate_groups",
+    "deletion_policy",
     "deletion_plans",
     "deletion_steps",
     "deletion_log",

@@ -19,11 +19,10 @@ from kurabito.dataplane.scan_walkers import Walkers
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants
-from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.protocol.values import JobKind
 
 ROLE = "kurabito_dataplane"
-READABLE = (*DATA_PLANE.update, "library_roots", "scan_findings", "duplicate_groups", "hashed_files")
 ADD_LIBRARY = (
     "INSERT INTO library_roots (name, root_path, hash_policy, ignored, created_at, updated_at) "
     "VALUES (:name, :path, :policy, :ignored, :now, :now)"
