@@ -57,7 +57,7 @@ class Entrance:
         self._limit = limit
 
     async def by_link(self, request: Request, link: str, following: str) -> Response:
-        # A dead link is no guess: nobody guesses 256 bits, and any page on the web can have a browser ask for one.
+        # A dead link is no guess: 256 bits cannot be guessed, and any page on the web can have a browser ask for one.
         token = await self._sessions.redeem(link)
         if token is None:
             problem = self._pages.words(request).say("login.dead_link")

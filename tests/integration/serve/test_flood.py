@@ -101,7 +101,7 @@ def descriptors_of(pid: int) -> int:
 
 
 @pytest.mark.parametrize("addresses", [1, 200])
-def test_half_sent_requests_lock_nobody_out(served: Served, addresses: int) -> None:
+def test_half_sent_requests_leave_room_for_the_keeper(served: Served, addresses: int) -> None:
     with (
         bounded(served.process.pid, served.log),
         flood(served.url, MANY, HALF, lambda number: f"127.0.1.{number % addresses + 1}"),
@@ -118,12 +118,12 @@ def test_half_sent_requests_lock_nobody_out(served: Served, addresses: int) -> N
         b"",
         b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
         b"Content-Length: 15000\r\n\r\npassword=" + b"x" * 14_000,
-        # Answers that nobody reads.
+        # Answers that are not read.
         b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
     ],
     ids=["silent", "slow body", "unread"],
 )
-def test_other_ways_to_hold_a_connection_lock_nobody_out_either(served: Served, begin: bytes) -> None:
+def test_other_ways_to_hold_a_connection_leave_room_for_the_keeper_too(served: Served, begin: bytes) -> None:
     with bounded(served.process.pid, served.log), flood(served.url, 400, begin):
         assert answered(served.url) == 200
         assert descriptors_of(served.process.pid) < DESCRIPTORS

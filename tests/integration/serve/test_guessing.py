@@ -1,4 +1,4 @@
-"""Guessing a password or a key is slow, and nobody can have the keeper taken for a guesser."""
+"""Guessing a password or a key is slow, and no page can have the keeper taken for a guesser."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_an_old_database_that_others_can_read_is_closed_to_them(commands: Comman
     with closing(sqlite3.connect(database)) as left:
         # As a process that was killed leaves them.
         left.execute("PRAGMA journal_mode = WAL").fetchone()
-        left.execute("CREATE TABLE left_by_somebody (number)")
+        left.execute("CREATE TABLE left_over (number)")
         kept = {path: path.read_bytes() for path in files_of(database) if path.is_file()}
     for path, content in kept.items():
         path.write_bytes(content)

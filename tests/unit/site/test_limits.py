@@ -29,7 +29,7 @@ def test_as_many_descriptors_are_taken_as_are_wanted_and_allowed() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
     assert raise_descriptor_limit(400) == 400
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == (400, hard)
-    # What is there already stays.
+    # It is never lowered.
     assert raise_descriptor_limit(350) == 400
 
 

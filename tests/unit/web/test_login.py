@@ -61,7 +61,7 @@ async def test_guessing_is_slowed_down_and_the_page_says_for_how_long(stranger: 
     assert (await stranger.post("/login", password="open sesame")).status_code == 303
 
 
-async def test_dead_links_are_not_held_against_whoever_has_the_password(stranger: Site) -> None:
+async def test_dead_links_are_not_held_against_the_keeper(stranger: Site) -> None:
     await stranger.passwords.set("open sesame")
     for number in range(120):
         assert (await stranger.get(f"/login?token={number}")).status_code == 401
