@@ -87,4 +87,4 @@ def overwrite(url: str, task: str, column: str, value: object) -> None:
         return
     with psycopg.connect(url, autocommit=True) as server:
         server.execute("ALTER TABLE tasks DROP CONSTRAINT IF EXISTS tasks_state_check")
-        server.execute(f"UPDATE tasks SET {column} = %s WHERE id = %s", (value, task))  # type: ignore[arg-type]
+        server.execute(f"UPDATE tasks SET {column} = %s WHERE id = %s", (value, task))
