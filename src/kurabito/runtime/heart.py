@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kurabito.errors import DatabaseUnavailable
+from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.patience import Patience, WorkerFailed
+from kurabito.runtime.patience import Patience
 from kurabito.runtime.port import Beat, Presence, Queue
 from kurabito.runtime.slots import Slots
 

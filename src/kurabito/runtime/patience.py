@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from kurabito.errors import DatabaseUnavailable, KurabitoError
+from kurabito.errors import DatabaseUnavailable, KurabitoError, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Settlement, Success
@@ -17,12 +17,6 @@ _log = get_logger("kurabito.runtime")
 
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0
-
-
-class WorkerFailed(KurabitoError):
-    """A worker cannot go on, and has ended: its tasks go to another."""
-
-    code = "worker_failed"
 
 
 class Patience:

@@ -13,12 +13,11 @@ from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
-from kurabito.errors import InvalidInput
+from kurabito.errors import InvalidInput, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.isolation import check_isolated
-from kurabito.runtime.patience import WorkerFailed
 from kurabito.runtime.port import Presence, Queue
 from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.pump import Pump
