@@ -19,6 +19,7 @@
     │   ├── TaskFinished        the task is over and cannot be cancelled
     │   ├── TaskConflict        the move is not possible in this state
     │   └── LeaseLost           the worker no longer owns the row
+    ├── WorkerFailed            the worker cannot go on and has ended
     ├── AccessError
     │   ├── KeyNotFound         no API key has that id                      (also LookupError)
     │   ├── NotAuthenticated    neither a session nor a key that is good
@@ -243,6 +244,12 @@ class LeaseLost(TaskError):
 
     code = "lease_lost"
     status = 409
+
+
+class WorkerFailed(KurabitoError):
+    """A worker cannot go on, and has ended: its tasks go to another."""
+
+    code = "worker_failed"
 
 
 class AccessError(KurabitoError):

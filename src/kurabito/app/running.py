@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from kurabito.clock import SystemClock
+from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.site.accepting import Acceptor
 from kurabito.site.connections import Connections
@@ -39,7 +40,7 @@ async def run_together(server: Server, listener: socket.socket, services: Sequen
     try:
         with _told_by_signals(stop.set):
             async with asyncio.TaskGroup() as group:
-                running = [group.create_task(service.run()) for service in services]
+                running = [group.create_task(_until_told(service, stop)) for service in services]
                 group.create_task(server.serve(sockets=[listener]))
                 await stop.wait()
                 _log.info("stopping")
@@ -49,6 +50,18 @@ async def run_together(server: Server, listener: socket.socket, services: Sequen
     except BaseExceptionGroup as failed:
         # One reason is enough, and it is what a user can read.
         raise _first(failed) from None
+
+
+class ServiceEnded(KurabitoError):
+    """Something that runs as long as the site does has ended without being asked to."""
+
+    code = "service_ended"
+
+
+async def _until_told(service: Service, stop: asyncio.Event) -> None:
+    await service.run()
+    if not stop.is_set():
+        raise ServiceEnded(f"{type(service).__name__} ended without being asked to; see the log, and start again")
 
 
 class Server(uvicorn.Server):

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kurabito.errors import DatabaseUnavailable
+from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.outcomes import Claim
+from kurabito.runtime.patience import Patience
 from kurabito.runtime.port import Beat, Presence, Queue
 from kurabito.runtime.slots import Slots
 
@@ -44,14 +45,20 @@ class Heart:
         slots.tell_news = self._hear_news
         self.fail: Callable[[str], object] = lambda _why: None
         """Called in the heart's thread when the worker cannot go on, with the reason."""
-        self.trouble: str | None = None
-        """Why leases cannot be renewed at the moment."""
+        self.stand_still: Callable[[str], object] = lambda _why: None
+        """Called likewise when the event loop does not move, so that nothing in it can be asked to end."""
+        self._patience = Patience(lease, "renewing leases")
         # Where the store is the only witness. On one machine a file's lock says that we live, and a full disk stops all.
         self._fences_itself = bool(getattr(queue, "is_remote", False))
         self._renewed_at = 0.0
         self._fencing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="kurabito-heart", daemon=True)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why leases cannot be renewed at the moment."""
+        return self._patience.trouble
 
     async def start(self) -> None:
         """Say that the worker lives, and go on saying it."""
@@ -100,6 +107,8 @@ class Heart:
     def _run(self) -> None:
         try:
             self._beat_on()
+        except WorkerFailed as failed:
+            self.fail(str(failed))
         except BaseException as problem:  # noqa: BLE001 - a worker without a heart must not look like a living one
             _log.exception("heart_stopped", worker=self._presence.name)
             self.fail(f"its heart stopped: {describe(problem)}")
@@ -136,19 +145,14 @@ class Heart:
             return False
         why = f"task {claim.id} ({claim.task_type}) holds the event loop, and its time limit is over"
         _log.critical("event_loop_stands_still", worker=self._presence.name, task_id=str(claim.id))
-        self.fail(f"{why}; await in it, make it a plain function, or register it with isolation='process'")
+        self.stand_still(f"{why}; await in it, make it a plain function, or register it with isolation='process'")
         return True
 
     def _beat_safely(self, *, news_only: bool) -> bool:
         try:
             self._beat(news_only=news_only)
-        except DatabaseUnavailable as problem:
-            self.trouble = str(problem)
-            _log.warning("heartbeat_failed", worker=self._presence.name, problem=str(problem))
-            return False
         except Exception as problem:  # noqa: BLE001 - a worker whose heart stops loses everything it runs
-            self.trouble = describe(problem)
-            _log.exception("heartbeat_failed", worker=self._presence.name)
+            self._patience.wait_after(problem)
             return False
         return True
 
@@ -169,7 +173,7 @@ class Heart:
             lost = self._renew([Beat(beat.claim) for beat in beats], None if news_only else self._presence)
         if not news_only:
             self._renewed_at = began
-            self.trouble = None
+            self._patience.restore()
         if lost and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._slots.lose, lost)
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from kurabito.errors import DatabaseUnavailable, KurabitoError
+from kurabito.errors import DatabaseUnavailable, KurabitoError, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Settlement, Success
@@ -19,12 +19,6 @@ _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0
 
 
-class WorkerFailed(KurabitoError):
-    """A worker cannot go on, and has ended: its tasks go to another."""
-
-    code = "worker_failed"
-
-
 class Patience:
     """How long to wait after each failure in a row.
 
@@ -32,7 +26,8 @@ class Patience:
     raise is tried again for the length of a lease, after which the worker's tasks are another's anyway.
     """
 
-    def __init__(self, lease: float) -> None:
+    def __init__(self, lease: float, what: str) -> None:
+        self._what = what
         self.trouble: str | None = None
         """What failed last, while it fails."""
         self._lease = lease
@@ -42,14 +37,14 @@ class Patience:
     def restore(self) -> None:
         """It works."""
         if self.trouble is not None:
-            _log.info("queue_available_again")
+            _log.info("queue_works_again", what=self._what)
             self.trouble = None
             self._wait = _FIRST_WAIT
             self._baffled_since = None
 
     def wait_after(self, problem: Exception) -> float:
         """Seconds to wait before the next try; raises WorkerFailed when there is none."""
-        self.trouble = describe(problem)
+        self.trouble = str(problem) if isinstance(problem, KurabitoError) else describe(problem)
         if isinstance(problem, DatabaseUnavailable):
             self._baffled_since = None
         else:
@@ -60,7 +55,7 @@ class Patience:
                     f"the queue has failed for {self._lease:g} s in a way that waiting does not mend: {self.trouble}"
                 ) from problem
         wait, self._wait = self._wait, min(self._wait * 2, _LONGEST_WAIT)
-        _log.warning("queue_unavailable", problem=self.trouble, again_in=wait)
+        _log.warning("queue_unavailable", what=self._what, problem=self.trouble, again_in=wait)
         return min(wait, self._lease / 4)
 
 

@@ -53,7 +53,7 @@ class Pump:
         self._stopping = False
         self._resting = False
         self._unsettled: list[Settlement] = []
-        self._patience = Patience(lease)
+        self._patience = Patience(lease, "claiming")
 
     @property
     def trouble(self) -> str | None:

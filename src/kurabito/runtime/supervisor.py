@@ -126,10 +126,9 @@ class Supervisor:
                 return
             failures = 1 if self._clock.now() - born >= _HEALTHY_AFTER else failures + 1
             wait = self._backoff(failures, WorkerDied(f"{self._role} {name} {status}"))
-            self._deaths[place] = (
-                f"the {self._role} {status}; it is started again",
-                self._clock.now() + round(wait * SECOND) + _LASTING,
-            )
+            # After one death the next process is trusted when it starts; after several, once it has lived for a while.
+            trusted_in = round(wait * SECOND) + (_LASTING if failures > 1 else 0)
+            self._deaths[place] = (f"the {self._role} {status}; it is started again", self._clock.now() + trusted_in)
             _log.warning("process died", role=self._role, worker=name, how=status, restart_in=round(wait, 2))
             await self._clock.wait(self._stopping, wait)
 

@@ -13,12 +13,11 @@ from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
-from kurabito.errors import InvalidInput
+from kurabito.errors import InvalidInput, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.failures import describe
 from kurabito.runtime.heart import Heart
 from kurabito.runtime.isolation import check_isolated
-from kurabito.runtime.patience import WorkerFailed
 from kurabito.runtime.port import Presence, Queue
 from kurabito.runtime.presence import check_worker_name, fresh_worker_name
 from kurabito.runtime.pump import Pump
@@ -73,6 +72,7 @@ class Worker:
         self._pump.slots.fail = self._fail
         self._upkeep.fail = self._fail
         self._heart.fail = self._fail_from_thread
+        self._heart.stand_still = self._fail_without_loop
         _check_isolated(registry, self.task_types)
 
     @property
@@ -157,8 +157,12 @@ class Worker:
         if self._host is not None:
             self._host.cancel()
 
-    def _fail_from_thread(self, why: str) -> None:
+    def _fail_without_loop(self, why: str) -> None:
         self.on_standstill(why)
+        # Should it move again after all.
+        self._fail_from_thread(why)
+
+    def _fail_from_thread(self, why: str) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._fail, why)
 

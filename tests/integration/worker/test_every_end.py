@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -32,6 +33,14 @@ async def test_every_end_of_a_handler_is_an_outcome(queue: Queue, ends: ModuleTy
 
 async def test_every_end_of_a_process_is_an_outcome(queue: Queue, ends: ModuleType) -> None:
     await check_all(queue, ends.in_processes)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_every_end_again_and_again(queue: Queue, ends: ModuleType) -> None:
+    for _ in range(int(os.environ.get("KURABITO_SOAK_ENDS", "20"))):
+        await check_all(queue, lambda registry: ends.in_loop_and_threads(registry) + ends.in_processes(registry))
 
 
 async def check_all(queue: Queue, register: Callable[[Registry], list[Any]]) -> None:

@@ -14,11 +14,10 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from kurabito.errors import DatabaseUnavailable
+from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.patience import WorkerFailed
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
