@@ -83,6 +83,13 @@ class Fleet:
         )
         return name
 
+    def take_ended(self) -> list[str]:
+        """The workers that ended by themselves; none of them is counted among the living any more."""
+        ended = [name for name, process in self._living.items() if process.poll() is not None]
+        for name in ended:
+            del self._living[name]
+        return ended
+
     def kill(self, name: str) -> None:
         """SIGKILL, and wait until the process is gone."""
         process = self._living.pop(name)

@@ -38,13 +38,26 @@ class Park:
         self.workers = {machine: [self._start(machine) for _ in range(each)] for machine in MACHINES}
 
     async def ready(self) -> None:
-        """Return when every worker has come up."""
-        for names in self.workers.values():
-            for name in names:
-                await self.fleet.until("ready", worker=name, seconds=120)
+        """Return when every worker has come up. One that could not, because its machine was cut off, is started again."""
+        async with asyncio.timeout(180):
+            while {name for names in self.workers.values() for name in names} - self._came_up():
+                self._start_ended_again()
+                await asyncio.sleep(0.02)
+
+    def _came_up(self) -> set[str]:
+        return {line.worker for line in self.fleet.lines("ready")}
+
+    def _start_ended_again(self) -> None:
+        for name in self.fleet.take_ended():
+            assert name not in self._came_up(), "a worker that had come up ended by itself"
+            (machine,) = (machine for machine, names in self.workers.items() if name in names)
+            self.workers[machine].remove(name)
+            self.workers[machine].append(self._start(machine))
+            self.counts["starts while cut off"] += 1
 
     async def kill(self, machine: int) -> None:
         """Kill a worker, and start another in its place."""
+        self._start_ended_again()
         self.fleet.kill(self.workers[machine].pop(0))
         self.workers[machine].append(self._start(machine))
         self.counts["kills"] += 1
@@ -58,12 +71,13 @@ class Park:
 
     async def roll(self) -> None:
         """Restart every worker, one after the other."""
+        await self.ready()
         for machine in MACHINES:
             for name in list(self.workers[machine]):
                 await asyncio.to_thread(self.fleet.leave, name)
                 self.workers[machine].remove(name)
                 self.workers[machine].append(self._start(machine))
-                await self.fleet.until("ready", worker=self.workers[machine][-1], seconds=120)
+                await self.ready()
                 self.counts["restarts"] += 1
 
     def _start(self, machine: int) -> str:
