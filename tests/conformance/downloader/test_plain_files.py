@@ -134,6 +134,14 @@ async def test_a_page_that_was_asked_for_is_a_file(client: EmbeddedClient, host:
     assert (await ended(client, host)).status is TransferStatus.COMPLETED
 
 
+async def test_a_host_that_calls_everything_a_page_has_files_all_the_same(
+    client: EmbeddedClient, host: Host, tmp_path: Path
+) -> None:
+    host.content, host.headers = b"\x1aE\xdf\xa3\x01\x00\x00" * 1000, {"Content-Type": "text/html"}
+    await client.add_torrents([DownloadItem(host.url, str(tmp_path / "1"))])
+    assert (await ended(client, host)).status is TransferStatus.COMPLETED
+
+
 @pytest.mark.parametrize("honours", [True, False])
 @pytest.mark.parametrize(
     ("before", "after"),

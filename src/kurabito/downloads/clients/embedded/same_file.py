@@ -21,7 +21,8 @@ def refuse_page(name: str, reply: Reply, beginning: bytes) -> None:
         return
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     opening = beginning[:LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if kind in _PAGES or opening.startswith(_OPENINGS):
+    # Some hosts call everything a page; no text has a zero byte.
+    if opening.startswith(_OPENINGS) or (kind in _PAGES and b"\0" not in opening):
         raise BadAnswer(
             f"the host sent a web page and not the file {name}; open its URL in a browser to see what it wants, and retry"
         )
