@@ -14,8 +14,9 @@ from kurabito.db.port import Row
 from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
 from kurabito.events import Bell
 from kurabito.library import libraries
+from kurabito.library.deletion import policy
 from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.deletion import JOB_MAY_RUN
+from kurabito.protocol.deletion import JOB_REMOVES
 from kurabito.protocol.jobs import JOBS
 from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
 from kurabito.runtime.intake import new_ids
@@ -26,7 +27,7 @@ from kurabito.runtime.paging import MAX_PAGE
 _JOB: Final = (
     "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
     "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at, "
-    f"CASE WHEN {JOB_MAY_RUN} THEN 1 ELSE 0 END"
+    f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
 _LOCK: Final = 4_705_112_002
@@ -85,18 +86,18 @@ def find(conn: Connection, job_id: str) -> Job:
     row = conn.one(_SQL.get, {"id": job_id})
     if row is None:
         raise JobNotFound(f"no job has the id {job_id!r}")
-    return _job(row)
+    return _job(conn, row)
 
 
 def of_task(conn: Connection, task_id: UUID) -> Job | None:
     """The job that a task has or had last."""
     row = conn.one(_SQL.of_task, {"task_id": str(task_id)})
-    return None if row is None else _job(row)
+    return None if row is None else _job(conn, row)
 
 
 def active(conn: Connection) -> list[Job]:
     """The jobs that are not finished, the oldest first."""
-    return sorted((_job(row) for row in conn.all(_SQL.active)), key=lambda job: (job.created_at, job.id))
+    return sorted((_job(conn, row) for row in conn.all(_SQL.active)), key=lambda job: (job.created_at, job.id))
 
 
 def cancel(conn: Connection, job_id: str) -> bool:
@@ -161,7 +162,7 @@ class Jobs:
 
         def look(conn: Connection) -> Page[Job]:
             rows = _page(conn, {**wanted, "limit": limit + 1}, cursor)
-            found = tuple(_job(row) for row in rows[:limit])
+            found = tuple(_job(conn, row) for row in rows[:limit])
             return Page(found, found[-1].id if len(rows) > limit else None)
 
         return await self._database.read(look)
@@ -230,10 +231,10 @@ def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Se
     return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": anchor[15]})
 
 
-def _job(row: Row) -> Job:
+def _job(conn: Connection, row: Row) -> Job:
     (
         job_id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code,
-        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished, may_run,
+        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished, removes,
     ) = row  # fmt: skip
     return Job(
         id=job_id,
@@ -255,7 +256,7 @@ def _job(row: Row) -> Job:
         updated_at=to_datetime(updated),
         started_at=_moment(started),
         finished_at=_moment(finished),
-        may_run=bool(may_run),
+        may_run=not removes or policy.is_allowed(conn),
     )
 
 
