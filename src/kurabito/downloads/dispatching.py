@@ -167,7 +167,8 @@ class Dispatcher:
             there = await self._downloaders.look(service, set(shipment.hashes.values()))
         except OutboundError:
             return shipment
-        return await self._database.write(partial(shipments.note_foreign, shipment=shipment, there=set(there)))
+        untold = {known for known, report in there.items() if report.owner is None}
+        return await self._database.write(partial(shipments.note_foreign, shipment=shipment, there=untold))
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[Parcel]:

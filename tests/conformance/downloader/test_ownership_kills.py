@@ -30,6 +30,7 @@ from kurabito.downloads.announcing import Credentials
 from kurabito.downloads.clients.opening import ClientName
 from kurabito.downloads.filters import Action, FilterRule
 from kurabito.downloads.orders import CLEAR, DISPATCH, POLL
+from kurabito.downloads.polling import Polled
 from kurabito.errors import DownloadConflict, OutboundError
 from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.results import FetchedItem, FetcherResults
@@ -195,6 +196,17 @@ class Household:
                 done = await self.queue.wait(task.id, timeout=90)
                 assert done.state == "succeeded", done.last_error
 
+    async def two_good_polls(self) -> None:
+        """Poll twice while every downloader answers; on a busy machine one of them may take too long, which is no poll."""
+        unclear, good = -1, 0
+        async with asyncio.timeout(600):
+            while good < 2:
+                poll = await self.queue.enqueue(POLL)
+                await self.settle()
+                told = (await self.queue.get(poll.id)).result_as(Polled)
+                before, unclear = unclear, (await self.losses())["unclear"]
+                good = good + 1 if told.offline == 0 and unclear == before else int(told.offline == 0)
+
     async def check(self) -> None:
         seen = {program.name: await program.all_by_hand() for program in self.programs}
         for known, (program, folder, whole) in self.own.items():
@@ -219,12 +231,28 @@ class Household:
                 if known in listed and Path(listed[known].folder).is_relative_to(self.folder / "state")
             }
             wanted = {name for name, owner in rows.get(known, ()) if owner == "kurabito"}
-            assert ours == wanted, f"{release.name} is at {ours}, and wanted at {wanted}"
+            assert ours == wanted, f"{release.name} is at {ours}, wanted at {wanted}: {await self.story(known)}"
             assert len(ours) <= 1, f"{release.name} is doubled"
         open_doubts = await self.queue.database.read(
-            lambda conn: conn.all("SELECT id FROM dispatch_attempts WHERE owed IS NOT NULL")
+            lambda conn: conn.all("SELECT hash FROM dispatch_attempts WHERE owed IS NOT NULL")
         )
-        assert open_doubts == []
+        assert open_doubts == [], [await self.story(known) for (known,) in open_doubts]
+
+    async def story(self, known: str) -> list[tuple[Any, ...]]:
+        """What the core wrote about a release, for whoever has to find out what went wrong."""
+        return await self.queue.database.read(
+            lambda conn: conn.all(
+                "SELECT download.id, download.status, download.module_id, download.owner, download.reason, download.hash, "
+                "download.forgotten_at, attempt.id, attempt.module_name, attempt.outcome, attempt.owed, attempt.owner, "
+                "attempt.missed_polls, attempt.hash, attempt.sent_at, attempt.reason, link.url "
+                "FROM downloads AS download JOIN anime_links AS link ON link.id = download.link_id "
+                "LEFT JOIN dispatch_attempts AS attempt ON attempt.download_id = download.id "
+                "WHERE link.title IN (SELECT title FROM anime_links AS named JOIN downloads ON link_id = named.id "
+                "LEFT JOIN dispatch_attempts ON download_id = downloads.id "
+                "WHERE :known IN (named.hash, downloads.hash, dispatch_attempts.hash)) ORDER BY attempt.id",
+                {"known": known},
+            )
+        )
 
     async def losses(self) -> dict[str, int]:
         """Whether the kills fell into anything."""
@@ -315,9 +343,7 @@ async def kill_and_check(
             for service in services.values():
                 await service.kill()
             await restart(services, lambda: 0)
-            for _ in range(2):
-                await home.queue.enqueue(POLL)
-                await home.settle()
+            await home.two_good_polls()
         await home.check()
         return {"kills": deaths, "the user's": len(home.own), **await home.losses(), **home.done}
 

@@ -128,14 +128,8 @@ async def test_the_core_is_told_where_the_downloader_is_and_only_the_core_may_us
             items = [{"url": release.magnet, "save_path": str(folder)}]
             bad = [{"url": release.magnet, "save_path": path} for path in ("/etc", "relative", f"{folder}/../../../x")]
             results = (await http.post("/downloads", json={"items": items + bad})).json()["results"]
-            taken = {
-                "url": release.magnet,
-                "hash": release.hash,
-                "status": "accepted",
-                "reason": None,
-                "may_pass": False,
-            }
-            assert results[0] == taken
+            taken = {"url": release.magnet, "hash": release.hash, "status": "accepted", "reason": None}
+            assert results[0] == {**taken, "owner": "kurabito", "may_pass": False}
             assert [(one["status"], one["hash"]) for one in results[1:]] == [("rejected", None)] * 3
             await complete(http, release.hash)
             statuses = (await http.get("/downloads", params={"hashes": release.hash})).json()["statuses"]

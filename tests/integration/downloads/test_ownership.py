@@ -208,3 +208,21 @@ async def test_an_owner_that_changes_at_the_downloader_is_followed(core: Core, a
     await core.downloading.downloads.cancel(1)
     await core.work()
     assert (list(a.has), changes(a)) == ([ONE, TWO], [])
+
+
+async def test_what_a_service_tells_outweighs_what_was_seen_there(
+    core: Core, a: StandIn, b: StandIn, tells: bool
+) -> None:
+    a.tells = tells
+    a.say(ONE, "downloading")
+    good, a.spoils = a.spoils, lambda asked, answer: ConnectionError() if asked.method == "POST" else answer
+    await core.register(a, priority=90)
+    await core.register(b, priority=80)
+    await core.bring(magnet(1))
+    await core.work()
+    a.spoils = good
+    for _ in range(2):
+        await core.poll()
+    # Marked as ours, it is a copy too many. Where nobody can tell, it was there before it was asked for.
+    assert (list(a.has), list(b.has)) == ([] if tells else [ONE], [ONE])
+    assert await nothing_is_owed(core)
