@@ -206,3 +206,21 @@ async def test_the_page_s_files_may_be_kept_for_ever_because_their_address_chang
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in (await site.client.get("/static/kurabito.css?v=old")).headers["cache-control"]
     assert (await site.client.get("/favicon.ico")).headers["content-type"] == "image/svg+xml"
+
+
+async def test_a_task_shows_its_traceback_and_what_is_not_understood(site: Site) -> None:
+    await site.queue.enqueue("mail")
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    trace = "Traceback:\n  <in the handler>"
+    await site.queue.settle([(claimed.tasks[0], Failure("broken", permanent=True, traceback=trace))])
+    odd = await site.queue.enqueue("odd")
+    claimed_odd = await site.queue.claim("w", {"odd": 1}, 1)
+    await site.queue.settle([(claimed_odd.tasks[0], Success(b"{broken"))])
+    page = await site.http.get(f"/tasks/{claimed.tasks[0].id}")
+    assert '<details class="traceback">' in page.text
+    assert "&lt;in the handler&gt;" in page.text
+    page = await site.http.get(f"/tasks/{odd.id}")
+    assert page.status_code == 200
+    assert "Not understood" in page.text
+    assert "{broken" in page.text
+    assert (await site.http.get("/tasks")).status_code == 200
