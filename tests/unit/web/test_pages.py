@@ -216,11 +216,11 @@ async def test_a_task_shows_its_traceback_and_what_is_not_understood(site: Site)
     odd = await site.queue.enqueue("odd")
     claimed_odd = await site.queue.claim("w", {"odd": 1}, 1)
     await site.queue.settle([(claimed_odd.tasks[0], Success(b"{broken"))])
-    page = await site.http.get(f"/tasks/{claimed.tasks[0].id}")
+    page = await site.get(f"/tasks/{claimed.tasks[0].id}")
     assert '<details class="traceback">' in page.text
     assert "&lt;in the handler&gt;" in page.text
-    page = await site.http.get(f"/tasks/{odd.id}")
+    page = await site.get(f"/tasks/{odd.id}")
     assert page.status_code == 200
     assert "Not understood" in page.text
     assert "{broken" in page.text
-    assert (await site.http.get("/tasks")).status_code == 200
+    assert (await site.get("/tasks")).status_code == 200
