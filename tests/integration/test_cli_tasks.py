@@ -389,3 +389,25 @@ async def _half_done(queue: Queue, terminal: int) -> None:
         go_on.set()
         await queue.wait(task.id, timeout=30)
         await asyncio.to_thread(read_until, terminal, "succeeded 1")
+
+
+def test_results_of_bytes_and_tracebacks_are_shown(url: str) -> None:
+    registry = Registry()
+
+    @registry.task("raw")
+    async def raw() -> bytes:
+        return b"\xff\x00"
+
+    @registry.task("fails", max_attempts=1)
+    async def fails() -> None:
+        raise ExceptionGroup("several", [ValueError("caf\udce9"), LookupError("the second")])
+
+    good, bad = enqueue(url, NewTask("raw"), NewTask("fails"))
+    run_all(url, registry)
+    assert kurabito("tasks", "list", "--queue", url).code == 0
+    assert "2 bytes: b'\\xff\\x00'" in kurabito("tasks", "show", good, "--queue", url).out
+    assert json.loads(kurabito("tasks", "show", good, "--queue", url, "--json").out)["result"] == "/wA="
+    said = kurabito("tasks", "show", bad, "--queue", url).out
+    assert "ValueError: caf\\udce9" in said
+    assert "LookupError: the second" in said
+    assert "in fails" in said

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.runtime import Registry, Worker
+from kurabito.runtime.outcomes import Success
 from kurabito.runtime.payloads import JSON
 
 if TYPE_CHECKING:
@@ -157,3 +158,32 @@ def _registry_of(task_type: str) -> Registry:
     async def done() -> None: ...
 
     return registry
+
+
+async def test_bytes_and_tracebacks_are_shown_and_what_is_not_understood_breaks_no_list(quick_site: Site) -> None:
+    registry, queue = Registry(), quick_site.queue
+
+    @registry.task("raw")
+    async def raw() -> bytes:
+        return b"\xff\x00"
+
+    @registry.task("fails", max_attempts=1)
+    def fails() -> None:
+        raise ExceptionGroup("several", [ValueError("caf\udce9"), LookupError("the second")])
+
+    good, bad, odd = [await queue.enqueue(kind) for kind in ("raw", "fails", "odd")]
+    claimed = await queue.claim("by-hand", {"odd": 1}, 1)
+    await queue.settle([(claimed.tasks[0], Success(b"{broken"))])
+    async with Worker(queue, registry):
+        for task in (good, bad):
+            await queue.wait(task.id, timeout=30)
+    answer = await quick_site.http.get("/api/v1/tasks")
+    assert answer.status_code == 200
+    shown = {item["id"]: item for item in answer.json()["items"]}
+    assert base64.b64decode(shown[str(good.id)]["result"]) == b"\xff\x00"
+    assert shown[str(good.id)]["result_content_type"] == "application/octet-stream"
+    (error,) = shown[str(bad.id)]["errors"]
+    assert "ValueError: caf\\udce9" in error["traceback"]
+    assert "LookupError: the second" in error["traceback"]
+    assert shown[str(odd.id)]["unreadable"] == ["result"]
+    assert base64.b64decode(shown[str(odd.id)]["result"]) == b"{broken"

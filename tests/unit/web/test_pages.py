@@ -225,3 +225,21 @@ async def test_the_font_comes_with_the_page_and_so_does_its_licence(site: Site) 
         assert answer.content.startswith(b"wOF2")
     licence = files("kurabito.web").joinpath("static", "inter-LICENSE.txt").read_text(encoding="utf-8")
     assert "SIL Open Font License" in licence
+
+
+async def test_a_task_shows_its_traceback_and_what_is_not_understood(site: Site) -> None:
+    await site.queue.enqueue("mail")
+    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    trace = "Traceback:\n  <in the handler>"
+    await site.queue.settle([(claimed.tasks[0], Failure("broken", permanent=True, traceback=trace))])
+    odd = await site.queue.enqueue("odd")
+    claimed_odd = await site.queue.claim("w", {"odd": 1}, 1)
+    await site.queue.settle([(claimed_odd.tasks[0], Success(b"{broken"))])
+    page = await site.get(f"/tasks/{claimed.tasks[0].id}")
+    assert '<details class="traceback">' in page.text
+    assert "&lt;in the handler&gt;" in page.text
+    page = await site.get(f"/tasks/{odd.id}")
+    assert page.status_code == 200
+    assert "Not understood" in page.text
+    assert "{broken" in page.text
+    assert (await site.get("/tasks")).status_code == 200
