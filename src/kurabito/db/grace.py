@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 _MICROSECONDS: Final = 1_000_000
+_GIVEN_UP_FOR: Final = 10.0
 
 
 class Stale(NamedTuple):
@@ -44,7 +45,15 @@ class Grace:
         self._folders = (folder, planes_folder(folder))
         self._monotonic = monotonic
         self._since: dict[str, dict[Stale, float]] = {}
+        self._given_up: dict[str, float] = {}
         self._lock = threading.Lock()
+
+    def give_up(self, worker: str) -> None:
+        """Wait for this worker no longer: it was said to be dead. One of its name that comes later is waited for again."""
+        now = self._monotonic()
+        with self._lock:
+            recent = {name: at for name, at in self._given_up.items() if now - at < _GIVEN_UP_FOR}
+            self._given_up = {**recent, worker: now}
 
     def taken(self, table: str, stale: Sequence[Stale]) -> list[Stale]:
         """The rows that may be taken from their owners now."""
@@ -54,13 +63,15 @@ class Grace:
             # An owner that renewed in between has another row here, and is waited for from the beginning.
             since = self._since[table] = {row: before.get(row, now) for row in stale}
         periods: dict[str, float] = {}
-        return [row for row in stale if now - since[row] >= self._period(row, periods)]
+        return [row for row in stale if now - since[row] >= self._period(row, now, periods)]
 
-    def _period(self, row: Stale, periods: dict[str, float]) -> float:
+    def _period(self, row: Stale, now: float, periods: dict[str, float]) -> float:
         """How many seconds its owner is waited for; 0 when no living worker has it."""
         if row.owner is None or row.expired_at is None or row.heartbeat_at is None:
             return 0.0
         name = row.owner.partition("#")[0]
+        if now - self._given_up.get(name, -_GIVEN_UP_FOR) < _GIVEN_UP_FOR:
+            return 0.0
         if name not in periods:
             # One that does not say how often it renews does so at least twice in a lease.
             half = (row.expired_at - row.heartbeat_at) / 2 / _MICROSECONDS

@@ -166,6 +166,8 @@ def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row
 
 def expire(conn: Connection, spec: LeaseSpec, worker: str) -> int:
     """End the leases of a worker that is known to be dead; `recover` finds them then."""
+    if conn.grace is not None:
+        conn.grace.give_up(worker)
     return conn.run(
         f"UPDATE {spec.place} SET lease_expires_at = :now "
         f"WHERE {spec.state} = '{spec.running}' AND worker_id >= :first AND worker_id < :beyond "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -139,6 +140,7 @@ async def _torture(queue: Queue, park: Park, chance: random.Random, *, tasks: in
     park.fleet.leave()
     await _check_counts(queue, records)
     repeated = _check_executions(park.fleet, records)
+    await _check_ends(queue, records)
     await _check_ticks(queue)
     done = ", ".join(f"{count} {what}" for what, count in sorted(park.counts.items()))
     return (
@@ -168,17 +170,31 @@ async def _check_counts(queue: Queue, records: list[TaskRecord]) -> None:
 
 
 def _check_executions(fleet: Fleet, records: list[TaskRecord]) -> int:
-    """Each result is that of the execution that began last. The log is one file, so its order is that of the facts."""
-    started: defaultdict[str | None, list[str | None]] = defaultdict(list)
+    """Each result is that of the worker that owned the task in the end, and of its last execution there.
+
+    Not simply of the execution that began last: the answer to a claim may reach a machine that was cut off when the task is
+    long done elsewhere. It then begins, and its end must not be accepted.
+    """
+    started: defaultdict[tuple[str | None, str | None], list[str | None]] = defaultdict(list)
     for line in fleet.lines("start"):
-        started[line.task].append(line.execution)
+        started[line.task, line.worker].append(line.execution)
     ended = {line.execution for line in fleet.lines("end")}
     for record in records:
-        executions = started[str(record.id)]
-        assert executions, "done means that it ran"
-        assert record.result["execution"] == executions[-1], "a late finish was accepted"
-        assert record.result["execution"] in ended
-    return sum(len(executions) for executions in started.values()) - len(started)
+        assert record.result["worker"] == record.worker, "a late finish was accepted"
+        assert record.result["execution"] == started[str(record.id), record.worker][-1], "a late finish was accepted"
+        assert record.result["execution"] in ended, "done means that it ran"
+    return sum(len(executions) for executions in started.values()) - len(records)
+
+
+async def _check_ends(queue: Queue, records: list[TaskRecord]) -> None:
+    """Each task was finished once, as its events tell."""
+
+    def look(conn: Any) -> list[Any]:
+        facts = conn.execute("SELECT facts FROM task_events WHERE name = 'Succeeded'").fetchall()
+        return [fact for (listed,) in facts for fact in (json.loads(listed) if isinstance(listed, str) else listed)]
+
+    ends = Counter(fact[0] for fact in await queue.transact(look))
+    assert {ends[record.id.hex] for record in records} == {1}
 
 
 async def _check_ticks(queue: Queue) -> None:

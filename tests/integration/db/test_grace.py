@@ -50,6 +50,9 @@ class Machine:
     def recover(self) -> bool:
         return bool(self._database.write_blocking(lambda conn: leases.recover(conn, PARCELS)))
 
+    def expire(self) -> None:
+        self._database.write_blocking(lambda conn: leases.expire(conn, PARCELS, "worker"))
+
     def renew(self) -> bool:
         return not self._database.write_blocking(
             lambda conn: leases.heartbeat(conn, PARCELS, [(1, OWNER)], lease=LEASE)
@@ -98,6 +101,12 @@ def test_one_that_does_not_say_how_often_it_renews_has_half_its_lease(machine: M
         machine.uptime += 15
         assert not machine.recover()
         machine.uptime += 15
+        assert machine.recover()
+
+
+def test_one_that_is_said_to_be_dead_is_not_waited_for(machine: Machine) -> None:
+    with WorkerLock(machine.folder, "worker", HEARTBEAT):
+        machine.expire()
         assert machine.recover()
 
 
