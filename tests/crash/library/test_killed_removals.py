@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -40,6 +41,8 @@ class Attic:
         self.state = folder.with_name("dedupe state")
 
     def fill(self, chance: random.Random, round_: int) -> None:
+        """Lay new files there. The keeper has emptied the trash before, or each look would take longer than the last."""
+        shutil.rmtree(self.folder / TRASH_FOLDER, ignore_errors=True)
         for number in range(24):
             file = self.folder / f"box {number % 3}" / f"{round_} {number}"
             file.parent.mkdir(parents=True, exist_ok=True)
