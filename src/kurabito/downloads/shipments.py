@@ -145,9 +145,10 @@ def _verdicts(shipment: Shipment, heard: Heard) -> Iterator[tuple[Parcel, Verdic
     for url, parcels in shipment.by_url.items():
         answer = heard.answers.get(url)
         verdict = judge(answer, heard.problem)
-        if verdict.outcome is Outcome.UNREACHABLE and parcels[0].id in shipment.doubtful:
-            # That it cannot be asked now does not tell what it got before.
-            verdict = Verdict(Outcome.UNCLEAR, verdict.reason, Owed.LOOK)
+        if parcels[0].id in shipment.doubtful and verdict.outcome in (Outcome.UNREACHABLE, Outcome.REJECTED):
+            # That it cannot be asked now, or does not want more of it, does not tell what it got before.
+            is_refused = verdict.outcome is Outcome.REJECTED
+            verdict = Verdict(Outcome.REJECTED if is_refused else Outcome.UNCLEAR, verdict.reason, Owed.LOOK)
         for parcel in parcels:
             yield parcel, verdict, hash_of(parcel, answer)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -154,6 +155,24 @@ async def test_one_poll_that_leaves_something_out_settles_no_doubt(core: Core, a
     a.spoils = forgetful
     await core.poll()
     assert (len(a.has), await nothing_is_owed(core)) == (1, False)
+    a.spoils = good
+    await core.poll()
+    assert (len(a.has), len(b.has), await core.statuses()) == (0, 1, ["downloading"])
+    assert await nothing_is_owed(core)
+
+
+@pytest.mark.parametrize("link", [magnet, torrent])
+async def test_who_refuses_what_it_may_have_got_before_is_looked_at_all_the_same(
+    core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch, link: Callable[[int], tuple[str, str]]
+) -> None:
+    await core.register(a, priority=90)
+    await core.register(b, priority=80)
+    await core.bring(link(1))
+    order = await die_after_sending(core, monkeypatch)
+    # It has it, does not list it yet, and takes no second one.
+    good, a.spoils, a.rejects = a.spoils, forgetful, lambda _: "not again"
+    await core.downloading.dispatcher.dispatch(order)
+    assert (len(a.has), len(b.has), await core.statuses()) == (1, 1, ["downloading"])
     a.spoils = good
     await core.poll()
     assert (len(a.has), len(b.has), await core.statuses()) == (0, 1, ["downloading"])

@@ -12,13 +12,14 @@ import pytest
 
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.qbittorrent import QBittorrentClient
-from kurabito.downloads.items import DownloadItem, ItemStatus, TransferStatus
+from kurabito.downloads.items import DownloadItem, ItemStatus, Owner, TransferStatus
 from kurabito.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.http import Outbound
 
 TLS = httpcore2.default_ssl_context()
 V1, V2 = "a" * 40, "b" * 64
 OTHER = "c" * 40
+LATE = "f" * 40
 
 
 class Recorded:
@@ -29,6 +30,8 @@ class Recorded:
         self.state = "stoppedDL"
         self.session = 0
         self.url = ""
+        self.looks_until_listed = 1_000
+        """A torrent that was added a moment ago is listed when it was read."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -59,9 +62,11 @@ class Recorded:
                 "hash": V2[:40], "infohash_v1": V1, "infohash_v2": V2, "state": self.state, "progress": 0.5,
                 "size": 1000, "dlspeed": 0, "num_seeds": 0, "num_leechs": 0, "tags": "mine, kurabito",
             }  # fmt: skip
-            return "200 OK", json_type, json.dumps([torrent])
+            self.looks_until_listed -= 1
+            late = [{**torrent, "hash": LATE, "infohash_v1": LATE, "infohash_v2": ""}]
+            return "200 OK", json_type, json.dumps([torrent, *(late if self.looks_until_listed <= 0 else [])])
         if path == "torrents/add":
-            failed = form["urls"][0].endswith("bad")
+            failed = form["urls"][0].endswith(("bad", LATE))
             counts = {"success_count": 0, "pending_count": int(not failed), "failure_count": int(failed)}
             return ("409 Conflict" if failed else "202 Accepted"), json_type, json.dumps(counts)
         return ("200 OK", "", "") if path in ("torrents/stop", "torrents/start") else ("404 Not Found", "", "")
@@ -99,3 +104,13 @@ async def test_the_words_of_version_5_are_understood(recorded: Recorded) -> None
         assert [result.status for result in results] == [ItemStatus.ACCEPTED, ItemStatus.REJECTED]
         with pytest.raises(TransferNotFound):
             await client.pause_torrent("e" * 40)
+
+
+async def test_what_is_being_added_already_is_found_when_it_is_listed(recorded: Recorded) -> None:
+    async with Outbound(tls=TLS) as outbound, Calls("qBittorrent", recorded.url, TLS) as calls:
+        client = QBittorrentClient(calls, outbound)
+        await client.login("kura", "right")
+        # One look before it is offered, and one after it was refused, do not see it yet.
+        recorded.looks_until_listed = 3
+        (result,) = await client.add_torrents([DownloadItem(f"magnet:?xt=urn:btih:{LATE}", "/downloads/1")])
+        assert (result.status, result.owner) == (ItemStatus.ACCEPTED, Owner.KURABITO)

@@ -47,6 +47,8 @@ _DETAILS: Final = {
 # What is being moved is not where it says yet.
 _NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL", "moving"})
 _AT_ONCE: Final = 8
+_LOOKS: Final = 20
+_BETWEEN_LOOKS: Final = 0.1
 
 Torrent = Mapping[str, Any]
 
@@ -193,12 +195,13 @@ class QBittorrentClient:
         response = await self._call("POST", "torrents/add", **sent)
         if _was_added(response):
             return Owner.KURABITO
-        # It says the same of one that is there already and of one that it cannot use. One that came in this moment has our tag
-        # if a life of ours before this one added it.
-        there = (await self._all()).get(offer.hash)
-        if there is None:
-            raise Refused("qBittorrent does not take it")
-        return self._owner(there)
+        # It says the same of one that is there already and of one that it cannot use. One that came in this moment, by its user or
+        # by a life of ours before this one, is listed only when it was read.
+        for _ in range(_LOOKS):
+            if (there := (await self._all()).get(offer.hash)) is not None:
+                return self._owner(there)
+            await asyncio.sleep(_BETWEEN_LOOKS)
+        raise Refused("qBittorrent does not take it")
 
     async def _done(self, path: str, data: Mapping[str, str]) -> None:
         response = await self._call("POST", path, data=data)
