@@ -58,6 +58,8 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = self._new_thread()
         self._starting = threading.Lock()
+        self._ended = True
+        """No thread comes for what is asked. Set before the last look, so that nothing is left behind."""
         self._died = False
         self._taken: list[Future[Any]] = []
         """What is being written and has no answer yet."""
@@ -69,6 +71,7 @@ class Writer:
     def start(self) -> None:
         # Opened here, so that a file that cannot be used is an error of open() and not of the first write.
         self._raw = self._connect()
+        self._ended = False
         self._thread.start()
 
     def stop(self) -> None:
@@ -80,11 +83,11 @@ class Writer:
         answer: Future[T] = Future()
         if threading.current_thread() is self._thread:
             raise DatabaseError("a write was asked for inside a write; use the connection that the function was given")
-        if not self._thread.is_alive():
+        if self._ended:
             self._begin_again()
         self._jobs.put(_Job(fn, answer, durable))
-        if not self._thread.is_alive():
-            # It ended in between, and nobody would ever come for this.
+        if self._ended:
+            # It ended in between, and may have looked for the last time before this was there.
             self._refuse_the_rest()
         return answer
 
@@ -94,13 +97,14 @@ class Writer:
     def _begin_again(self) -> None:
         """Start another thread after one that died; raises DatabaseUnavailable when the file was closed."""
         with self._starting:
-            if self._thread.is_alive():
+            if not self._ended:
                 return
             if not self._died:
                 raise DatabaseUnavailable(f"{self._path} is closed")
             self._raw = self._connect()
             self._aside, self._is_durable, self._died = None, True, False
             self._thread = self._new_thread()
+            self._ended = False
             self._thread.start()
 
     def _serve(self) -> None:
@@ -109,7 +113,6 @@ class Writer:
             self._run()
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it must not leave callers waiting for ever
             _log.critical("sqlite_writer_died", file=str(self._path), exc_info=problem)
-            self._died = True
             died = DatabaseUnavailable(f"the thread that writes {self._path} died: {problem!r}; try again")
             for answer in self._taken:
                 if not answer.done():
@@ -119,6 +122,7 @@ class Writer:
                 with suppress(sqlite3.Error):
                     # It undoes what was not committed.
                     self._raw.close()
+            self._died = self._ended = True
             self._refuse_the_rest(died)
 
     def _run(self) -> None:
@@ -140,6 +144,7 @@ class Writer:
             if time.monotonic() - began > _LONGEST_COMMIT:
                 time.sleep(_BREATH)
         raw.close()
+        self._ended = True
         self._refuse_the_rest()
 
     def _next(self) -> _Job | None:

@@ -56,6 +56,8 @@ def test_what_was_being_written_fails_and_the_next_write_works(
         with pytest.raises(DatabaseUnavailable, match="died"):
             asked.result(PATIENCE)
     monkeypatch.undo()
+    # Until it is gone it refuses what comes, which is an answer too.
+    writer._thread.join(PATIENCE)
     assert database.write_blocking(lambda conn: add(conn, "kept")) == 1
     assert names(database) == ["kept"]
 
@@ -67,6 +69,7 @@ def test_a_transaction_that_cannot_be_undone_does_not_leave_its_caller_waiting(d
 
     with pytest.raises(DatabaseUnavailable, match="died"):
         database._writer.submit(close_it).result(PATIENCE)
+    database._writer._thread.join(PATIENCE)
     assert database._writer.submit(lambda conn: add(conn, "kept")).result(PATIENCE) == 1
     assert names(database) == ["kept"]
 

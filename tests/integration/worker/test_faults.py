@@ -55,9 +55,9 @@ async def test_a_worker_waits_until_a_read_only_server_takes_writes_again(
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_a_worker_outlives_transactions_that_the_server_ends_for_idling(queue: Queue, url: str) -> None:
-    idle_limit(url, "1ms")
-    cut(url)
     async with Worker(queue, registry_of_short_tasks(), concurrency=4, lease=30.0, heartbeat=0.1):
+        idle_limit(url, "1ms")
+        cut(url)
         for _ in range(20):
             # A busy machine lets a transaction lie for more than a millisecond now and then.
             await asyncio.to_thread(burn, 0.02)
