@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.db.grace import heartbeat_of
+from kurabito.db.grace import heartbeat_of, planes_folder, workers_folder
 from kurabito.runtime import Queue, TaskState
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def test_one_that_stands_still_is_succeeded_although_it_holds_its_lock(
 
 async def test_a_data_plane_shows_that_it_is_alive(migrated_sqlite: str, tmp_path: Path) -> None:
     """So that the same is true of scans, hashes, deletions and thumbnails: they are leased by the same engine."""
-    folder = Path(migrated_sqlite.removeprefix("sqlite:///") + ".workers")
+    folder = planes_folder(workers_folder(Path(migrated_sqlite.removeprefix("sqlite:///"))))
     environment = {
         **os.environ,
         "KURABITO_DATABASE": migrated_sqlite,

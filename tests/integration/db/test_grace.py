@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kurabito.clock import ManualClock
 from kurabito.db import LeaseSpec, leases
-from kurabito.db.grace import Grace, workers_folder
+from kurabito.db.grace import Grace, planes_folder, workers_folder
 from kurabito.db.sqlite import SqliteDatabase
 from kurabito.runtime.presence import WorkerLock
 
@@ -74,8 +74,9 @@ def test_a_lease_whose_owner_holds_no_lock_is_taken_when_it_ends(machine: Machin
     assert machine.recover()
 
 
-def test_a_living_owner_is_waited_for_when_the_clock_jumps(machine: Machine) -> None:
-    with WorkerLock(machine.folder, "worker", HEARTBEAT):
+@pytest.mark.parametrize("folder_of", [Path, planes_folder], ids=["worker", "data plane"])
+def test_a_living_owner_is_waited_for_when_the_clock_jumps(machine: Machine, folder_of: Callable[[Path], Path]) -> None:
+    with WorkerLock(folder_of(machine.folder), "worker", HEARTBEAT):
         for _ in range(5):
             machine.wall.advance(3600)
             assert not machine.recover()

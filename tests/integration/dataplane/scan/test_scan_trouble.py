@@ -7,8 +7,10 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.names import shown
 from kurabito.dataplane.scan import Scanner
+from kurabito.db import Database
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Dying, Shelf
@@ -143,12 +146,20 @@ def without_privileges() -> Iterator[None]:
         os.seteuid(0)
 
 
+def connect(database: Database, count: int) -> None:
+    """Have as many connections: those that are open stay open, and another user cannot make any."""
+    together = Barrier(count)
+    with ThreadPoolExecutor(count) as threads:
+        for done in [threads.submit(database.read_blocking, lambda _: together.wait(60)) for _ in range(count)]:
+            done.result()
+
+
 @pytest.mark.usefixtures("public_folder")
 def test_what_cannot_be_read_is_told_and_nothing_is_taken_for_missing(shelf: Shelf) -> None:
     filled(shelf)
-    # Connections that are open stay open.
     scanner = Scanner(shelf.state, stretch=2)
     assert shelf.scan(scanner) == DONE
+    connect(shelf.plane, 4)
     (shelf.folder / "c.mkv").unlink()
     shelf.write("z.mkv", b"new")
     (shelf.folder / "a").chmod(0)
