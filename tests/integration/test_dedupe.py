@@ -367,6 +367,23 @@ def test_a_copy_that_is_none_any_more_stays(tree: Path, state: Path) -> None:
     assert (tree / "b").exists()
 
 
+def test_a_copy_whose_name_is_as_long_as_can_be_is_moved_away_too(tree: Path, state: Path) -> None:
+    long = "蔵" * 85
+    put(tree / "first", kept=BIG)
+    put(tree / "second", **{long: BIG})
+    run = dedupe(state, "--delete", "--yes", tree / "first", tree / "second")
+    assert (run.code, run.err) == (0, "")
+    assert sorted(path.name for path in tree.rglob("*") if path.is_file()) == ["kept", long]
+
+
+def test_what_stayed_is_not_said_to_be_in_the_trash(tree: Path, state: Path) -> None:
+    put(tree, one=BIG, other=BIG)
+    (tree / ".kurabito-trash").write_bytes(b"no folder")
+    run = dedupe(state, "--delete", "--yes", tree)
+    assert run.code == 3
+    assert run.out.splitlines()[-1] == "Nothing was removed."
+
+
 def test_progress_is_shown_on_a_terminal_only(tree: Path, state: Path) -> None:
     put(tree, a=BIG, b=BIG)
     ours, theirs = pty.openpty()

@@ -358,6 +358,23 @@ def test_two_libraries_of_one_name_both_come(workshop: Workshop, tmp_path: Path)
         assert [row["name"] for row in raw.execute("SELECT * FROM library_roots ORDER BY id")] == ["shows", "shows (9)"]
 
 
+@pytest.mark.parametrize("folder", ["", "relative/shows"])
+def test_a_library_without_an_absolute_folder_has_none_that_is_there(
+    workshop: Workshop, tmp_path: Path, folder: str
+) -> None:
+    """It would be looked for below the folder that the server was started in, and that one be scanned."""
+    earlier = workshop.Earlier()
+    path = earlier.write(tmp_path / "old.db")
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("UPDATE library_roots SET root_path = ? WHERE id = 9", (folder,))
+    raw, _ = workshop.taken_over(path)
+    with closing(raw):
+        (found,) = raw.execute("SELECT root_path FROM library_roots WHERE id = 9").fetchone()
+        assert found == "/unknown/earlier-library-9"
+        (kept,) = raw.execute("SELECT * FROM earlier_library_roots WHERE id = 9").fetchall()
+        assert (kept["root_path"], kept["is_carried"]) == (folder, 1)
+
+
 def test_a_row_that_an_interrupted_step_left_otherwise_is_kept(workshop: Workshop, tmp_path: Path) -> None:
     earlier = workshop.Earlier(
         further="CREATE TABLE library_files_before AS SELECT * FROM library_files;"

@@ -183,7 +183,10 @@ def _delete(groups: Sequence[Group], asked: Asked) -> bool:
                 sys.stderr.write(f"{readable(str(problem))}\n")
     for folder, files in trash.folders.items():
         sys.stdout.write(f"{files:,} files are in {readable(folder)} now\n")
-    sys.stdout.write("Move them back from there if you want them; remove that folder to free the room.\n")
+    if trash.folders:
+        sys.stdout.write("Move them back from there if you want them; remove that folder to free the room.\n")
+    else:
+        sys.stdout.write("Nothing was removed.\n")
     return not refused
 
 

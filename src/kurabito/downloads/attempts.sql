@@ -82,7 +82,7 @@ WHERE id IN (
         AND NOT EXISTS (SELECT 1 FROM downloads AS other
                         WHERE other.hash = attempt.hash AND other.module_id IS NOT DISTINCT FROM attempt.module_id
                             AND other.status IN ('downloading', 'completed', 'downloader_error')
-                            AND other.given_back_at IS NULL
+                            AND other.forgotten_at IS NULL AND other.given_back_at IS NULL
                             AND other.id <> download.id)
     GROUP BY download.id, attempt.module_id, attempt.hash)
 RETURNING module_id;

@@ -14,7 +14,7 @@ from kurabito.downloads.items import TransferFile
 from kurabito.downloads.orders import Orders
 from kurabito.downloads.rows import Download
 from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
-from kurabito.downloads.wanting import give_back
+from kurabito.downloads.wanting import forgotten_with, give_back
 from kurabito.downloads.wire import Downloaders
 from kurabito.errors import DownloadConflict
 from kurabito.feeds.raw_items import LARGEST
@@ -95,9 +95,10 @@ class Downloads:
             owed = Owed.DELETE_FILES if delete_files else Owed.DELETE
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
-                self._orders.clear(conn, attempts.owe(conn, [download_id], owed))
+                concerned = attempts.owe(conn, [download_id], owed)
+                self._orders.clear(conn, concerned)
                 if delete_files:
-                    give_back(conn, [download_id])
+                    give_back(conn, forgotten_with(conn, download_id) if concerned else [download_id])
             else:
                 self._cancel(conn, found, owed)
 

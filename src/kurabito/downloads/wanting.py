@@ -46,6 +46,11 @@ def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     rows.restate_episodes(conn, download_ids)
 
 
+def forgotten_with(conn: Connection, download_id: int) -> list[int]:
+    """A completed download that was forgotten, and those of the same content that were before, such as the rest of a batch."""
+    return [found for (found,) in conn.all(_SQL[conn.dialect].forgotten_with, {"id": download_id})]
+
+
 class Wanting:
     """Gives episodes back, and takes the best release there is."""
 

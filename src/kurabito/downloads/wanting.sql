@@ -5,6 +5,12 @@ WHERE link.episode_id = :episode_id AND download.link_id = link.id AND download.
     AND download.given_back_at IS NULL
 ORDER BY download.id;
 
+-- name: forgotten_with
+-- The complete rows for the content of one, itself among them, that are shown no longer: their files go with its own.
+SELECT other.id FROM downloads AS mine JOIN downloads AS other
+    ON other.hash = mine.hash AND other.module_id = mine.module_id AND other.status = mine.status
+WHERE mine.id = :id AND other.forgotten_at IS NOT NULL AND other.given_back_at IS NULL;
+
 -- name: give_back
 UPDATE downloads SET given_back_at = :now, updated_at = :now
 WHERE status = 'completed' AND given_back_at IS NULL AND id IN (SELECT CAST(given.value AS bigint) FROM {given});

@@ -157,6 +157,8 @@ def grow(item: Path) -> None:
         alter(path="../../etc/passwd"),
         alter(path="/etc/passwd"),
         alter(path=["a"]),
+        alter(path="half a character \ud800"),
+        alter(path=f"{TRASH_FOLDER}/{'0' * 32}"),
         alter(content_hash="00"),
         alter(hash_algorithm="md5"),
         alter(size_bytes="8"),

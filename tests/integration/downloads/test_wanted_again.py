@@ -138,3 +138,20 @@ async def test_what_was_given_back_is_judged_by_filters_again(core: Core, a: Sta
     assert (await core.downloading.filters.preview(draft)).excluded == ()
     await core.downloading.downloads.remove(1, delete_files=True)
     assert [one.link_id for one in (await core.downloading.filters.preview(draft)).excluded] == [1]
+
+
+async def test_the_last_download_of_a_batch_deletes_its_files_after_the_others_were_forgotten(
+    core: Core, a: StandIn
+) -> None:
+    await had(core, a, release(KURA, numbers="01-02"))
+    downloads = core.downloading.downloads
+    await downloads.remove(1)
+    await core.work()
+    # The other one still stands for it.
+    assert KURA in a.has
+    await downloads.remove(2, delete_files=True)
+    await core.work()
+    assert a.asked[-1].query == "delete_files=true"
+    assert KURA not in a.has
+    # The first one has no files any more either.
+    assert await core.episodes() == ["wanted", "wanted"]

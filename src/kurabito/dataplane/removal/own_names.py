@@ -16,11 +16,14 @@ from kurabito.dataplane.removal.places import FileRef, Refused, sync
 from kurabito.protocol.codes import ErrorCode
 
 _TOKEN: Final = 8
+_LONGEST_HEAD: Final = 64
+"""Names in the trash of a library are shorter. `kurabito dedupe` keeps those that files had, some as long as can be."""
 
 
 def own_name(file: FileRef) -> FileRef:
     """A name beside this one that no other program has."""
-    return file.beside(f".{secrets.token_hex(_TOKEN)}")
+    head = file.name if len(file.name) <= _LONGEST_HEAD else ""
+    return replace(file, name=f"{head}.{secrets.token_hex(_TOKEN)}")
 
 
 def drop_name(file: FileRef, other: FileRef) -> None:

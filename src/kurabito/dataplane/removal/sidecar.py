@@ -16,6 +16,7 @@ from typing import Any, Final
 from kurabito.dataplane.paths import check_relative
 from kurabito.dataplane.removal.places import FileRef, sync
 from kurabito.errors import PathEscapes
+from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.values import HashAlgorithm
 
 ENDING: Final = ".json"
@@ -96,7 +97,11 @@ def _understood(text: bytes) -> Sidecar | None:
         told["hash_algorithm"] = HashAlgorithm(told["hash_algorithm"])
         told["content_hash"] = bytes.fromhex(told["content_hash"])
         found = Sidecar(**{name: told[name] for name in Sidecar.__slots__})
-        check_relative(found.path)
+        if TRASH_FOLDER in check_relative(found.path):
+            # Put back there, no table would know of it.
+            return None
+        # No database holds half a character, which JSON can name.
+        found.path.encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, PathEscapes):
         return None
     numbers = (found.size_bytes, found.mtime_ns, found.trashed_at)

@@ -64,10 +64,20 @@ def leftovers_of(table: str) -> tuple[str, ...]:
 
 
 def _settle_library(cells: Cells) -> list[str]:
-    if cells.get("ignored") is None or isinstance(_from_json(cells["ignored"]), list):
-        return []
-    cells["ignored"] = None
-    return ["its list of ignored names cannot be read"]
+    path, found = cells.get("root_path"), []
+    if path is not None and not path.startswith("/"):
+        # It would be a folder below the one that this process was started in.
+        cells["root_path"] = unknown_folder(cells.get("id"))
+        found.append(f"its folder is no absolute path: {path!r}")
+    if cells.get("ignored") is not None and not isinstance(_from_json(cells["ignored"]), list):
+        cells["ignored"] = None
+        found.append("its list of ignored names cannot be read")
+    return found
+
+
+def unknown_folder(library_id: Any) -> str:
+    """The folder of a library of which none is known: one that is not there."""
+    return f"/unknown/earlier-library-{library_id}"
 
 
 def _settle_job(cells: Cells) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from kurabito.db.adoption.carrying import Carrier
 from kurabito.db.adoption.finding import EarlierSource, first_free, objects_of
-from kurabito.db.adoption.tables import LIBRARIES, EarlierTable
+from kurabito.db.adoption.tables import LIBRARIES, EarlierTable, unknown_folder
 from kurabito.db.port import Connection
 from kurabito.db.sqlite_connection import quoted
 from kurabito.errors import RowsWouldBeLost
@@ -127,7 +127,7 @@ class Aside:
             return
         for (library_id,) in self._conn.all(_ORPHANS):
             named = {"id": library_id, "name": f"earlier library {library_id}"}
-            self._conn.run(_NAMELESS, {**named, "root_path": f"/unknown/earlier-library-{library_id}"})
+            self._conn.run(_NAMELESS, {**named, "root_path": unknown_folder(library_id)})
 
 
 def _drop_companions(raw: sqlite3.Connection, table: str) -> None:
