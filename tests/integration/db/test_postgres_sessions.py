@@ -151,3 +151,18 @@ async def test_a_database_without_an_encoding_keeps_texts_as_texts(postgres_serv
             assert (found.task_type, found.unique_key) == ("取る", "蔵")
     finally:
         postgres_server.connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def test_an_answer_that_psycopg_cannot_place_costs_the_connection_and_not_the_caller(
+    database: PostgresDatabase,
+) -> None:
+    """PgBouncer tells that the server ended a session within the answer to the next statement."""
+    used: list[object] = []
+
+    def read(conn: Connection) -> object:
+        used.append(conn.one("SELECT pg_backend_pid()"))
+        if len(used) == 1:
+            raise psycopg.InternalError("received 2 results from command 'BEGIN'")
+        return used[-1]
+
+    assert database.read_blocking(read) == used[1] != used[0]
