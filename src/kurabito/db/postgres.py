@@ -177,6 +177,7 @@ class PostgresDatabase:
         if _was_cut(problem):
             # One that was cut while it lay in the pool is found out by whoever takes it next. Nothing was written unless
             # the commit was under way.
+            conn.raw.close()
             self._pool.drop_idle()
             return not conn.committing and attempt < _TRIES
         if not isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError):
@@ -237,7 +238,9 @@ def _was_cut(problem: psycopg.Error) -> bool:
     """True when it was the connection that failed and not the statement."""
     if isinstance(problem, _SHUT):
         return True
-    is_ours = isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError)
+    # An internal error without a state is psycopg's own: PgBouncer passes on that the server ended an idle session as one
+    # more answer to the next statement.
+    is_ours = isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)
     return is_ours and (problem.sqlstate is None or problem.sqlstate.startswith(("08", "57P")))
 
 

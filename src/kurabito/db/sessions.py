@@ -43,10 +43,13 @@ _ON_OUR_SIDE: Final = {
     "keepalives_count": "4",
     "tcp_user_timeout": "8000",
     "connect_timeout": "5",
+    # Else it is that of the database, and one in SQL_ASCII, which `initdb` makes in the locale C, gives bytes for texts.
+    "client_encoding": "UTF8",
 }
 # Variables that libpq would read, and that what we set would hide.
 _VARIABLES: Final = {
     "connect_timeout": "PGCONNECT_TIMEOUT",
+    "client_encoding": "PGCLIENTENCODING",
     "options": "PGOPTIONS",
     "host": "PGHOST",
     "target_session_attrs": "PGTARGETSESSIONATTRS",

@@ -95,13 +95,9 @@ class TaskContext:
 
     def report(self, done: int, total: int | None = None) -> Said:
         """Say how far the work is. Call it as often as you like: it is written a few times a second."""
-        if not isinstance(done, int) or not 0 <= done <= _LARGEST:
-            raise InvalidInput("done", f"must be an int from 0 to {_LARGEST}, got {_shown(done)}")
-        if total is not None and (not isinstance(total, int) or not 0 <= total <= _LARGEST):
-            raise InvalidInput("total", f"must be an int from 0 to {_LARGEST}, or None, got {_shown(total)}")
+        told = Progress(_whole("done", done), None if total is None else _whole("total", total, ", or None"))
         first = self._news is None
-        # Plain ints: a database knows no others.
-        self.claim.progress = self._news = Progress(int(done), None if total is None else int(total))
+        self.claim.progress = self._news = told
         if first:
             self._tell_news()
         return _SAID
@@ -137,6 +133,14 @@ class TaskContext:
         if self._follow_ups:
             return Success(result, tuple(self._follow_ups))
         return _NOTHING if result is None else Success(result)
+
+
+def _whole(field: str, value: Any, otherwise: str = "") -> int:
+    """The number as a plain int, which is what a database knows; a class of the user's own may say anything of itself."""
+    plain = int.__int__(value) if isinstance(value, int) else -1
+    if not 0 <= plain <= _LARGEST:
+        raise InvalidInput(field, f"must be an int from 0 to {_LARGEST}{otherwise}, got {_shown(value)}")
+    return plain
 
 
 def _shown(value: Any) -> str:

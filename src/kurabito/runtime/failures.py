@@ -18,15 +18,16 @@ _FRAMES: Final = 20
 _GROUP_WIDTH: Final = 10
 _GROUP_DEPTH: Final = 5
 _OURS: Final = str(Path(__file__).parent)
+_NAME: Final = type.__dict__["__name__"]
 
 
 def describe(problem: BaseException) -> str:
     """The kind of an error and its text, in one line of code's words."""
-    name = type(problem).__name__
+    name = _kind(problem)
     try:
-        text = str(problem)
+        text = str.__str__(str(problem))
     except BaseException as broken:  # noqa: BLE001 - the text is made by the user's own code
-        text = f"its text cannot be made: that raised {type(broken).__name__}"
+        text = f"its text cannot be made: that raised {_kind(broken)}"
     return storable(f"{name}: {text}" if text else name)
 
 
@@ -55,7 +56,7 @@ def trace_of(problem: BaseException) -> str | None:
         )
         text = "".join(told.format())
     except BaseException as broken:  # noqa: BLE001 - formatting runs the user's own code, too deep perhaps
-        return f"the traceback cannot be made: that raised {type(broken).__name__}"
+        return f"the traceback cannot be made: that raised {_kind(broken)}"
     return clip_trace(text)
 
 
@@ -64,6 +65,11 @@ def clip_trace(text: str) -> str:
     if len(text) > TRACEBACK_LENGTH:
         text = f"{text[:_TRACEBACK_HEAD]}\n…\n{text[-(TRACEBACK_LENGTH - _TRACEBACK_HEAD) :]}"
     return storable(text, longest=2 * TRACEBACK_LENGTH)
+
+
+def _kind(problem: BaseException) -> str:
+    """The name of an error's class: neither its metaclass nor a text of a class of the user's own has a say in it."""
+    return str.__str__(_NAME.__get__(type(problem)))
 
 
 def _has_story(problem: BaseException) -> bool:

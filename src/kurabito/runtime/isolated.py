@@ -45,6 +45,8 @@ class Order:
 class Reported:
     """The handler said how far it is."""
 
+    claim: tuple[int, str]
+    """Key and owner of the claim that it speaks of."""
     done: int
     total: int | None
 
@@ -71,7 +73,8 @@ class _Context(TaskContext):
 
     def report(self, done: int, total: int | None = None) -> Said:
         said = super().report(done, total)
-        self._say(Reported(done, total))
+        if (news := self.take_news()) is not None:
+            self._say(Reported((self.claim.key, self.claim.owner), news.done, news.total))
         return said
 
 

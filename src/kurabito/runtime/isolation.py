@@ -11,8 +11,9 @@ import os
 import pickle
 import signal
 import threading
+import time
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 from kurabito import logs
@@ -26,6 +27,8 @@ from kurabito.runtime.outcomes import Claim, Outcome, PutBack
 _LOADED: Final = ["__main__", isolated.__name__]
 _STOP_CHANCE: Final = 0.5
 _ENDING_TAKES: Final = 5.0
+_STARTS: Final = 10
+_BETWEEN_STARTS: Final = 0.1
 
 
 class HandlerProcessDied(KurabitoError):
@@ -60,13 +63,22 @@ class _Process:
         self._process.start()
         theirs.close()
 
+    def hear(self) -> object:
+        """What it says next; raises EOFError or OSError once it has ended.
+
+        The end of the connection alone does not tell: a copy that the handler made of its process holds it too.
+        """
+        wait([self.connection, self._process.sentinel])
+        if not self.connection.poll():
+            raise EOFError
+        return self.connection.recv()
+
     def kill(self) -> None:
         """End it now, and the tools that it started."""
         pid = self._process.pid
         if pid is None or self._process.exitcode is not None:
             return
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
+        _kill_group(pid)
         # Should it not have had the time to make a group of its own.
         self._process.kill()
 
@@ -78,6 +90,9 @@ class _Process:
         if code is None:
             self.kill()
             return "does not answer any more, and was killed"
+        if self._process.pid is not None:
+            # What it started would go on beside the next attempt.
+            _kill_group(self._process.pid)
         if code >= 0:
             return f"ended with exit code {code}"
         if -code == signal.SIGKILL:
@@ -103,8 +118,10 @@ class IsolatedRun:
         self._claim = claim
         self._ctx = ctx
         self._lock = threading.Lock()
+        """For what stands below, and never while something waits: the event loop takes it."""
         self._process: _Process | None = None
         self._stopping = False
+        self._sending = threading.Lock()
 
     def to_its_end(self) -> Outcome:
         """Run the handler, in a thread that may wait; how it ended."""
@@ -114,6 +131,7 @@ class IsolatedRun:
                 return PutBack()
             return self._follow(process)
         except BaseException as problem:  # noqa: BLE001 - whatever keeps a handler from running is how its attempt ended
+            self._leave_process()
             return failure(self._handler, self._claim, problem)
 
     def stop(self) -> None:
@@ -122,35 +140,52 @@ class IsolatedRun:
             if self._stopping:
                 return
             self._stopping = True
-            if self._process is None:
-                return
-            with suppress(OSError, ValueError):
-                self._process.connection.send(isolated.STOP)
+            process = self._process
+        if process is None:
+            return
         killing = threading.Timer(_STOP_CHANCE, self._kill)
         killing.daemon = True
         killing.start()
+        # A process that does not read would hold up whoever tells it something.
+        threading.Thread(target=self._tell_to_stop, args=(process,), daemon=True).start()
 
     def _begin(self) -> _Process | None:
+        order = isolated.Order(self._pool.written(self._handler), self._claim)
         process = self._pool.take()
+        with self._sending:
+            with self._lock:
+                stopping = self._stopping
+                if not stopping:
+                    self._process = process
+            if not stopping:
+                with suppress(OSError):
+                    process.connection.send(order)
+                return process
+        self._pool.give_back(process)
+        return None
+
+    def _tell_to_stop(self, process: _Process) -> None:
+        with self._sending, suppress(OSError, ValueError):
+            process.connection.send(isolated.STOP)
+
+    def _leave_process(self) -> None:
+        """Let go of a process that said what nobody understands."""
         with self._lock:
-            if self._stopping:
-                self._pool.give_back(process)
-                return None
-            self._process = process
-            order = isolated.Order(self._pool.written(self._handler), self._claim)
-            with suppress(OSError):
-                process.connection.send(order)
-        return process
+            process, self._process = self._process, None
+        if process is not None:
+            self._pool.discard(process)
 
     def _follow(self, process: _Process) -> Outcome:
         """Pass on what the process says, until it says how the handler ended, or ends itself."""
         while True:
             try:
-                said = process.connection.recv()
+                said = process.hear()
             except (EOFError, OSError):
                 return self._outlived(process)
             if isinstance(said, isolated.Reported):
-                _ = self._ctx.report(said.done, said.total)
+                # A thread that an earlier handler left behind may still speak of that one's task.
+                if said.claim == (self._claim.key, self._claim.owner):
+                    _ = self._ctx.report(said.done, said.total)
                 continue
             assert isinstance(said, isolated.Ended)
             with self._lock:
@@ -214,10 +249,18 @@ class HandlerProcesses:
                     return process
                 self._all.discard(process)
                 process.end()
-        process = _Process(self._max_payload)
+        process = self._start()
         with self._lock:
             self._all.add(process)
         return process
+
+    def _start(self) -> _Process:
+        for _ in range(_STARTS):
+            with suppress(ConnectionError, EOFError):
+                return _Process(self._max_payload)
+            # What starts them was killed, which is no fault of this task; another one is made when its end is noticed.
+            time.sleep(_BETWEEN_STARTS)
+        return _Process(self._max_payload)
 
     def give_back(self, process: _Process) -> None:
         """Have it do something else."""
@@ -246,6 +289,11 @@ class HandlerProcesses:
             process.kill()
         for process in ending:
             process.end()
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _is_over(connection: Connection[Any, Any]) -> bool:

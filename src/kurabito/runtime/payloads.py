@@ -6,7 +6,7 @@ A value is written without knowing its type's schema and read with it, so the tw
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -63,7 +63,7 @@ def decode(data: bytes, content_type: str, wanted: type[T] | Any) -> T:
 
 def encode_result(value: Any) -> bytes:
     """What a handler returned, as it is stored; refuses what cannot be written down."""
-    if isinstance(value, Generator | AsyncGenerator | Coroutine):
+    if isinstance(value, Iterator | AsyncIterator | Coroutine):
         # Writing one down would run it, perhaps for ever.
         raise InvalidInput("result", f"a {type(value).__name__} is no value; return a list of what it gives")
     data, content_type = encode(value, field="result")

@@ -79,10 +79,13 @@ class Upkeep:
 
     async def _recover(self) -> None:
         """Take tasks from workers that stopped renewing their leases, queue what is due, and have a look ourselves."""
-        if recovered := await self._queue.recover():
-            _log.warning("leases_recovered", worker=self._worker, tasks=recovered)
-        await self._queue.promote()
-        self._look_again()
+        try:
+            if recovered := await self._queue.recover():
+                _log.warning("leases_recovered", worker=self._worker, tasks=recovered)
+            await self._queue.promote()
+        finally:
+            # Also after a failure: what claims knows when a queue is beyond repair, and an idle worker asks nothing else.
+            self._look_again()
 
     async def _purge(self) -> None:
         await self._queue.purge()

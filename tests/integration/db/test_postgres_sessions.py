@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from kurabito.db import Connection
 from kurabito.db.postgres import PostgresDatabase
@@ -135,3 +137,32 @@ def test_of_several_hosts_the_one_that_takes_writes_is_wanted_unless_another_was
     assert "target_session_attrs=read-write" in reachable("postgresql://a,b/d")
     assert "target_session_attrs" not in reachable("postgresql://a/d")
     assert "target_session_attrs=any" in reachable("postgresql://a,b/d?target_session_attrs=any")
+
+
+async def test_a_database_without_an_encoding_keeps_texts_as_texts(postgres_server: Any) -> None:
+    """`initdb` makes such ones where the locale is C."""
+    name = f"kurabito_{uuid.uuid4().hex}"
+    create = "CREATE DATABASE {} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
+    postgres_server.connection.execute(sql.SQL(create).format(sql.Identifier(name)))
+    try:
+        async with open_queue(urlunsplit(urlsplit(postgres_server.dsn)._replace(path=f"/{name}"))) as queue:
+            task = await queue.enqueue("取る", unique_key="蔵")
+            found = await queue.get(task.id)
+            assert (found.task_type, found.unique_key) == ("取る", "蔵")
+    finally:
+        postgres_server.connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def test_an_answer_that_psycopg_cannot_place_costs_the_connection_and_not_the_caller(
+    database: PostgresDatabase,
+) -> None:
+    """PgBouncer tells that the server ended a session within the answer to the next statement."""
+    used: list[object] = []
+
+    def read(conn: Connection) -> object:
+        used.append(conn.one("SELECT pg_backend_pid()"))
+        if len(used) == 1:
+            raise psycopg.InternalError("received 2 results from command 'BEGIN'")
+        return used[-1]
+
+    assert database.read_blocking(read) == used[1] != used[0]

@@ -68,6 +68,21 @@ class OddText(str):
         raise RuntimeError("nothing in here")
 
 
+class OddlyTold(Exception):
+    def __str__(self) -> str:
+        return OddText("odd")
+
+
+class Unnamed(type):
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        raise SystemExit("no name")
+
+
+class Nameless(Exception, metaclass=Unnamed):
+    pass
+
+
 class Liar(Exception):
     __class__ = property(lambda _self: 1 / 0)
 
@@ -132,6 +147,8 @@ RAISED: Final[dict[str, Callable[[], BaseException]]] = {
     "a text that is none": lambda: Wordless("x"),
     "no repr": lambda: Unshown("x"),
     "a text of a class of its own": lambda: ValueError(OddText("odd")),
+    "a text of a class of its own, made by itself": OddlyTold,
+    "a class whose name cannot be read": lambda: Nameless("x"),
     "a class with a broken name": lambda: type("Caf\udce9", (Exception,), {})("x"),
     "a class that lies": lambda: Liar("x"),
     "an error that cannot be compared": lambda: Incomparable("x"),
@@ -243,6 +260,7 @@ RETURNED: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "a function": (lambda: print, DEAD),
     "itself": (circle, DEAD),
     "a generator without an end": (counting, DEAD),
+    "an iterator without an end": (itertools.count, DEAD),
     "a coroutine": (made_coroutine, DEAD),
     "a model that cannot be written": (Fussy, DEAD),
     "an object without a class": (Faceless, DEAD),
@@ -303,6 +321,17 @@ def reports_far_too_much(ctx: TaskContext) -> None:
     _ = ctx.report(1, 10**5000)
 
 
+class TwoFaced(int):
+    """One number to look at, and another one to keep."""
+
+    def __int__(self) -> int:
+        return 2**70
+
+
+def reports_two_numbers(ctx: TaskContext) -> None:
+    _ = ctx.report(TwoFaced(1), TwoFaced(2))
+
+
 def reports_a_bool(ctx: TaskContext) -> None:
     _ = ctx.report(True, 2)
 
@@ -334,6 +363,7 @@ DONE_BY: Final[dict[str, tuple[Callable[..., Any], str]]] = {
     "ends its thread": (ends_its_thread, DEAD),
     "reports too much": (reports_too_much, DEAD),
     "reports far too much": (reports_far_too_much, DEAD),
+    "reports two numbers in one": (reports_two_numbers, DONE),
     "reports a bool": (reports_a_bool, DONE),
     "asks for nonsense": (asks_for_nonsense, DEAD),
     "starts a thread that fails": (starts_a_thread_that_fails, DONE),
@@ -366,6 +396,20 @@ async def loops_for_ever_in_a_loop_of_its_own() -> None:
 
 def exits() -> None:
     os._exit(3)
+
+
+def leaves_a_copy_and_exits() -> None:
+    if os.fork() == 0:
+        time.sleep(3600)
+    os._exit(3)
+
+
+def leaves_a_copy_out_of_reach() -> None:
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(90)
+        os._exit(0)
+    time.sleep(3600)
 
 
 def leaves() -> None:
@@ -422,6 +466,8 @@ ISOLATED: Final[dict[str, tuple[Callable[..., Any], dict[str, Any], str, str]]] 
     "returns bytes": (returns_bytes_from_its_process, {}, DONE, ""),
     "raises what stays there": (raises_in_its_process, {}, DEAD, r"^Unpicklable: caf\\udce9$"),
     "exits": (exits, {}, DEAD, r"^HandlerProcessDied: the handler's process ended with exit code 3$"),
+    "leaves a copy and exits": (leaves_a_copy_and_exits, {}, DEAD, r"ended with exit code 3$"),
+    "leaves a copy out of reach": (leaves_a_copy_out_of_reach, {"time_limit": 0.5}, DEAD, r"^TimeoutError"),
     "leaves": (leaves, {}, DEAD, r"^SystemExit: 4$"),
     "is killed": (is_killed, {}, DEAD, r"was killed by SIGKILL"),
     "crashes": (crashes, {}, DEAD, r"was killed by SIGSEGV"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -173,6 +174,23 @@ async def test_a_worker_whose_queue_stays_broken_ends_loudly(queue: Queue, how: 
     assert current is not None
     assert not current.cancelling(), "the cancellation that interrupted the block was not taken back"
     assert await queue.workers() == []
+
+
+@pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
+async def test_an_idle_worker_whose_table_is_gone_ends_loudly(queue: Queue, url: str) -> None:
+    async def lose_the_table() -> None:
+        async with Worker(queue, registry_of_short_tasks(), lease=1.0, heartbeat=0.2):
+            assert await all_done(queue, [await queue.enqueue("short")])
+            if url.startswith("sqlite"):
+                with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+                    file.execute("DROP TABLE tasks")
+            else:
+                with psycopg.connect(url, autocommit=True) as server:
+                    server.execute("DROP TABLE tasks CASCADE")
+            await asyncio.sleep(PATIENCE / 3)
+
+    with pytest.raises(WorkerFailed, match="tasks"):
+        await lose_the_table()
 
 
 async def test_a_program_that_is_cancelled_itself_is_cancelled(queue: Queue) -> None:
