@@ -68,7 +68,7 @@ class _Leaving:
         except OSError as problem:
             if entry.begun_as is not None:
                 raise JobFailed(ErrorCode.DISK_FAILURE, f"what was begun cannot be looked at: {problem}") from None
-            cause = Refused(ErrorCode.DISK_FAILURE, f"the trash cannot be used: {problem.strerror}")
+            cause = Refused(ErrorCode.DISK_FAILURE, f"the disk refused it: {problem.strerror}")
             return self._refuse(intent, cause)
         return None
 

@@ -40,7 +40,7 @@ class Obstacles:
         if self.trashed:
             parts.append(
                 f"{self.trashed} files of the library {name!r} are in its trash: they stay in its folder {TRASH_FOLDER}, "
-                "and cannot be put back from here any more"
+                "and can be put back again once the folder is added again"
             )
         return "; ".join(parts)
 
