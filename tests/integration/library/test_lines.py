@@ -17,6 +17,7 @@ from kurabito.dataplane.jobs import JobLine
 from kurabito.dataplane.process import _lines
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
+from kurabito.library.deletion import policy
 from kurabito.library.deletion.orders import order_delete_job
 from kurabito.library.libraries import Care
 from kurabito.library.loop import Reconciler
@@ -35,6 +36,7 @@ async def queue(url: str) -> AsyncIterator[SqlQueue]:
     async with open_queue(url) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
+        await queue.database.write(lambda conn: policy.store(conn, allowed=True))
         yield queue
 
 
