@@ -96,6 +96,13 @@ def _no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A folder on a disk, for files that are huge and empty: in memory, what is read of a hole through a mapping fills it."""
+    with tempfile.TemporaryDirectory(prefix="kurabito-test-", dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
 @pytest.fixture(scope="session")
 def postgres_dsn() -> Iterator[str]:
     """A PostgreSQL server: the one that KURABITO_TEST_POSTGRES names, else one of this run's own.

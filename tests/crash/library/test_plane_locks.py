@@ -32,9 +32,9 @@ INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUES ('a', 'ha
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path: Path, disk: Path) -> Path:
     """A database with a hash that takes for ever."""
-    path, endless = tmp_path / "kurabito.db", tmp_path / "films" / "endless"
+    path, endless = tmp_path / "kurabito.db", disk / "films" / "endless"
     endless.parent.mkdir()
     with endless.open("wb") as content:
         content.truncate(1 << 42)

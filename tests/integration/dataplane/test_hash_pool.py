@@ -86,15 +86,15 @@ def test_a_folder_that_is_gone_is_the_answer_for_all_its_files(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("start", [spawned, forked(answer)])
-def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(tmp_path: Path, start: Start) -> None:
+def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing(disk: Path, start: Start) -> None:
     # A terabyte of nothing takes long enough to read for somebody to come between.
-    large, small = tmp_path / "large", tmp_path / "small"
+    large, small = disk / "large", disk / "small"
     with large.open("wb") as file:
         file.truncate(1 << 40)
     small.write_bytes(b"content")
     files = [wanted(large), wanted(small)]
     with HashPool[None](1, start=start) as pool:
-        pool.ask(Question(str(tmp_path), "blake3", files), None)
+        pool.ask(Question(str(disk), "blake3", files), None)
         [(process, _)] = pool._busy.values()
         maps = Path(f"/proc/{process.pid}/maps")
         while str(large) not in maps.read_text():
@@ -122,11 +122,11 @@ def test_what_ended_a_process_is_read_by_another_without_being_mapped(tmp_path: 
     assert found == [("about it", ("read", "this"))]
 
 
-def test_a_process_that_is_killed_is_replaced_once(tmp_path: Path) -> None:
-    with (tmp_path / "large").open("wb") as file:
+def test_a_process_that_is_killed_is_replaced_once(disk: Path) -> None:
+    with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
     with HashPool[None](1) as pool:
-        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "large")]), None)
+        pool.ask(Question(str(disk), "blake3", [wanted(disk / "large")]), None)
         [(first, _)] = pool._busy.values()
         os.kill(first.pid, signal.SIGKILL)
         assert list(pool.answers(10.0)) == []
@@ -177,30 +177,30 @@ def test_a_pool_that_is_forgotten_leaves_no_process(tmp_path: Path) -> None:
     os.close(child)
 
 
-def test_what_was_asked_can_be_forgotten_and_another_question_is_answered(tmp_path: Path) -> None:
-    with (tmp_path / "large").open("wb") as file:
+def test_what_was_asked_can_be_forgotten_and_another_question_is_answered(disk: Path) -> None:
+    with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
-    (tmp_path / "small").write_bytes(b"content")
+    (disk / "small").write_bytes(b"content")
     with HashPool[str](1) as pool:
-        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "large")]), "large")
+        pool.ask(Question(str(disk), "blake3", [wanted(disk / "large")]), "large")
         pool.forget()
         assert pool.waiting == 0
-        pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / "small")]), "small")
+        pool.ask(Question(str(disk), "blake3", [wanted(disk / "small")]), "small")
         while not (found := list(pool.answers(1.0))):
             pass
     assert found == [("small", [blake3(b"content").digest()])]
 
 
 @pytest.mark.parametrize("start", ["spawned", "forked(answer)"])
-def test_processes_end_with_the_one_that_started_them(tmp_path: Path, start: str) -> None:
-    with (tmp_path / "large").open("wb") as file:
+def test_processes_end_with_the_one_that_started_them(disk: Path, start: str) -> None:
+    with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
     program = (
         "from kurabito.dataplane.hash_pool import HashPool, forked, spawned\n"
         "from kurabito.dataplane.hash_process import Question, answer\n"
         f"pool = HashPool(2, start={start})\n"
         "for _ in range(2):\n"
-        f"    pool.ask(Question({str(tmp_path)!r}, 'blake3', [{wanted(tmp_path / 'large')!r}]), None)\n"
+        f"    pool.ask(Question({str(disk)!r}, 'blake3', [{wanted(disk / 'large')!r}]), None)\n"
         "print(*[process.pid for process, _ in pool._busy.values()], flush=True)\n"
         "input()\n"
     )
@@ -219,10 +219,10 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path, start: str
     parent.stdout.close()
 
 
-def large_file(tmp_path: Path, windows: int = 10) -> LargeFile:
-    with (tmp_path / "large").open("wb") as file:
+def large_file(disk: Path, windows: int = 10) -> LargeFile:
+    with (disk / "large").open("wb") as file:
         file.truncate(windows * (8 << 20))
-    return LargeFile(str(tmp_path), "blake3", wanted(tmp_path / "large"), 0.0)
+    return LargeFile(str(disk), "blake3", wanted(disk / "large"), 0.0)
 
 
 def test_a_large_file_is_read_in_turns(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ async def until(is_so: Callable[[], Any]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQueue, tmp_path: Path) -> None:
-    films = tmp_path / "films"
+async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQueue, tmp_path: Path, disk: Path) -> None:
+    films = disk / "films"
     films.mkdir()
     with (films / "endless").open("wb") as file:
         file.truncate(1 << 42)
