@@ -46,15 +46,17 @@ class Names:
             return
         schema = self.schema
 
+        def is_there(conn: Connection) -> bool:
+            # The table itself is read: what PostgreSQL remembers of a name may be older than the lock.
+            return conn.one("SELECT 1 FROM pg_namespace WHERE nspname = :schema", {"schema": schema}) is not None
+
         def make(conn: Connection) -> None:
             # Asked first: whoever may not make one is refused even if it is there. Two that start together take turns.
             conn.one("SELECT pg_advisory_xact_lock(4705112004)")
-            if conn.one("SELECT to_regnamespace(:schema)", {"schema": schema}) == (None,):
+            if not is_there(conn):
                 conn.run(f"CREATE SCHEMA {schema}")
 
-        if database.read_blocking(lambda conn: conn.one("SELECT to_regnamespace(:schema)", {"schema": schema})) == (
-            None,
-        ):
+        if not database.read_blocking(is_there):
             database.write_blocking(make)
 
     def of_relation(self, name: str) -> str:

@@ -95,6 +95,9 @@ class PlainFiles:
         known = self._files.get(offer.hash)
         if known is not None and known.problem is None:
             return
+        if (ending := self._running.get(offer.hash)) is not None:
+            # It failed a moment ago and writes that down: only then can it begin again.
+            await asyncio.wait({ending})
         self._files[offer.hash] = known or PlainFile(offer.item.url, offer.item.save_path)
         self._files[offer.hash].problem = None
         await self._note(offer.hash)
