@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from kurabito.runtime import Queue, open_queue
@@ -100,6 +103,15 @@ class Fleet:
     def signal(self, name: str, number: signal.Signals) -> None:
         self._living[name].send_signal(number)
 
+    def freeze(self, worker: str) -> None:
+        """Stop a worker at a moment when it holds no lock of the database, which it would keep while it stands still."""
+        while True:
+            self.signal(worker, signal.SIGSTOP)
+            if _is_free(self.url):
+                return
+            self.signal(worker, signal.SIGCONT)
+            time.sleep(0.03)
+
     def leave(self, *names: str) -> None:
         """SIGTERM, and wait until the processes left in good order."""
         for name in names or list(self._living):
@@ -148,6 +160,25 @@ async def eventually(condition: Callable[[], bool], seconds: float, wanted: str)
     while not condition():
         assert time.monotonic() < until, f"not within {seconds} s: {wanted}"
         await asyncio.sleep(0.005)
+
+
+def _is_free(url: str) -> bool:
+    if url.startswith("sqlite"):
+        file = sqlite3.connect(Path(urlsplit(url).path[1:]), timeout=0.1, isolation_level=None)
+        try:
+            file.execute("BEGIN IMMEDIATE")
+            file.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            file.close()
+        return True
+    with psycopg.connect(url) as connection:
+        try:
+            connection.execute("SELECT 1 FROM tasks FOR UPDATE NOWAIT")
+        except psycopg.errors.LockNotAvailable:
+            return False
+    return True
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +54,7 @@ async def test_one_that_stands_still_is_succeeded_although_it_holds_its_lock(
     task = await queue.enqueue("hold", gates)
     first = fleet.start(heartbeat=0.5, clock=machine_clock.path)
     await fleet.until("start", worker=first)
-    fleet.signal(first, signal.SIGSTOP)
+    fleet.freeze(first)
     machine_clock.jump(HOUR)
     second = fleet.start(heartbeat=0.2, clock=machine_clock.path)
     await fleet.until("start", worker=second)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 
 from kurabito.runtime import Queue, TaskRecord, TaskState
@@ -37,7 +33,7 @@ async def test_the_late_finish_of_a_worker_that_was_succeeded_changes_nothing(
 ) -> None:
     first = fleet.start(**QUICK)
     await fleet.until("start", worker=first)
-    _stop_between_writes(fleet, first)
+    fleet.freeze(first)
     second = fleet.start(**QUICK)
     await fleet.until("start", worker=second)
 
@@ -62,7 +58,7 @@ async def test_a_worker_that_stood_still_for_less_than_its_lease_keeps_its_task(
     await fleet.until("start", worker=first)
     second = fleet.start(lease=20.0, heartbeat=0.2)
     await fleet.until("ready", worker=second)
-    _stop_between_writes(fleet, first)
+    fleet.freeze(first)
     await _look_around(queue, second)
     fleet.signal(first, signal.SIGCONT)
     (fleet.folder / "gate-1").touch()
@@ -142,32 +138,3 @@ async def _look_around(queue: Queue, worker: str) -> None:
         assert time.monotonic() < until
         beats |= {known.heartbeat_at for known in await queue.workers() if known.name == worker}
         await asyncio.sleep(0.02)
-
-
-def _stop_between_writes(fleet: Fleet, worker: str) -> None:
-    """SIGSTOP at a moment when the worker holds no lock of the database, which it would keep while it stands still."""
-    while True:
-        fleet.signal(worker, signal.SIGSTOP)
-        if _is_free(fleet.url):
-            return
-        fleet.signal(worker, signal.SIGCONT)
-        time.sleep(0.03)
-
-
-def _is_free(url: str) -> bool:
-    if url.startswith("sqlite"):
-        file = sqlite3.connect(Path(urlsplit(url).path[1:]), timeout=0.1, isolation_level=None)
-        try:
-            file.execute("BEGIN IMMEDIATE")
-            file.execute("ROLLBACK")
-        except sqlite3.OperationalError:
-            return False
-        finally:
-            file.close()
-        return True
-    with psycopg.connect(url) as connection:
-        try:
-            connection.execute("SELECT 1 FROM tasks FOR UPDATE NOWAIT")
-        except psycopg.errors.LockNotAvailable:
-            return False
-    return True

@@ -16,7 +16,7 @@ from kurabito.logs import Flood, get_logger
 from kurabito.site.connections import Connections
 from kurabito.site.protocol import plain_answer
 
-_AT_ONCE: Final = 64
+_MOST_AT_ONCE: Final = 64
 _PAUSE: Final = 0.1
 _FULL: Final = plain_answer(
     HTTPStatus.SERVICE_UNAVAILABLE,
@@ -39,6 +39,8 @@ class Acceptor:
         self._protocol = protocol
         self._loop = asyncio.get_running_loop()
         self._beginning: set[asyncio.Task[object]] = set()
+        # A connection that is only being made cannot be judged, and does not make room for another. They stay few.
+        self._at_once = max(1, min(_MOST_AT_ONCE, connections.limits.most // 4))
         self._resting: asyncio.TimerHandle | None = None
         self._flood = Flood()
 
@@ -54,7 +56,7 @@ class Acceptor:
         self._loop.remove_reader(self._listener)
 
     def _accept(self) -> None:
-        for _ in range(_AT_ONCE):
+        for _ in range(self._at_once - len(self._beginning)):
             try:
                 connection, address = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):

@@ -8,7 +8,8 @@ a most of waiting ones for each address. At the limit the newcomer is let in and
     unread      an answer that its client does not read
     stream      an event stream, whose client comes back where it was
 
-One that is being answered never goes. When all are, the newcomer is refused.
+One that is being answered goes only when its address has more than its share of all of them, and the newcomer's address has
+less. When there is none of these, the newcomer is refused.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Connections:
             self._make_room_for_client(one_client(address))
         if len(self._open) < self.limits.most:
             return True
-        return self.close_least_useful()
+        return self.close_least_useful() or self._take_from_greediest(one_client(address))
 
     def close_least_useful(self) -> bool:
         """Close some connections that wait; false when there are none."""
@@ -124,6 +125,17 @@ class Connections:
             return
         waiting.sort(key=lambda each: each.since)
         self._drop(waiting[: len(waiting) - most + max(1, most // _PART)], why="as many as one address may have")
+
+    def _take_from_greediest(self, newcomer: str) -> bool:
+        """Close one of the connections of the address that keeps most of them busy, when that is more than its share."""
+        busy = {
+            client: [each for each in held if not each.is_trusted]
+            for client, held in self._of_client.items()
+            if client != newcomer and len(held) > self.limits.per_address
+        }
+        greediest = max(busy.values(), key=len, default=[])
+        self._drop(greediest[-1:], why="one address keeps more connections busy than its share")
+        return bool(greediest)
 
     def _rank(self, connection: OpenConnection) -> tuple[Standing, bool, int, float]:
         standing = connection.standing()

@@ -64,6 +64,7 @@ class GuardedProtocol(H11Protocol):
         self.app = self._noticing_streams
         self._is_idle = False
         self._is_refused = False
+        self._is_dropped = False
         self._streams = False
         self._unread = 0
         self._unread_since = self.since
@@ -72,6 +73,8 @@ class GuardedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.since = self.loop.time()
+        if self._is_dropped:
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self)
@@ -114,9 +117,11 @@ class GuardedProtocol(H11Protocol):
         return Standing.STREAM if self._streams else Standing.BUSY
 
     def drop(self) -> None:
-        """Close it at once, whatever is still to be sent."""
-        assert self.transport is not None, "one that is only being made counts as busy"
-        self.transport.abort()
+        """Close it at once, whatever is still to be sent; one that is only being made, as soon as it is made."""
+        if self.transport is None:
+            self._is_dropped = True
+        else:
+            self.transport.abort()
 
     def check_time(self, now: float) -> None:
         """Close it if the client takes too long to send a head, or to read."""

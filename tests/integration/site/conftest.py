@@ -147,6 +147,12 @@ class Serving:
             lines.append(line)
         return lines
 
+    def half_sent_at_once(self, source: str) -> socket.socket:
+        """A connection with the beginning of a request on it, which the server has not seen yet."""
+        line = socket.create_connection(("127.0.0.1", self._port), source_address=(source, 0))
+        line.send(b"GET / HTTP/1.1\r\nHost: local")
+        return line
+
     async def asking(self, path: str, count: int) -> list[Line]:
         """Connections with a request on each, which the site has seen."""
         lines: list[Line] = []

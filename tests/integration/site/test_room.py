@@ -52,6 +52,15 @@ async def test_then_a_half_sent_request_of_the_greediest_address(serve: Serve) -
             assert b"answered" in await line.hear()
 
 
+async def test_a_burst_of_half_sent_requests_turns_no_newcomer_away(serve: Serve) -> None:
+    async with serve(most=8, per_address=8) as serving:
+        # All at once: the server does not run while they are made.
+        burst = [serving.half_sent_at_once(f"127.0.1.{number + 1}") for number in range(60)]
+        assert b"answered" in await (await serving.line("127.0.0.4")).ask()
+        for line in burst:
+            line.close()
+
+
 async def test_requests_that_are_being_answered_and_streams_do_not_count_for_an_address(serve: Serve) -> None:
     async with serve(most=40, per_address=4) as serving:
         streams = await serving.asking("/stream", 10)
@@ -94,6 +103,17 @@ async def test_when_all_are_being_answered_the_newcomer_is_told_to_come_again(se
         for line in held:
             assert b"answered" in await line.hear()
         assert b"answered" in await (await serving.line("127.0.0.4")).ask()
+
+
+async def test_an_address_that_keeps_more_than_its_share_busy_makes_room_for_another(serve: Serve) -> None:
+    async with serve(most=8, per_address=4) as serving:
+        held = await serving.asking("/held", 8)
+        newcomer = await serving.line("127.0.0.4")
+        assert b"answered" in await newcomer.ask()
+        assert await held[-1].ends() == b""
+        serving.site.release.set()
+        for line in held[:-1]:
+            assert b"answered" in await line.hear()
 
 
 async def test_a_body_that_does_not_come_makes_room_like_a_head(serve: Serve) -> None:
