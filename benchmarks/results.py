@@ -27,4 +27,6 @@ def joined(sections: Mapping[str, str], order: Iterable[str], old: str = "") -> 
     """The whole file with these sections in place of those it had under their names."""
     kept = {text.split("\n", 1)[0][3:]: text.rstrip() + "\n" for text in re.split(r"^(?=## )", old, flags=re.M)[1:]}
     every = {**kept, **sections}
-    return "\n".join([_HEAD, *(every[name] for name in order if name in every)])
+    measured = [name for name in order if name in every]
+    # Sections that no program writes, such as those of `versions.py`, stay at the end.
+    return "\n".join([_HEAD, *(every[name] for name in [*measured, *sorted(every.keys() - {*measured})])])
