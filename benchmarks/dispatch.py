@@ -12,7 +12,7 @@ from typing import Final
 
 from downloaders import core, downloaders
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
-from kurabito.downloads.orders import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchOrder
 from processes import BenchmarkBroken
 
 MOST_SECONDS: Final = 1.5

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.database import prepare_database
-from kurabito.app.downloading import Downloading, open_downloading
-from kurabito.app.following import Following, open_following, open_outbound
-from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.runtime import open_queue
@@ -37,12 +37,14 @@ class Core:
     """What is measured."""
 
     queue: SqlQueue
-    following: Following
-    downloading: Downloading
+    following: FeedParts
+    downloading: DownloadParts
 
     async def bring(self, count: int) -> None:
         """Have a fetcher bring so many releases, of a hundred series."""
-        wishes = Wishes(name="feed", url="https://feeds.example", new_series=NewSeries.ADD, is_enabled=False)
+        wishes = SubscriptionSettings(
+            name="feed", url="https://feeds.example", new_series=NewSeries.ADD, is_enabled=False
+        )
         feed = await self.following.subscriptions.create(wishes, StartWith.MISSING)
         items = tuple(
             FetchedItem(
@@ -67,8 +69,8 @@ async def core(ports: list[int]) -> AsyncIterator[Core]:
         settings = Settings(state=Path(state), log_level="error")
         await asyncio.to_thread(prepare_database, settings)
         async with open_queue(settings.database) as queue, open_outbound(settings) as outbound:
-            downloading = open_downloading(cast("SqlQueue", queue), outbound, settings)
-            following = open_following(cast("SqlQueue", queue), outbound, taking=downloading.taking)
+            downloading = open_downloads(cast("SqlQueue", queue), outbound, settings)
+            following = open_feeds(cast("SqlQueue", queue), outbound, taking=downloading.taking)
             for port in ports:
                 await following.services.register(_registration(port))
             yield Core(cast("SqlQueue", queue), following, downloading)

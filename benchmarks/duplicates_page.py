@@ -18,7 +18,7 @@ import postgres
 from harness import Options, Outcome, Row, number, run_alone
 from kurabito.db import Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.library.duplicates import Duplicates
+from kurabito.library.duplicates.groups import Duplicates
 from processes import BenchmarkBroken
 
 FASTER: Final = 100.0

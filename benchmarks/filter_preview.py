@@ -9,7 +9,7 @@ from typing import Final
 
 from downloaders import core
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
-from kurabito.downloads.filters import Action, FilterRule
+from kurabito.downloads.filters.model import Action, FilterRule
 from processes import BenchmarkBroken
 
 MOST_SECONDS: Final = 1.0

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
-from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.jobs import JobLine
 from kurabito.db import Connection, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 from processes import BenchmarkBroken
 
 _ADD_LIBRARY = (

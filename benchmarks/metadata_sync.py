@@ -24,9 +24,9 @@ from kurabito.db import Connection, migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataRunner, MetadataService, PosterService, get_metadata_to_sync, records
-from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.records import Details
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from processes import BenchmarkBroken

@@ -13,9 +13,9 @@ from typing import Any, Final
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.metadata import offline
-from kurabito.metadata.bangumi_data import read_entries
 from kurabito.metadata.records import Details
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import read_entries
 from processes import BenchmarkBroken
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "integration" / "metadata"))

@@ -9,7 +9,7 @@ from typing import Final
 
 from downloaders import Core, core, downloaders
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
-from kurabito.downloads.orders import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchOrder
 from processes import BenchmarkBroken
 
 MOST_SECONDS: Final = 2.0

@@ -20,11 +20,11 @@ from typing import Final
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
 from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 from processes import BenchmarkBroken
 
 FIRST: Final = Target(3.0, more_is_better=False)

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness import Measured, Options, Outcome, Row, Side, Target, compare, interleave, run_alone, settings_of
-from kurabito.dataplane.thumbnail import Drawing, ThumbnailLine
-from kurabito.dataplane.thumbnail_picture import Picture, Wanted
-from kurabito.dataplane.thumbnail_studio import Studio
+from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
+from kurabito.dataplane.thumbnails.job import DrawingJob, ThumbnailLine
+from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.protocol.enums import MediaType, ThumbnailFormat
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import MediaType, ThumbnailFormat
 from processes import BenchmarkBroken
 
 AT_ONCE: Final = 2
@@ -53,8 +53,8 @@ _ADD_THUMBNAIL: Final = (
 class Nothing:
     """Draws nothing, at once."""
 
-    def draw(self, fd: int, wanted: Wanted) -> Picture:
-        return Picture(b"picture", SIDE, SIDE, 0)
+    def draw(self, fd: int, wanted: Wanted) -> DrawnPicture:
+        return DrawnPicture(b"picture", SIDE, SIDE, 0)
 
     def interrupt(self) -> None:
         pass
@@ -92,9 +92,9 @@ def _images(folder: Path, form: str, options: Options) -> Outcome:
     return Outcome(rows, settings_of(measured))
 
 
-def _ready_studios(stack: ExitStack, media: MediaType, file: Path) -> list[Studio]:
+def _ready_studios(stack: ExitStack, media: MediaType, file: Path) -> list[DecoderProcess]:
     """Processes that have loaded what they need."""
-    studios = [stack.enter_context(closing(Studio(media))) for _ in range(LINES)]
+    studios = [stack.enter_context(closing(DecoderProcess(media))) for _ in range(LINES)]
     for studio in studios:
         with file.open("rb") as source:
             studio.draw(source.fileno(), Wanted(media, ThumbnailFormat.JPEG, SIDE))
@@ -136,7 +136,7 @@ def _against(
     return [compare(workload, beside, "pictures/s", "/s", target, options)]
 
 
-def ours(folder: Path, media: MediaType, form: str, studios: Sequence[Studio]) -> Mapping[str, float]:
+def ours(folder: Path, media: MediaType, form: str, studios: Sequence[DecoderProcess]) -> Mapping[str, float]:
     """Everything in a folder, in a database of its own, from the first claim to the last row that is ready."""
     files = sorted(folder.iterdir())
     return {"pictures/s": len(files) / _drain(folder, files, len(files), media, form, studios)}
@@ -148,7 +148,7 @@ def _drained(folder: Path, count: int) -> Mapping[str, float]:
 
 
 def _drain(
-    folder: Path, files: Sequence[Path], count: int, media: MediaType, form: str, drawings: Sequence[Drawing]
+    folder: Path, files: Sequence[Path], count: int, media: MediaType, form: str, drawings: Sequence[DrawingJob]
 ) -> float:
     with tempfile.TemporaryDirectory(prefix="kurabito-bench-") as scratch:
         url = f"sqlite:///{scratch}/files.db"

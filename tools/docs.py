@@ -21,7 +21,7 @@ from typing import Any, Final
 import typer
 
 from kurabito.cli import commands as cli
-from kurabito.protocol.codes import ErrorCode
+from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS

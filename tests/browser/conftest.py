@@ -24,7 +24,7 @@ import uvicorn
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from kurabito.api import Live, TaskMeter
-from kurabito.app.parts import open_parts
+from kurabito.app.product import open_product
 from kurabito.app.site import Access, build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.runtime import Fixed, PermanentError, Registry, TaskContext, Worker, open_queue
@@ -85,7 +85,7 @@ class Stage:
         """Serve, at the address of the last time."""
         meter = TaskMeter()
         live = await self.serving.enter_async_context(Live(self.queue, hear=meter.note))
-        parts = open_parts(self.settings, self.queue)
+        parts = open_product(self.settings, self.queue)
         site = build_site(self.settings, parts, self.access, live, meter, started=datetime.now(UTC))
         listener = self.serving.enter_context(socket.create_server(("127.0.0.1", self.port)))
         self.port = listener.getsockname()[1]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest_asyncio
 from playwright.async_api import Page, ViewportSize, expect
 
-from kurabito.app.downloading import open_downloading
-from kurabito.app.following import open_following, open_outbound
+from kurabito.app.compose.downloads import open_downloads
+from kurabito.app.compose.feeds import open_feeds, open_outbound
 from kurabito.db import Connection
-from kurabito.downloads.filters import Action, Fields, FilterRule
+from kurabito.downloads.filters.model import Action, Fields, FilterRule
 from kurabito.feeds.preferences import Policy
-from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 
@@ -29,10 +29,10 @@ STATUSES = ("downloading", "completed", "failed", "cancelled", "downloader_error
 async def furnished(stage: Stage) -> Stage:
     """Downloads in every state, a downloader that is away, rules and questions, all with names of every kind."""
     async with open_outbound(stage.settings) as outbound:
-        downloading = open_downloading(stage.queue, outbound, stage.settings)
-        following = open_following(stage.queue, outbound, taking=downloading.taking)
+        downloading = open_downloads(stage.queue, outbound, stage.settings)
+        following = open_feeds(stage.queue, outbound, taking=downloading.taking)
         for policy in (Policy.FIRST, Policy.ASK):
-            wishes = Wishes(
+            wishes = SubscriptionSettings(
                 name="feed",
                 url=f"https://feeds.example/{policy}",
                 new_series=NewSeries.ADD,

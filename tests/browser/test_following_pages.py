@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest_asyncio
 from playwright.async_api import BrowserContext, Page, expect
 
-from kurabito.app.demo_feeds import SEASON, FeedStand
-from kurabito.app.following import Following, open_following, open_outbound
+from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Alias
 from kurabito.db import Connection
-from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.demo.feeds import SEASON, FeedStand
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ STATES = (("have", -DAY), ("downloading", -DAY), ("wanted", -DAY), ("wanted", DA
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def following(stage: Stage) -> AsyncIterator[Following]:
+async def following(stage: Stage) -> AsyncIterator[FeedParts]:
     """Feeds over the stage's queue, and a worker that reads them."""
     async with open_outbound(stage.settings) as outbound:
-        following = open_following(stage.queue, outbound, pace=0.0)
+        following = open_feeds(stage.queue, outbound, pace=0.0)
         registry = Registry()
         following.tasks.join(registry)
         async with Worker(stage.queue, registry, name="feeds", grace=0.0):
@@ -52,12 +52,12 @@ async def feeds() -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def furnished(stage: Stage, following: Following) -> Stage:
+async def furnished(stage: Stage, following: FeedParts) -> Stage:
     """Feeds in every condition, titles of every kind, and a series with episodes in every state."""
     shown = [name.replace("\x07", "") for name in NAMES]
     for number, name in enumerate(shown[:4]):
         await following.subscriptions.create(
-            Wishes(
+            SubscriptionSettings(
                 name=name[:200].strip("\N{RIGHT-TO-LEFT OVERRIDE}"),
                 url=f"http://{'long-' * 9}{number}.invalid/{'rss' * 80}",
                 new_series=(NewSeries.ADD, NewSeries.ASK)[number % 2],
@@ -114,7 +114,7 @@ async def test_every_page_fits_in_both_lights_and_another_language(
 
 
 async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
-    context: BrowserContext, stage: Stage, following: Following, feeds: str
+    context: BrowserContext, stage: Stage, following: FeedParts, feeds: str
 ) -> None:
     # A tab of its own: a host that is not allowed is an error to the console.
     page = await context.new_page()

@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import BrowserContext, Page, expect
 
-from kurabito.app.shelves import open_shelves
+from kurabito.app.compose.library import open_library
 from kurabito.db import Connection
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import LibraryRemoval
-from kurabito.library.scan_queue import TaskPriority
+from kurabito.library.scans.queue import TaskPriority
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -45,10 +45,10 @@ VALUES (:id, 1, 1, :path, 't', 123456789, 'blake3', :hash, :now)
 async def furnished(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """A library with every kind of name, each of them twice; one that fails, and one that waits."""
     folder = tmp_path_factory.mktemp("libraries")
-    shelves = open_shelves(stage.settings, stage.queue)
+    shelves = open_library(stage.settings, stage.queue)
     for name in ("films", "蔵" * 40, "long" * 40):
         (folder / name).mkdir()
-        await shelves.libraries.create(str(folder / name), Care(name=name))
+        await shelves.libraries.create(str(folder / name), LibrarySettings(name=name))
     await shelves.scans.submit_task(2, TaskPriority.HIGH)
 
     def know(conn: Connection) -> None:

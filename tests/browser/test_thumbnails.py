@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from kurabito.app.demo_pictures import draw_poster
-from kurabito.app.shelves import open_shelves
+from kurabito.app.compose.library import open_library
 from kurabito.db import Connection
-from kurabito.library.libraries import Care
+from kurabito.demo.pictures import draw_poster
+from kurabito.library.libraries import LibrarySettings
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Fit, Picture, Stage
@@ -25,7 +25,7 @@ DRAWABLE = 40
 
 
 async def furnish(stage: Stage, folder: Path) -> None:
-    await open_shelves(stage.settings, stage.queue).libraries.create(str(folder), Care(name="drawings"))
+    await open_library(stage.settings, stage.queue).libraries.create(str(folder), LibrarySettings(name="drawings"))
 
     def know(conn: Connection) -> None:
         for number in range(DRAWABLE):

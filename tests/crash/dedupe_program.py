@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from kurabito.cli import duplicates
-from kurabito.dataplane import dedupe_delete  # noqa: F401 - loaded once for all
 
 TOUCHES = {"os.rename", "os.link", "os.remove", "os.mkdir"}
 

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from kurabito.dataplane.delete import delete
-from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.leasing.leased_job import LeasedJob
 from kurabito.db import open_database
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 
 TOUCHES = {"os.rename", "os.link", "os.remove", "os.mkdir"}
 
@@ -32,15 +32,15 @@ def work(file: str, moment: int) -> None:
         if passed == moment:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    write = HeldJob.write
+    write = LeasedJob.write
 
-    def watched(job: HeldJob, fn: Callable[[Any], Any], *, durable: bool = True) -> Any:
+    def watched(job: LeasedJob, fn: Callable[[Any], Any], *, durable: bool = True) -> Any:
         pass_by()
         answer = write(job, fn, durable=durable)
         pass_by()
         return answer
 
-    HeldJob.write = watched  # type: ignore[method-assign, assignment]
+    LeasedJob.write = watched  # type: ignore[method-assign, assignment]
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(f"sqlite:///{file}", create=False, rights=DATA_PLANE)
     database.open()

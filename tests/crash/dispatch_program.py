@@ -10,7 +10,7 @@ from typing import cast
 import httpcore2
 from forking import lives  # type: ignore[import-not-found]
 
-from kurabito.app.downloading import open_downloading
+from kurabito.app.compose.downloads import open_downloads
 from kurabito.http import Outbound
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -23,7 +23,7 @@ async def work(url: str, lease: float, state: Path) -> None:
     registry = Registry()
     settings = Settings(state=state, download_poll_interval=3600)
     async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
-        open_downloading(cast("SqlQueue", queue), outbound, settings).join(registry)
+        open_downloads(cast("SqlQueue", queue), outbound, settings).join(registry)
         async with Worker(queue, registry, lease=lease, heartbeat=lease / 5):
             await asyncio.Event().wait()
 

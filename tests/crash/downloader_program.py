@@ -19,7 +19,7 @@ from pathlib import Path
 
 import uvicorn
 
-from kurabito.api.downloader import create_downloader_api
+from kurabito.api.downloads.downloader import create_downloader_api
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,

@@ -12,7 +12,7 @@ from typing import cast
 
 import httpcore2
 
-from kurabito.app.following import open_following
+from kurabito.app.compose.feeds import open_feeds
 from kurabito.http import Outbound
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -23,7 +23,7 @@ TLS = httpcore2.default_ssl_context()
 async def work(url: str, lease: float) -> None:
     registry = Registry()
     async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
-        open_following(cast("SqlQueue", queue), outbound, pace=0.0).tasks.join(registry)
+        open_feeds(cast("SqlQueue", queue), outbound, pace=0.0).tasks.join(registry)
         async with Worker(queue, registry, lease=lease, heartbeat=lease / 5):
             await asyncio.Event().wait()
 

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import open_database
-from kurabito.db.postgres_connection import PostgresConnection
-from kurabito.db.sqlite_connection import SqliteConnection
+from kurabito.db.postgres.connection import PostgresConnection
+from kurabito.db.sqlite.connection import SqliteConnection
 from kurabito.feeds.results import FetchedItem, FetcherResults
 
 

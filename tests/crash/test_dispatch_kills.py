@@ -25,13 +25,13 @@ from typing import Any
 import httpcore2
 import pytest
 
-from kurabito.app.downloading import Downloading, open_downloading
-from kurabito.app.following import Following, open_following
+from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
-from kurabito.downloads.orders import CLEAR, DISPATCH, POLL
-from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -147,7 +147,7 @@ def kill(pid: int) -> None:
 class Core:
     """What asks for downloads, while others carry it out and die."""
 
-    def __init__(self, queue: SqlQueue, following: Following, downloading: Downloading) -> None:
+    def __init__(self, queue: SqlQueue, following: FeedParts, downloading: DownloadParts) -> None:
         self.queue = queue
         self.following = following
         self.downloading = downloading
@@ -155,7 +155,9 @@ class Core:
         self.rounds = 0
 
     async def prepare(self, *downloaders: Downloader | Service) -> None:
-        wishes = Wishes(name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False)
+        wishes = SubscriptionSettings(
+            name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
+        )
         self.subscription_id = (await self.following.subscriptions.create(wishes, StartWith.MISSING)).id
         for one in downloaders:
             capabilities = Capabilities(supported_download_types=tuple(DownloadType))
@@ -204,8 +206,8 @@ async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
     async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloading(queue, outbound, Settings(state=tmp_path))
-        yield Core(queue, open_following(queue, outbound, taking=downloading.taking), downloading)
+        downloading = open_downloads(queue, outbound, Settings(state=tmp_path))
+        yield Core(queue, open_feeds(queue, outbound, taking=downloading.taking), downloading)
 
 
 @pytest.mark.parametrize("seed", [6])

@@ -21,8 +21,8 @@ import pytest
 
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.feeds.following import Subscriptions
-from kurabito.feeds.readings import NewSeries, StartWith
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -111,7 +111,7 @@ async def test_no_item_is_lost_or_doubled_by_three_hundred_kills(queue: SqlQueue
 async def kill_and_check(queue: SqlQueue, url: str, chance: random.Random, kills: int) -> None:
     feed, subscriptions = Feed(), Subscriptions(queue)
     server = await asyncio.start_server(feed.serve, "127.0.0.1", 0)
-    wishes = Wishes(
+    wishes = SubscriptionSettings(
         name="Kura",
         url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/rss",
         new_series=NewSeries.ADD,

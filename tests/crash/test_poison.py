@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kurabito.runtime import Fixed, Queue, TaskState
-from kurabito.runtime.supervisor import Supervisor
+from kurabito.runtime.worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from tests.crash.conftest import Fleet

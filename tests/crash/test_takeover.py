@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.runtime import Queue, TaskRecord, TaskState
-from kurabito.runtime.supervisor import Supervisor
+from kurabito.runtime.worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from tests.crash.conftest import Fleet

@@ -302,7 +302,7 @@ def test_a_plain_run_loads_nothing_heavy(tree: Path, state: Path) -> None:
         "duplicates.run_if_plain(sys.argv[2:])\n"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "kurabito.dataplane.dedupe" in loaded.stderr.split()
+    assert "kurabito.dataplane.search.search" in loaded.stderr.split()
     assert heavy & set(loaded.stderr.split()) == set()
 
 

@@ -86,7 +86,7 @@ MIDDLE = 700
 """Statements after which the command is killed: the tables are made, and some of their rows are there."""
 COMMAND = f"""
 import os, runpy, signal, sys
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 
 rebuild, left = SqliteDatabase.rebuild_blocking, [{MIDDLE}]
 

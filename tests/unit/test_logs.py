@@ -34,7 +34,7 @@ class Terminal(io.StringIO):
 def test_a_program_that_configures_nothing_sees_no_noise() -> None:
     program = """
 from kurabito.logs import get_logger
-log = get_logger("kurabito.runtime.worker")
+log = get_logger("kurabito.runtime.worker.worker")
 log.debug("claimed", count=3)
 log.info("worker started")
 log.warning("lease lost", task_id="t1", token="s3cret")

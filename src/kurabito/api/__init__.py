@@ -12,13 +12,15 @@ from fastapi.routing import APIRoute
 from fastapi.security import APIKeyCookie, APIKeyHeader
 
 from kurabito.access import SESSION_COOKIE
-from kurabito.api import errors, events, health, metrics, system, tasks, worker
-from kurabito.api.claims import ClaimDesk
 from kurabito.api.live import Live
-from kurabito.api.meters import HttpMeter, TaskMeter
+from kurabito.api.system import health, metrics, system
+from kurabito.api.system.meters import HttpMeter, TaskMeter
+from kurabito.api.tasks import events, tasks, worker
+from kurabito.api.tasks.claims import ClaimDesk
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
+from kurabito.site import errors
 
 __all__ = ["Live", "TaskMeter", "create_api"]
 

@@ -18,7 +18,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class Body(BaseModel):
+class StrictBody(BaseModel):
     """The body of a request: no field is converted, and none is unknown."""
 
     model_config = ConfigDict(strict=True, extra="forbid")

@@ -18,9 +18,9 @@ from typing import Final, Protocol, Self
 
 import pydantic_core
 
-from kurabito.events import Bell
 from kurabito.logs import get_logger
 from kurabito.runtime.events import TaskEvent
+from kurabito.wakeup import Bell
 
 _log = get_logger(__name__)
 
@@ -38,7 +38,7 @@ class Tells(Protocol):
         ...
 
 
-class Told:
+class LiveEvent:
     """An event, and its frame from the moment somebody wants it: made once, however many listen."""
 
     def __init__(self, event: TaskEvent) -> None:
@@ -63,7 +63,7 @@ class Live:
     def __init__(self, queue: Tells, *, hear: Callable[[TaskEvent], object] | None = None, kept: int = KEPT) -> None:
         self._queue = queue
         self._hear = hear
-        self._ring: list[Told | None] = [None] * kept
+        self._ring: list[LiveEvent | None] = [None] * kept
         self._first = 0
         """Before this place nothing can be resumed: what came before it is not known."""
         self._next = 0
@@ -102,12 +102,12 @@ class Live:
         return told.event.cursor if told is not None else ""
 
     @contextmanager
-    def listen(self, after: str | None = None) -> Iterator[Listener]:
+    def listen(self, after: str | None = None) -> Iterator[LiveListener]:
         """Hear what happens from now on, or from the event after that cursor if it is still known."""
         place = self._next if after is None else self._place_after(after)
         self.listeners += 1
         try:
-            yield Listener(self, self._next if place is None else place, missed=place is None)
+            yield LiveListener(self, self._next if place is None else place, missed=place is None)
         finally:
             self.listeners -= 1
 
@@ -146,7 +146,7 @@ class Live:
             stream = self._queue.events(after=cursor)
 
     def _tell(self, event: TaskEvent) -> None:
-        self._ring[self._next % len(self._ring)] = Told(event)
+        self._ring[self._next % len(self._ring)] = LiveEvent(event)
         self._next += 1
         if self._hear is not None:
             self._hear(event)
@@ -158,7 +158,7 @@ class Live:
             news.set()
 
 
-class Listener:
+class LiveListener:
     """One who listens, and how far they have heard."""
 
     def __init__(self, live: Live, place: int, *, missed: bool) -> None:
@@ -167,7 +167,7 @@ class Listener:
         self.missed = missed
         """The cursor is too old: what happened since is not known here, so whoever listens had better look again."""
 
-    async def hear(self, patience: float) -> list[Told] | None:
+    async def hear(self, patience: float) -> list[LiveEvent] | None:
         """What happened since the last call, as soon as something did; nothing after `patience` seconds.
 
         None is the end: the server stops, or the ring has gone past this listener.

@@ -1,26 +1,19 @@
 """The composition root: the one place where ports meet adapters.
 
-    state.py        the folder of everything we keep, and the lock that says who has it
-    database.py     made ready before it is used: backed up, then migrated
-    shelves.py      libraries, their scans and jobs
-    following.py    feeds and services, and the one way out
-    downloading.py  what is taken, who fetches it, and how far it is; built_in.py is the downloader inside
-    metadata.py     what fills in posters and ids, and what is asked about them
-    drawn.py        thumbnails
-    parts.py        all of these, as the site asks them
-    tasks.py        every task of the product, and what follows what
-    listening.py    where we listen, and who may connect there
-    interface.py    the routes of the interface; pages.py has those of the pages
-    site.py         what answers HTTP
-    downloader.py   a downloader service, which is a program of its own
-    supervision.py  the data plane as a process that is kept alive
-    serving.py      all of it together, until it is told to stop
-    doctor/         what is wrong here, and how to make it right
-    demo.py         the same on made-up data
-    demo_files.py   folders of shows that nobody ever made, with videos of demo_videos.py
-    demo_feeds.py   feeds of their releases; demo_downloads.py seeds them
-    demo_shows.py   what is known of them; demo_metadata.py tells it, with posters of demo_pictures.py
-    demo_stand.py   serves all that on this machine
+    state.py                   the folder of everything that is kept, and the lock that says which process has it
+    database.py                made ready before it is used: backed up, then migrated
+    compose/                   the product's parts, one module for each domain
+    product.py                 all of them together, as the site asks them
+    tasks.py                   every task of the product, and which follows which
+    routes.py, pages.py        the routes of the API and of the pages, each with the parts that it asks
+    site.py                    what answers HTTP
+    listener.py                where the server listens, and who may connect there
+    server.py                  a web server and the services that run beside it
+    serve.py                   `kurabito serve`: all of it until it is told to stop
+    dataplane_process.py       the data plane as a process that is kept alive
+    built_in_downloader.py     the downloader inside `serve`
+    downloader.py              a downloader service, which is a program of its own
+    troubles.py                which parts of this process do not work at the moment, and why
 
 Nothing is imported here, so that a command loads only what it needs.
 """

@@ -10,8 +10,8 @@ from kurabito.db import Database, Dialect, open_database
 from kurabito.db.adoption import TakenTable
 from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
 from kurabito.db.opening import sqlite_path
-from kurabito.db.privacy import make_private
-from kurabito.db.roles import ensure_role, role_is_ready, role_script
+from kurabito.db.postgres.roles import ensure_role, role_is_ready, role_script
+from kurabito.db.sqlite.privacy import make_private
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
 from kurabito.maintenance.backups import back_up, fresh_name, holds_earlier, name_of_earlier

@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kurabito.api.downloader import create_downloader_api
-from kurabito.app.built_in import embedded_options
-from kurabito.app.following import open_outbound
-from kurabito.app.listening import address_of, limits_of, listen
-from kurabito.app.running import Server, run_together
+from kurabito.api.downloads.downloader import create_downloader_api
+from kurabito.app.built_in_downloader import embedded_options
+from kurabito.app.compose.feeds import open_outbound
+from kurabito.app.listener import address_of, limits_of, listen
+from kurabito.app.server import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
-from kurabito.downloads.announcing import Announcement, Announcer, Credentials, core_host
+from kurabito.downloads.announcer import Announcement, Announcer, Credentials, core_host
 from kurabito.downloads.clients.marks import mark_of
 from kurabito.downloads.clients.opening import ClientName, open_client
 from kurabito.downloads.service import DownloaderService

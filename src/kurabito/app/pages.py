@@ -8,44 +8,30 @@ from functools import partial
 
 from fastapi import APIRouter
 
-from kurabito.app.parts import Parts
-from kurabito.downloads.glances import DownloadGlances
+from kurabito.app.product import Product
+from kurabito.downloads.summaries import DownloadSummaries
+from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.library.waste import Waste
 from kurabito.settings import Settings
-from kurabito.web import (
-    calendar,
-    conflicts,
-    downloaders,
-    downloads,
-    duplicates,
-    follow,
-    following,
-    library,
-    library_folders,
-    matches,
-    plans,
-    record,
-    rule_moves,
-    rules,
-    series,
-    title_rules,
-    trash,
-)
+from kurabito.web.downloads import conflicts, downloaders, downloads, rule_moves, rules
+from kurabito.web.downloads.presence import DownloaderHealths, Habits
+from kurabito.web.downloads.scopes import Scopes
+from kurabito.web.duplicates import duplicates, plans, trash
+from kurabito.web.following import follow, following, title_rules
+from kurabito.web.library import folders, library
+from kurabito.web.library.standing import Standings
 from kurabito.web.pages import Pages
-from kurabito.web.presence import Downloaders, Habits
-from kurabito.web.scopes import Scopes
-from kurabito.web.standing import Standings
+from kurabito.web.shows import calendar, matches, record, series
 
 Page = Callable[[Pages], APIRouter]
 
 
-def pages(parts: Parts, settings: Settings) -> list[Page]:
+def pages(parts: Product, settings: Settings) -> list[Page]:
     """Every page but those that only the queue is behind."""
     return [*_kept(parts), *_followed(parts), *_known(parts), *_downloaded(parts, settings)]
 
 
-def _kept(parts: Parts) -> Iterator[Page]:
+def _kept(parts: Product) -> Iterator[Page]:
     shelves = parts.shelves
     yield partial(
         library.router,
@@ -54,19 +40,19 @@ def _kept(parts: Parts) -> Iterator[Page]:
         scans=shelves.scans,
         standings=Standings(shelves.libraries, shelves.removal, shelves.scans, shelves.jobs, parts.planes),
     )
-    yield partial(library_folders.router, libraries=shelves.libraries, folders=Folders(parts.database))
+    yield partial(folders.router, libraries=shelves.libraries, folders=Folders(parts.database))
     yield partial(
         duplicates.router,
         libraries=shelves.libraries,
         duplicates=parts.duplicates,
-        waste=Waste(parts.database),
+        waste=Reclaimable(parts.database),
         plans=parts.plans,
     )
     yield partial(plans.router, libraries=shelves.libraries, plans=parts.plans)
     yield partial(trash.router, libraries=shelves.libraries, trash=parts.trash)
 
 
-def _followed(parts: Parts) -> Iterator[Page]:
+def _followed(parts: Product) -> Iterator[Page]:
     subscriptions, known = parts.following.subscriptions, parts.catalog
     yield partial(title_rules.router, rules=parts.title_rules)
     yield partial(follow.router, subscriptions=subscriptions, previews=parts.following.previews, catalog=known)
@@ -77,11 +63,11 @@ def _followed(parts: Parts) -> Iterator[Page]:
         catalog=known,
         glances=parts.glances,
         metadata=parts.about.service,
-        downloads=DownloadGlances(parts.database),
+        downloads=DownloadSummaries(parts.database),
     )
 
 
-def _known(parts: Parts) -> Iterator[Page]:
+def _known(parts: Product) -> Iterator[Page]:
     about, queue = parts.about, parts.queue
     yield partial(calendar.router, calendar=about.calendar, entries=about.entries, glances=parts.glances, queue=queue)
     yield partial(record.router, metadata=about.service, handle=about.actor.handle, queue=queue)
@@ -96,9 +82,9 @@ def _known(parts: Parts) -> Iterator[Page]:
     )
 
 
-def _downloaded(parts: Parts, settings: Settings) -> Iterator[Page]:
+def _downloaded(parts: Product, settings: Settings) -> Iterator[Page]:
     downloading, services = parts.downloading, parts.following.services
-    present = Downloaders(parts.database, services, downloading.downloads, _habits(settings))
+    present = DownloaderHealths(parts.database, services, downloading.downloads, _habits(settings))
     yield partial(
         rules.router,
         filters=downloading.filters,

@@ -9,13 +9,14 @@ from datetime import datetime
 from starlette.types import ASGIApp
 
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
-from kurabito.api import Live, TaskMeter, create_api, fetcher_results
-from kurabito.api.doors import BodyLimit, Doors
-from kurabito.app.interface import interface
+from kurabito.api import Live, TaskMeter, create_api
+from kurabito.api.following import fetcher_results
 from kurabito.app.pages import pages
-from kurabito.app.parts import Parts
+from kurabito.app.product import Product
+from kurabito.app.routes import routes
 from kurabito.db import Database
 from kurabito.settings import Origin, Settings, explain
+from kurabito.site.gate import BodyLimit, Gate
 from kurabito.web import create_web
 
 
@@ -42,7 +43,7 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 def build_site(
     settings: Settings,
-    parts: Parts,
+    parts: Product,
     access: Access,
     live: Live,
     meter: TaskMeter,
@@ -65,7 +66,7 @@ def build_site(
         settings=explained,
         lease=settings.lease_seconds,
         troubles=troubles,
-        further=interface(parts, access.keys),
+        further=routes(parts, access.keys),
     )
     web = create_web(
         queue=parts.queue,
@@ -84,7 +85,7 @@ def build_site(
     )
     # After the routes of the interface, which are so found first.
     api.mount("/", web)
-    return Doors(
+    return Gate(
         api,
         keys=access.keys,
         sessions=access.sessions,

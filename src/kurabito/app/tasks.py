@@ -11,7 +11,7 @@ from kurabito.library.deletion.trash import Trash
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, hash_key
 from kurabito.maintenance.retention import Retention
 from kurabito.runtime import Queue, Registry
-from kurabito.runtime.followups import FollowUp, declare
+from kurabito.runtime.tasks.followups import FollowUp, declare
 
 FOLLOW_UPS: Final = (
     FollowUp(
@@ -32,7 +32,7 @@ FOLLOW_UPS: Final = (
 """What follows what in the product, and why."""
 
 
-class Part(Protocol):
+class TaskSource(Protocol):
     """Something that has tasks to run."""
 
     def join(self, registry: Registry) -> None:
@@ -40,10 +40,10 @@ class Part(Protocol):
         ...
 
 
-def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Trash, *others: Part) -> Registry:
+def product_registry(queue: Queue, sessions: Sessions, backups: Path, trash: Trash, *others: TaskSource) -> Registry:
     """The handlers and schedules that the control plane runs."""
     registry = Registry()
-    parts: tuple[Part, ...] = (Retention(queue, sessions, backups), trash, *others)
+    parts: tuple[TaskSource, ...] = (Retention(queue, sessions, backups), trash, *others)
     for part in parts:
         part.join(registry)
     # What follows the tasks of a library is for the reconciler to ask for: no handler here runs those.

@@ -11,8 +11,8 @@ from typing import Final
 
 from kurabito.logs import get_logger
 from kurabito.runtime import Worker
-from kurabito.runtime.failures import describe
-from kurabito.runtime.retry import Exponential
+from kurabito.runtime.tasks.retry import Exponential
+from kurabito.runtime.worker.failures import describe
 
 FILE_NAME: Final = "troubles.json"
 _EVERY: Final = 1.0

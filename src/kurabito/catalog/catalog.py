@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from kurabito.catalog import links, series
-from kurabito.catalog.dispatch import Dispatch
+from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linking import HELD_BY_SERIES, lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
@@ -16,7 +16,7 @@ from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import LARGEST, RawItem, RawStatus
-from kurabito.titles import Kind
+from kurabito.titles import ReleaseKind
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ _BEFORE_ALL: Final = ("zz", 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class CatalogPage(Generic[T]):
     """Some of a list, and where the next page begins."""
 
     items: list[T]
@@ -36,17 +36,17 @@ class Page(Generic[T]):
 class Catalog:
     """Series, episodes, links and the items that they came from."""
 
-    def __init__(self, database: Database, dispatch: Dispatch | None = None) -> None:
+    def __init__(self, database: Database, dispatch: LinkSink | None = None) -> None:
         self._database = database
         self._dispatch = dispatch
 
     async def series(
         self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
-    ) -> Page[Series]:
+    ) -> CatalogPage[Series]:
         """Series, the newest first."""
         before = _before(cursor)
         found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit, state=state))
-        return Page(found, _next(found[-1].id if len(found) == limit else None))
+        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
 
     async def get(self, series_id: int) -> Series:
         """One series; raises SeriesNotFound."""
@@ -67,7 +67,9 @@ class Catalog:
 
         return await self._database.write(store)
 
-    async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
+    async def episodes(
+        self, series_id: int, *, limit: int = 100, cursor: str | None = None
+    ) -> CatalogPage[SeriesEpisode]:
         """The episodes of a series; raises SeriesNotFound."""
         after = _BEFORE_ALL if cursor is None else _episode_after(cursor)
 
@@ -77,17 +79,17 @@ class Catalog:
 
         found = await self._database.read(look)
         last = found[-1] if len(found) == limit else None
-        return Page(found, None if last is None else f"{last.kind}-{last.number:g}")
+        return CatalogPage(found, None if last is None else f"{last.kind}-{last.number:g}")
 
     async def links(
         self, *, limit: int = 50, cursor: str | None = None, series_id: int | None = None, held: bool = False
-    ) -> Page[Link]:
+    ) -> CatalogPage[Link]:
         """Links, the newest first."""
         before = _before(cursor)
         found = await self._database.read(
             lambda conn: links.page(conn, before=before, limit=limit, series_id=series_id, held=held)
         )
-        return Page(found, _next(found[-1].id if len(found) == limit else None))
+        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
 
     async def raw_items(
         self,
@@ -96,7 +98,7 @@ class Catalog:
         cursor: str | None = None,
         status: RawStatus | None = None,
         subscription_id: int | None = None,
-    ) -> Page[RawItem]:
+    ) -> CatalogPage[RawItem]:
         """Items of feeds, the newest first."""
         before = _before(cursor)
         found = await self._database.read(
@@ -104,7 +106,7 @@ class Catalog:
                 conn, before=before, limit=limit, status=status, subscription_id=subscription_id
             )
         )
-        return Page(found, _next(found[-1].id if len(found) == limit else None))
+        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
 
 
 def _before(cursor: str | None) -> int:
@@ -121,6 +123,6 @@ def _next(last: int | None) -> str | None:
 
 def _episode_after(cursor: str) -> tuple[str, float]:
     found = _EPISODE_CURSOR.fullmatch(cursor)
-    if found is None or found[1] not in set(Kind):
+    if found is None or found[1] not in set(ReleaseKind):
         raise InvalidInput("cursor", "is not one that a page gave; begin again without it")
     return found[1], float(found[2])

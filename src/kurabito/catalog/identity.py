@@ -23,7 +23,7 @@ _HASH_IN_URL: Final = re.compile(r"(?<![0-9a-z])[0-9a-f]{40}(?![0-9a-z])", re.I)
 _TOPIC: Final = re.compile(r"(?:^|[?&])xt(?:\.\d{1,3})?=([^&#]*)", re.I)
 
 
-class Identity(NamedTuple):
+class ReleaseIdentity(NamedTuple):
     """What a link is known by."""
 
     hash: str | None
@@ -32,22 +32,22 @@ class Identity(NamedTuple):
     """The same for every link to the same release."""
 
 
-def identify(url: str, download_type: DownloadType | None, info_hash: str | None) -> Identity:
+def identify(url: str, download_type: DownloadType | None, info_hash: str | None) -> ReleaseIdentity:
     """What a link is known by; `info_hash` is what the feed says of it."""
     told = _info_hash(info_hash) if info_hash else None
     by_url = f"url:{_sha1(url)}"
     match download_type:
         case DownloadType.MAGNET:
             own = hash_of_magnet(url) or told
-            return Identity(own, own or by_url)
+            return ReleaseIdentity(own, own or by_url)
         case DownloadType.TORRENT:
             own = told or hash_in_url(url)
-            return Identity(own, own or by_url)
+            return ReleaseIdentity(own, own or by_url)
         case DownloadType.HTTP:
             # A torrent behind a plain URL is downloaded as that URL, and is one release with its magnet link all the same.
-            return Identity(_sha1(url), told or by_url)
+            return ReleaseIdentity(_sha1(url), told or by_url)
         case None:
-            return Identity(None, told or by_url)
+            return ReleaseIdentity(None, told or by_url)
 
 
 def hash_of_magnet(url: str) -> str | None:

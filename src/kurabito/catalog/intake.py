@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from kurabito import logs
 from kurabito.catalog import rules
-from kurabito.catalog.dispatch import Dispatch
+from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linking import NewLinks, link, lock_catalog
 from kurabito.catalog.releases import Release, read_release
-from kurabito.catalog.resolving import Candidate
+from kurabito.catalog.series_match import SeriesCandidate
 from kurabito.db import Connection, Database
-from kurabito.feeds import raw_items, readings
+from kurabito.feeds import raw_items, subscription_state
 from kurabito.feeds.raw_items import CleanItem, RawItem, RawReason, RawStatus
 from kurabito.feeds.results import FetcherResults, Receipt
 from kurabito.titles import TitleRule
@@ -34,7 +34,7 @@ _Understanding = Mapping[str, Release | RawReason]
 class CatalogIntake:
     """The one way from a feed into the catalog."""
 
-    def __init__(self, database: Database, dispatch: Dispatch | None = None) -> None:
+    def __init__(self, database: Database, dispatch: LinkSink | None = None) -> None:
         self._database = database
         self._dispatch = dispatch
 
@@ -48,7 +48,7 @@ class CatalogIntake:
         items = list({item.identity: item for item in reversed(cleaned)}.values())[::-1]
 
         def look(conn: Connection) -> tuple[dict[str, RawStatus], list[TitleRule]]:
-            readings.followed(conn, results.subscription_id)
+            subscription_state.followed(conn, results.subscription_id)
             return raw_items.known(conn, results.subscription_id, items), rules.followed(conn)
 
         known, title_rules = await self._database.read(look)
@@ -94,14 +94,14 @@ class CatalogIntake:
         read: _Understanding,
     ) -> tuple[dict[str, RawStatus], NewLinks, int]:
         lock_catalog(conn)
-        followed = readings.followed(conn, results.subscription_id)
+        followed = subscription_state.followed(conn, results.subscription_id)
         rows = [_row(item, read[item.identity], passed_over=followed.passes_over(item)) for item in new]
         source = raw_items.clean_text(results.fetcher_source) or None
         added = raw_items.add(conn, followed.id, source, rows) if rows else {}
         made = self._link(
             conn,
             [
-                Candidate(added[row["identity"]], followed, release)
+                SeriesCandidate(added[row["identity"]], followed, release)
                 for row in rows
                 if row["status"] is RawStatus.PARSED
                 and row["identity"] in added
@@ -109,22 +109,22 @@ class CatalogIntake:
                 and isinstance(release := read[row["identity"]], Release)
             ],
         )
-        readings.note(conn, results)
+        subscription_state.note(conn, results)
         return raw_items.known(conn, followed.id, items), made, len(added)
 
     def _understand(self, conn: Connection, read: Sequence[tuple[RawItem, Release]]) -> int:
         lock_catalog(conn)
         subscriptions = {item.subscription_id for item, _ in read}
-        followed = {one: readings.followed(conn, one) for one in subscriptions}
+        followed = {one: subscription_state.followed(conn, one) for one in subscriptions}
         candidates = [
-            Candidate(item.id, followed[item.subscription_id], release)
+            SeriesCandidate(item.id, followed[item.subscription_id], release)
             for item, release in read
             if raw_items.understand(conn, item.id, release.identity.release_key)
         ]
         self._link(conn, candidates)
         return len(candidates)
 
-    def _link(self, conn: Connection, candidates: Sequence[Candidate]) -> NewLinks:
+    def _link(self, conn: Connection, candidates: Sequence[SeriesCandidate]) -> NewLinks:
         made = link(conn, candidates)
         if self._dispatch is not None and made.free:
             self._dispatch.take(conn, made.free)

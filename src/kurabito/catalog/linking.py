@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.releases import Name, Release
-from kurabito.catalog.resolving import Candidate, Home, resolve
+from kurabito.catalog.series_match import SeriesCandidate, SeriesMatch, resolve
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Dialect, Queries
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 
 _LOCK: Final = 4_705_112_005
 _TYPES: Final = {Dialect.SQLITE: "text", Dialect.POSTGRES: "download_type"}
@@ -42,7 +42,7 @@ def lock_catalog(conn: Connection) -> None:
         conn.one("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
 
 
-def link(conn: Connection, candidates: Sequence[Candidate]) -> NewLinks:
+def link(conn: Connection, candidates: Sequence[SeriesCandidate]) -> NewLinks:
     """Make the links of some releases. The caller has locked the catalog."""
     fresh = _fresh(conn, candidates)
     if not fresh:
@@ -66,7 +66,7 @@ def held_by(release: Release, state: SeriesState) -> HeldReason | None:
     return HELD_BY_SERIES[state]
 
 
-def _fresh(conn: Connection, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _fresh(conn: Connection, candidates: Sequence[SeriesCandidate]) -> list[SeriesCandidate]:
     """The candidates whose release nobody brought before, each release once."""
     by_key = {one.release.identity.release_key: one for one in reversed(candidates)}
     rows = [{"release_key": key} for key in by_key]
@@ -74,13 +74,13 @@ def _fresh(conn: Connection, candidates: Sequence[Candidate]) -> list[Candidate]
     return [one for key, one in reversed(by_key.items()) if key not in known]
 
 
-def _groups(conn: Connection, candidates: Iterable[Candidate]) -> dict[str, int]:
+def _groups(conn: Connection, candidates: Iterable[SeriesCandidate]) -> dict[str, int]:
     names = {one.release.group.folded: one.release.group for one in candidates if one.release.group is not None}
     rows = [{"name": name.shown, "folded": name.folded} for name in names.values()]
     return dict(_added(conn, _SQL[conn.dialect].add_groups, _SQL[conn.dialect].groups, rows))
 
 
-def _episodes(conn: Connection, placed: Iterable[tuple[Candidate, Home]]) -> dict[_EpisodeKey, int]:
+def _episodes(conn: Connection, placed: Iterable[tuple[SeriesCandidate, SeriesMatch]]) -> dict[_EpisodeKey, int]:
     keys = {key for one, home in placed for key in _episode_keys(one.release, home)}
     rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
     found = _added(conn, _SQL[conn.dialect].add_episodes, _SQL[conn.dialect].episodes, rows)
@@ -88,7 +88,7 @@ def _episodes(conn: Connection, placed: Iterable[tuple[Candidate, Home]]) -> dic
 
 
 def _rows(
-    one: Candidate, home: Home, group_id: int | None, episodes: dict[_EpisodeKey, int]
+    one: SeriesCandidate, home: SeriesMatch, group_id: int | None, episodes: dict[_EpisodeKey, int]
 ) -> Iterable[dict[str, Any]]:
     release = one.release
     held = held_by(release, home.state)
@@ -114,12 +114,12 @@ def _rows(
     return [{**row, "episode_id": episodes[key]} for key in keys] if keys else [row]
 
 
-def _episode_keys(release: Release, home: Home) -> list[_EpisodeKey]:
+def _episode_keys(release: Release, home: SeriesMatch) -> list[_EpisodeKey]:
     numbers = (home.number(number) for number in release.episodes)
     return list(dict.fromkeys((home.series_id, release.kind.value, float(number)) for number in numbers))
 
 
-def _group_id(one: Candidate, groups: dict[str, int]) -> int | None:
+def _group_id(one: SeriesCandidate, groups: dict[str, int]) -> int | None:
     group: Name | None = one.release.group
     return None if group is None else groups[group.folded]
 

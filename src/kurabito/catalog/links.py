@@ -13,7 +13,7 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.feeds.raw_items import LARGEST
-from kurabito.titles import Kind
+from kurabito.titles import ReleaseKind
 
 _FILTERS: Final = {
     (False, False): "",
@@ -33,7 +33,7 @@ class Link:
     raw_item_id: int | None
     series_id: int
     episode_id: int | None
-    episode_kind: Kind | None
+    episode_kind: ReleaseKind | None
     episode_number: float | None
     group: str | None
     title: str
@@ -71,7 +71,7 @@ def _link(row: Row) -> Link:
         raw_item_id=raw_item_id,
         series_id=series_id,
         episode_id=episode_id,
-        episode_kind=None if kind is None else Kind(kind),
+        episode_kind=None if kind is None else ReleaseKind(kind),
         episode_number=number,
         group=group,
         title=title,

@@ -10,8 +10,8 @@ from functools import cache, partial
 from kurabito.catalog import rules, series
 from kurabito.catalog.linking import held_by
 from kurabito.catalog.releases import Release, read_release
-from kurabito.catalog.resolving import match
 from kurabito.catalog.series import Series
+from kurabito.catalog.series_match import match
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds.fetching import FeedReader
@@ -23,7 +23,7 @@ from kurabito.titles import TitleRule
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PreviewedItem:
     """An item of a feed that nobody asked for yet."""
 
     key: str
@@ -44,7 +44,7 @@ class Previews:
         self._reader = reader
         self._database = database
 
-    async def look(self, url: str, *, allows_private: bool = False) -> tuple[Feed, list[Offer]]:
+    async def look(self, url: str, *, allows_private: bool = False) -> tuple[Feed, list[PreviewedItem]]:
         """What the feed gives now, by the user's own title rules and series; raises OutboundError or FeedUnreadable."""
         feed = (await self._reader.read(url, allows_private=allows_private)).feed
         assert feed is not None, "it was not asked whether it changed"
@@ -55,15 +55,15 @@ class Previews:
         return feed, await self._database.read(lambda conn: _matched(conn, found))
 
 
-def _offers(feed: Feed, title_rules: Sequence[TitleRule]) -> list[Offer]:
+def _offers(feed: Feed, title_rules: Sequence[TitleRule]) -> list[PreviewedItem]:
     """The items of a feed, as they would be understood."""
     return [_offer(item, title_rules) for item in feed.items]
 
 
-def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> Offer:
+def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> PreviewedItem:
     cleaned = clean(item)
     if cleaned.problem is not None or cleaned.download_url is None:
-        return Offer(key_of(item), item, None, cleaned.problem)
+        return PreviewedItem(key_of(item), item, None, cleaned.problem)
     read = read_release(
         cleaned.title,
         cleaned.download_url,
@@ -72,16 +72,16 @@ def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> Offer:
         rules=title_rules,
     )
     if isinstance(read, RawReason):
-        return Offer(key_of(item), item, None, read)
-    return Offer(key_of(item), item, read, held_by(read, SeriesState.FOLLOWED))
+        return PreviewedItem(key_of(item), item, None, read)
+    return PreviewedItem(key_of(item), item, read, held_by(read, SeriesState.FOLLOWED))
 
 
-def _matched(conn: Connection, found: Sequence[Offer]) -> list[Offer]:
+def _matched(conn: Connection, found: Sequence[PreviewedItem]) -> list[PreviewedItem]:
     """The offers with the series that they would go to, and what holds those back."""
     homes = iter(match(conn, [offer.release for offer in found if offer.release is not None]))
     known = cache(partial(series.find, conn))
 
-    def placed(offer: Offer) -> Offer:
+    def placed(offer: PreviewedItem) -> PreviewedItem:
         if offer.release is None or (home := next(homes)) is None:
             return offer
         return replace(offer, series=known(home.series_id), reason=held_by(offer.release, home.state))

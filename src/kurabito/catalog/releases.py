@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
-from kurabito.catalog.identity import Identity, identify
+from kurabito.catalog.identity import ReleaseIdentity, identify
 from kurabito.feeds.raw_items import RawReason
-from kurabito.titles import Episode, Kind, ReleaseTitle, TitleRule, fold_title, parse_title
+from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleRule, fold_title, parse_title
 
 MOST_EPISODES: Final = 200
 """Links that one batch makes."""
@@ -42,12 +42,12 @@ class Release:
     """As it was released."""
     url: str
     download_type: DownloadType | None
-    identity: Identity
+    identity: ReleaseIdentity
     size_bytes: int | None
     names: tuple[Name, ...]
     """The names of its series, the one to show first."""
     season: int | None
-    kind: Kind
+    kind: ReleaseKind
     episodes: tuple[Episode, ...]
     is_batch: bool
     group: Name | None
@@ -59,7 +59,7 @@ class Release:
 
     @property
     def is_movie(self) -> bool:
-        return self.kind is Kind.MOVIE
+        return self.kind is ReleaseKind.MOVIE
 
 
 def read_release(
@@ -71,10 +71,10 @@ def read_release(
     if not names:
         return RawReason.NO_TITLE
     season = _within(found.season)
-    kind = Kind.TV if found.kind is Kind.UNKNOWN else found.kind
+    kind = ReleaseKind.TV if found.kind is ReleaseKind.UNKNOWN else found.kind
     if season == _SPECIALS:
         # S00E03 is the third special of the show, whichever of its seasons was on.
-        season, kind = None, Kind.SPECIAL if kind is Kind.TV else kind
+        season, kind = None, ReleaseKind.SPECIAL if kind is ReleaseKind.TV else kind
     download_type = detect_download_type(url)
     return Release(
         title=title,
@@ -105,8 +105,8 @@ def _names(found: ReleaseTitle) -> tuple[Name, ...]:
     return tuple(names.values())
 
 
-def _episodes(found: ReleaseTitle, kind: Kind) -> tuple[Episode, ...]:
-    if kind is Kind.MOVIE and not found.episodes:
+def _episodes(found: ReleaseTitle, kind: ReleaseKind) -> tuple[Episode, ...]:
+    if kind is ReleaseKind.MOVIE and not found.episodes:
         return (1,)
     numbers = (number for number in found.episodes if math.isfinite(number) and 0 <= number <= _LARGEST)
     return tuple(dict.fromkeys(numbers))[:MOST_EPISODES]

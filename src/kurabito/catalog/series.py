@@ -13,16 +13,16 @@ from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import SeriesConflict, SeriesNotFound
 from kurabito.feeds.raw_items import LARGEST
-from kurabito.titles import Kind
+from kurabito.titles import ReleaseKind
 
 _SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
 _FILTERS: Final = {False: "", True: "AND state = :state"}
 _SQL: Final = {
     (dialect, chosen): Queries(
-        "kurabito.catalog", "series.sql", "resolving.sql", given=given, series=_SERIES, filter=text
+        "kurabito.catalog", "series.sql", "series_match.sql", given=given, series=_SERIES, filter=text
     )
     for dialect, given in JSON_ROWS.items()
     for chosen, text in _FILTERS.items()
@@ -61,7 +61,7 @@ class SeriesEpisode:
     """A number of a series, and how far it is."""
 
     id: int
-    kind: Kind
+    kind: ReleaseKind
     number: float
     state: EpisodeState
     aired_at: datetime | None
@@ -168,4 +168,6 @@ def _episode(row: Row, now: int) -> SeriesEpisode:
     known = EpisodeState(state)
     if known is EpisodeState.WANTED and aired is not None and aired > now:
         known = EpisodeState.UNAIRED
-    return SeriesEpisode(episode_id, Kind(kind), number, known, None if aired is None else to_datetime(aired), links)
+    return SeriesEpisode(
+        episode_id, ReleaseKind(kind), number, known, None if aired is None else to_datetime(aired), links
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from kurabito.titles import Kind
+from kurabito.titles import ReleaseKind
 
 
 class SeriesKind(StrEnum):
@@ -15,8 +15,8 @@ class SeriesKind(StrEnum):
     MOVIE = "movie"
 
     @classmethod
-    def of(cls, kind: Kind) -> SeriesKind:
-        return cls.MOVIE if kind is Kind.MOVIE else cls.TV
+    def of(cls, kind: ReleaseKind) -> SeriesKind:
+        return cls.MOVIE if kind is ReleaseKind.MOVIE else cls.TV
 
 
 class SeriesState(StrEnum):

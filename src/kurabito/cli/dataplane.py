@@ -24,10 +24,10 @@ def dataplane(
 
     from kurabito import logs
     from kurabito.cli.queues import chosen_settings
-    from kurabito.dataplane import process
-    from kurabito.runtime.supervisor import die_with_parent
+    from kurabito.dataplane import main
+    from kurabito.runtime.worker.supervisor import die_with_parent
 
     die_with_parent()
     settings = chosen_settings(None)
     logs.configure(format=settings.log_format, level=settings.log_level)
-    asyncio.run(process.run(settings, once=once))
+    asyncio.run(main.run(settings, once=once))

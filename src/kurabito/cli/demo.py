@@ -29,14 +29,14 @@ def demo(
     from pathlib import Path
 
     from kurabito import logs, settings
-    from kurabito.app import serving
-    from kurabito.app.demo import Demo
+    from kurabito.app import serve
+    from kurabito.demo.world import Demo
 
     folder = Path(tempfile.mkdtemp(prefix="kurabito-demo-"))
     # Side by side: no library may lie in the state folder or around it.
     state, library = folder / "state", folder / "library"
 
-    def say(there: serving.Listening) -> None:
+    def say(there: serve.Listening) -> None:
         if as_json:
             typer.echo(
                 json.dumps({"url": there.url, "login": there.login, "state": str(state), "library": str(library)})
@@ -62,7 +62,7 @@ def demo(
             **stage.settings,
         )
         logs.configure(format=chosen.log_format, level=chosen.log_level)
-        asyncio.run(serving.serve(chosen, on_listening=say, stage=stage))
+        asyncio.run(serve.serve(chosen, on_listening=say, stage=stage))
     finally:
         if keep:
             typer.echo(f"The data stays in {folder}", err=True)

@@ -26,7 +26,7 @@ def doctor(
     import json
 
     from kurabito import settings
-    from kurabito.app.doctor import examine
+    from kurabito.doctor import examine
 
     ill = False
     told = []

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kurabito.dataplane.dedupe import Group, Progress, Search
-from kurabito.dataplane.dedupe_cache import Known
-from kurabito.dataplane.dedupe_found import path_of
-from kurabito.dataplane.dedupe_places import places_of
+from kurabito.dataplane.search.cache import Known
+from kurabito.dataplane.search.found import path_of
+from kurabito.dataplane.search.roots import places_of
+from kurabito.dataplane.search.search import EqualFiles, Search, SearchProgress
 from kurabito.errors import InvalidInput
 from kurabito.folders import default_state
 
@@ -112,7 +112,7 @@ class _ProgressLine:
         self._shown = False
         self._terminal = sys.stderr.isatty()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SearchProgress) -> None:
         if not self._terminal or (now := time.monotonic()) < self._next:
             return
         self._next, self._shown = now + _BETWEEN_LINES, True
@@ -127,7 +127,7 @@ class _ProgressLine:
             sys.stderr.write("\r\x1b[K")
 
 
-def _print_json(groups: Sequence[Group]) -> None:
+def _print_json(groups: Sequence[EqualFiles]) -> None:
     from json.encoder import encode_basestring_ascii as quoted
 
     # In ASCII a name that is no text survives: its bytes are escaped as Python and others read them back. Each group is
@@ -139,7 +139,7 @@ def _print_json(groups: Sequence[Group]) -> None:
     sys.stdout.write("[" + ",\n".join(lines) + "]\n")
 
 
-def _print_text(groups: Sequence[Group], progress: Progress) -> None:
+def _print_text(groups: Sequence[EqualFiles], progress: SearchProgress) -> None:
     lines = []
     for group in groups:
         lines.append(f"{len(group.paths)} files of {size_text(group.size)}, {size_text(group.waste)} too many")
@@ -153,12 +153,12 @@ def _print_text(groups: Sequence[Group], progress: Progress) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _delete(groups: Sequence[Group], asked: Asked) -> bool:
+def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
     """Show what would go, ask, and do it; false when some copies could not be removed."""
     from datetime import datetime
 
-    from kurabito.dataplane.dedupe_delete import Trash, plan
-    from kurabito.dataplane.removal.places import Refused
+    from kurabito.dataplane.removal.places import RemovalRefused
+    from kurabito.dataplane.search.surplus import SurplusTrash, plan
 
     removals = list(plan(groups))
     count, freed = sum(len(removal.surplus) for removal in removals), sum(removal.freed for removal in removals)
@@ -172,13 +172,13 @@ def _delete(groups: Sequence[Group], asked: Asked) -> bool:
     if not asked.yes and not _agrees(f"Move {count:,} files ({size_text(freed)}) into the trash? [y/N] "):
         sys.stdout.write("Nothing was removed.\n")
         return True
-    trash = Trash(datetime.now().astimezone())
+    trash = SurplusTrash(datetime.now().astimezone())
     refused = 0
     for removal in removals:
         for file in removal.surplus:
             try:
                 trash.take(file, removal.kept)
-            except Refused as problem:
+            except RemovalRefused as problem:
                 refused += 1
                 sys.stderr.write(f"{readable(str(problem))}\n")
     for folder, files in trash.folders.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from kurabito.catalog.previews import Offer
+    from kurabito.catalog.previews import PreviewedItem
     from kurabito.feeds.parsing import Feed
 
 
@@ -46,9 +46,9 @@ def fetch(
     _print(feed, found)
 
 
-async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[Offer]]:
+async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[PreviewedItem]]:
+    from kurabito.app.compose.feeds import open_outbound
     from kurabito.app.database import is_new, pending_migrations
-    from kurabito.app.following import open_outbound
     from kurabito.catalog.previews import Previews
     from kurabito.db import open_database
     from kurabito.feeds.fetching import FeedReader
@@ -69,7 +69,7 @@ async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[Offer]]:
             database.close()
 
 
-def _shown(offer: Offer) -> dict[str, Any]:
+def _shown(offer: PreviewedItem) -> dict[str, Any]:
     item, release = offer.item, offer.release
     return {
         "key": offer.key,
@@ -89,7 +89,7 @@ def _shown(offer: Offer) -> dict[str, Any]:
     }
 
 
-def _print(feed: Feed, found: list[Offer]) -> None:
+def _print(feed: Feed, found: list[PreviewedItem]) -> None:
     from rich.table import Table
 
     from kurabito.cli.shown import console, safe

@@ -63,8 +63,8 @@ async def _fetch(settings: Settings, url: str) -> bytes:
 
 def _replace(settings: Settings, content: bytes) -> None:
     from kurabito.cli.databases import product_database
-    from kurabito.metadata import offline
-    from kurabito.metadata.bangumi_data import read_entries
+    from kurabito.metadata.sources import offline
+    from kurabito.metadata.sources.bangumi_data import read_entries
 
     entries = list(read_entries(content))
     with product_database(settings, create=True) as database:

@@ -42,5 +42,5 @@ def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
     opened = open_queue(chosen_settings(given).database, create=False)
     if isinstance(opened, SqlQueue):
         # A scan that is over stays over, also for a command: retrying it asks for a new one.
-        opened.reserve(TASK_TYPES)
+        opened.delegate(TASK_TYPES)
     return opened

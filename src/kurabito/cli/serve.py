@@ -36,12 +36,12 @@ def serve(
     import asyncio
 
     from kurabito import logs, settings
-    from kurabito.app import serving
+    from kurabito.app import serve
 
-    def say(there: serving.Listening) -> None:
+    def say(there: serve.Listening) -> None:
         typer.echo(f"Kurabito listens on {there.url}")
         typer.echo(f"Log in with {there.login}")
 
     chosen = settings.load(host=host, port=port)
     logs.configure(format=chosen.log_format, level=chosen.log_level)
-    asyncio.run(serving.serve(chosen, on_listening=say, dataplane=not no_dataplane, downloader=not no_downloader))
+    asyncio.run(serve.serve(chosen, on_listening=say, dataplane=not no_dataplane, downloader=not no_downloader))

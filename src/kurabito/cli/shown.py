@@ -14,8 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from kurabito.runtime.payloads import plain
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.payloads import plain
 
 if TYPE_CHECKING:
     from kurabito.runtime.events import TaskEvent

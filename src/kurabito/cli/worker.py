@@ -42,8 +42,8 @@ def worker(
     import os
 
     from kurabito import logs
-    from kurabito.db.privacy import make_private
-    from kurabito.runtime.supervisor import die_with_parent
+    from kurabito.db.sqlite.privacy import make_private
+    from kurabito.runtime.worker.supervisor import die_with_parent
 
     die_with_parent()
     settings = chosen_settings(queue)
@@ -71,7 +71,7 @@ async def _work(settings: Settings, registry: Registry, concurrency: int, grace:
     from kurabito.errors import WorkerFailed
     from kurabito.logs import get_logger
     from kurabito.runtime import Worker, open_queue
-    from kurabito.runtime.supervisor import WORKER_NAME
+    from kurabito.runtime.worker.supervisor import WORKER_NAME
 
     log = get_logger(__name__)
     stop = asyncio.Event()
@@ -100,7 +100,7 @@ async def _supervise(settings: Settings, arguments: list[str], processes: int, g
     import sys
 
     from kurabito.runtime import open_queue
-    from kurabito.runtime.supervisor import Supervisor
+    from kurabito.runtime.worker.supervisor import Supervisor
 
     # Not as an argument, where every user of the machine could read a password in it.
     os.environ["KURABITO_DATABASE"] = settings.database

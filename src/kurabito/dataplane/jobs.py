@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.heart import Heart
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.held_row import HEARTBEAT, LEASE, Stopped
+from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, Stopped
 from kurabito.db import Connection, Database, leases
 from kurabito.errors import KurabitoError, LeaseLost
 from kurabito.logs import get_logger
-from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.jobs import JOBS, first_of
-from kurabito.protocol.values import JobKind, JobStatus
+from kurabito.protocol.enums import JobKind, JobStatus
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.jobs import JOBS, pending_query
 
-Executor = Callable[[HeldJob], None]
+Executor = Callable[[LeasedJob], None]
 """Does one job. What it raises is how the job failed; a `JobFailed` says under which code."""
 
 _log = get_logger(__name__)
@@ -48,8 +48,8 @@ class JobLine:
         self._executors = executors
         self._plane = name
         self._lease = lease
-        self._heart = Heart(heartbeat)
-        self._job: HeldJob | None = None
+        self._heart = LeaseKeeper(heartbeat)
+        self._job: LeasedJob | None = None
         self._stopping = False
 
     def work(self) -> bool:
@@ -71,21 +71,21 @@ class JobLine:
         if (job := self._job) is not None:
             job.stop()
 
-    def _claim(self) -> HeldJob | None:
+    def _claim(self) -> LeasedJob | None:
         owner = leases.new_owner(self._plane)
 
-        def claim(conn: Connection) -> HeldJob | None:
+        def claim(conn: Connection) -> LeasedJob | None:
             # Whoever looks for work also sees to what others left lying.
             leases.recover(conn, JOBS)
-            first = first_of(tuple(self._executors), conn.dialect)
+            first = pending_query(tuple(self._executors), conn.dialect)
             rows = leases.claim(conn, JOBS, owner, lease=round(self._lease * SECOND), limit=1, candidates=first)
             if not rows:
                 return None
-            return HeldJob(self._database, owner, rows[0], heart=self._heart, lease=self._lease)
+            return LeasedJob(self._database, owner, rows[0], heart=self._heart, lease=self._lease)
 
         return self._database.write_blocking(claim)
 
-    def _run(self, job: HeldJob) -> None:
+    def _run(self, job: LeasedJob) -> None:
         _log.info("job started", job=job.id, kind=job.kind, library=job.library_id)
         try:
             self._executors[job.kind](job)
@@ -102,7 +102,7 @@ class JobLine:
         else:
             _log.info("job completed", job=job.id)
 
-    def _finish(self, job: HeldJob, status: JobStatus, code: ErrorCode | None, message: str | None) -> None:
+    def _finish(self, job: LeasedJob, status: JobStatus, code: ErrorCode | None, message: str | None) -> None:
         try:
             job.finish(status, code, message)
         except LeaseLost as lost:

@@ -1,7 +1,7 @@
 """A clock that jumps robs nobody: before a lease is taken away on its own machine, the owner's lock is asked.
 
 On SQLite all times come from the machine's clock. When that jumps forward (NTP, a machine that was suspended), every lease
-looks ended although its owner is at work. A living worker holds a lock (see `kurabito.runtime.presence`), so the next
+looks ended although its owner is at work. A living worker holds a lock (see `kurabito.runtime.worker.locks`), so the next
 heartbeat is waited for once. Not for ever: one that stands still holds its lock too.
 """
 

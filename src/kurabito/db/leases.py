@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from kurabito.db.grace import Stale
 from kurabito.db.port import Connection, Dialect, Row
-from kurabito.db.rowsource import Column, row_source
+from kurabito.db.rows import Column, row_source
 from kurabito.errors import InvalidInput
 
 CLAIM: Final = "claim"
@@ -108,7 +108,7 @@ def claim(
     sql = _claim_sql(spec, conn.dialect, candidates)
     if then:
         sql = f"WITH taken AS ({sql}), done AS ({then}) SELECT * FROM taken"
-    return conn.alone(sql, {**(params or {}), "owner": owner, "lease": lease, "limit": limit})
+    return conn.autocommit(sql, {**(params or {}), "owner": owner, "lease": lease, "limit": limit})
 
 
 def heartbeat(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kurabito.db.naming import Names
+from kurabito.db.naming import TableNames
 from kurabito.db.port import Connection, Dialect
 
 _CREATE: Final = """
@@ -31,7 +31,7 @@ _NOTE: Final = (
 class Ledger:
     """What a database knows of its migrations, under the names of one schema."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: TableNames) -> None:
         self.names = names
 
     def exists(self, conn: Connection) -> bool:

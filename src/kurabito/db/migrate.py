@@ -20,9 +20,9 @@ from typing import Any, Final, cast
 
 from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
 from kurabito.db.ledger import Ledger
-from kurabito.db.naming import Names, names_of
+from kurabito.db.naming import TableNames, names_of
 from kurabito.db.port import Connection, Database, Dialect
-from kurabito.db.tally import refuse_losses, tally
+from kurabito.db.sqlite.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
 
 RUNTIME: Final = "runtime"
@@ -59,7 +59,7 @@ class Migration:
         """Tables of which it says that it removes rows."""
         return {name.strip() for listed in _REMOVES.findall(self.text) for name in listed.split(",")}
 
-    def apply(self, conn: Connection, names: Names) -> None:
+    def apply(self, conn: Connection, names: TableNames) -> None:
         if self.kind == "sql":
             conn.script(names(self.text))
             return
@@ -192,7 +192,7 @@ def _apply(
 
 
 def _find_earlier(
-    conn: Connection, names: Names, set_name: str, steps: list[Migration], missing: list[Migration]
+    conn: Connection, names: TableNames, set_name: str, steps: list[Migration], missing: list[Migration]
 ) -> list[EarlierSource]:
     """The earlier tables in whose place ours will be. Raises ForeignTables where another program has a name that is needed."""
     # What an applied one made is ours: a migration that rebuilds a table makes its indexes again under their names.

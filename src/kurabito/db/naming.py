@@ -23,7 +23,7 @@ _INDEX: Final = re.compile(r"\bix_task\w+")
 _NOTIFY: Final = re.compile(rf"pg_notify\('{CHANNEL}'")
 
 
-class Names:
+class TableNames:
     """Translates SQL to the names of one schema."""
 
     def __init__(self, dialect: Dialect, schema: str | None) -> None:
@@ -67,9 +67,9 @@ class Names:
 
 
 @cache
-def names_of(dialect: Dialect, schema: str | None) -> Names:
+def names_of(dialect: Dialect, schema: str | None) -> TableNames:
     """The names of a schema; the same object each time."""
-    return Names(dialect, schema)
+    return TableNames(dialect, schema)
 
 
 def channel_of(schema: str | None) -> str:

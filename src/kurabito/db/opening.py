@@ -9,7 +9,7 @@ from kurabito.clock import Clock
 from kurabito.db.naming import channel_of
 from kurabito.db.port import Database
 from kurabito.db.rights import WriteRights
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import ConfigError
 
 
@@ -37,8 +37,8 @@ def open_database(
         return SqliteDatabase(sqlite_path(url), clock, create=create, rights=rights, schema=schema)
     if scheme in ("postgresql", "postgres"):
         try:
-            from kurabito.db.postgres import PostgresDatabase
-            from kurabito.db.sessions import read_url
+            from kurabito.db.postgres.database import PostgresDatabase
+            from kurabito.db.postgres.sessions import read_url
         except ImportError as missing:
             raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
         address = read_url(url)

@@ -41,7 +41,7 @@ class Connection(Protocol):
         """Who knows which owners are alive on this machine; None where the lease alone decides."""
         ...
 
-    def lend(self, fn: Callable[[Any], T]) -> T:
+    def with_raw(self, fn: Callable[[Any], T]) -> T:
         """Run a caller's function with the driver's connection: it may do anything but end the transaction."""
         ...
 
@@ -53,7 +53,7 @@ class Connection(Protocol):
         """The first row of the answer."""
         ...
 
-    def alone(self, sql: str, params: Params = ..., *, one_plan: bool = False) -> list[Row]:
+    def autocommit(self, sql: str, params: Params = ..., *, one_plan: bool = False) -> list[Row]:
         """Every row of the answer of a statement that may be a transaction of its own.
 
         It is one when it comes first; whatever comes after it must then not need to be committed together with it.
@@ -131,6 +131,6 @@ class Database(Protocol):
         """
         ...
 
-    def adopt(self, raw: Any) -> Connection:
+    def wrap(self, raw: Any) -> Connection:
         """A connection that the caller opened on this same database, seen through the port."""
         ...

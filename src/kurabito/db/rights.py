@@ -39,7 +39,7 @@ class WriteRights:
     """Tables that are written by triggers only."""
 
 
-def hold_to(raw: sqlite3.Connection, rights: WriteRights) -> None:
+def restrict(raw: sqlite3.Connection, rights: WriteRights) -> None:
     """From now on refuse every statement on this connection that would write something else."""
     # Its first use declares it as a table, which looks like a change of the schema.
     raw.execute("SELECT count(*) FROM json_each('[]')").fetchone()

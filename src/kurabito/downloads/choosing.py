@@ -13,7 +13,7 @@ from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class ReleasePreferences:
     """How a subscription wants its releases chosen."""
 
     policy: Policy = Policy.BEST
@@ -24,10 +24,10 @@ class Wishes:
     preferences: Preferences = NO_PREFERENCES
 
 
-DEFAULT: Final = Wishes()
+DEFAULT: Final = ReleasePreferences()
 
 
-class Contender(NamedTuple):
+class ReleaseOption(NamedTuple):
     """A link that could be taken."""
 
     link_id: int
@@ -39,9 +39,9 @@ class Contender(NamedTuple):
     resolution: int | None
     source: str | None
     languages: tuple[str, ...]
-    wishes: Wishes = DEFAULT
+    wishes: ReleasePreferences = DEFAULT
 
-    def rank(self, wishes: Wishes) -> tuple[int, ...]:
+    def rank(self, wishes: ReleasePreferences) -> tuple[int, ...]:
         """The larger the better, by what is preferred."""
         liked = wishes.preferences
         groups = [Name.of(group).folded for group in liked.groups]
@@ -55,10 +55,10 @@ class Contender(NamedTuple):
         )
 
 
-class Standing(NamedTuple):
+class CurrentDownload(NamedTuple):
     """A release that is downloaded, or on its way."""
 
-    contender: Contender
+    option: ReleaseOption
     download_id: int
     status: Status
 
@@ -78,25 +78,25 @@ class Choice:
 
 
 def choose(
-    contenders: Sequence[Contender],
-    standing: Mapping[int, Sequence[Standing]],
+    options: Sequence[ReleaseOption],
+    standing: Mapping[int, Sequence[CurrentDownload]],
     there: frozenset[int],
     *,
     waits: bool = True,
 ) -> Choice:
     """Choose among new releases; `standing` is by episode, `there` are the episodes that need nothing."""
     choice = Choice()
-    releases: dict[str, list[Contender]] = defaultdict(list)
-    for one in contenders:
+    releases: dict[str, list[ReleaseOption]] = defaultdict(list)
+    for one in options:
         releases[one.release_key].append(one)
-    by_episode: dict[int, list[Contender]] = defaultdict(list)
+    by_episode: dict[int, list[ReleaseOption]] = defaultdict(list)
     for links in releases.values():
         if len(links) == 1 and links[0].episode_id is not None:
             by_episode[links[0].episode_id].append(links[0])
     for episode_id, rivals in by_episode.items():
         _choose_one(choice, episode_id, rivals, standing.get(episode_id, ()), episode_id in there, waits)
     served = set(choice.dispatch)
-    covered = {one.episode_id for one in contenders if one.link_id in served} | there | set(standing)
+    covered = {one.episode_id for one in options if one.link_id in served} | there | set(standing)
     for links in releases.values():
         is_single = len(links) == 1 and links[0].episode_id is not None
         # What names no episode may hold anything; a batch is worth it for one episode that is missing.
@@ -109,17 +109,17 @@ def choose(
 def _choose_one(
     choice: Choice,
     episode_id: int,
-    rivals: Sequence[Contender],
-    standing: Sequence[Standing],
+    rivals: Sequence[ReleaseOption],
+    standing: Sequence[CurrentDownload],
     is_there: bool,
     waits: bool,
 ) -> None:
     wishes = rivals[0].wishes
     best = _best(rivals, wishes)
     if newer := _newer_version(rivals, standing):
-        _replace(choice, newer, [one for one in standing if one.contender.group == newer.group])
+        _replace(choice, newer, [one for one in standing if one.option.group == newer.group])
     elif standing:
-        if wishes.upgrade and best.rank(wishes) > max(one.contender.rank(wishes) for one in standing):
+        if wishes.upgrade and best.rank(wishes) > max(one.option.rank(wishes) for one in standing):
             _replace(choice, best, standing)
         elif wishes.policy is Policy.ASK:
             choice.ask.append(episode_id)
@@ -133,21 +133,21 @@ def _choose_one(
         choice.dispatch.append(best.link_id)
 
 
-def _best(rivals: Sequence[Contender], wishes: Wishes) -> Contender:
+def _best(rivals: Sequence[ReleaseOption], wishes: ReleasePreferences) -> ReleaseOption:
     if wishes.policy is not Policy.FIRST:
         return max(rivals, key=lambda one: (one.rank(wishes), -one.link_id))
     first = min(rivals, key=lambda one: one.link_id)
     return max((one for one in rivals if one.group == first.group), key=lambda one: (one.version, -one.link_id))
 
 
-def _newer_version(rivals: Iterable[Contender], standing: Sequence[Standing]) -> Contender | None:
+def _newer_version(rivals: Iterable[ReleaseOption], standing: Sequence[CurrentDownload]) -> ReleaseOption | None:
     """A release that its own group put in the place of one that stands."""
-    versions = {one.contender.group: one.contender.version for one in standing if one.contender.group is not None}
+    versions = {one.option.group: one.option.version for one in standing if one.option.group is not None}
     newer = [one for one in rivals if one.group in versions and one.version > versions[one.group]]
     return max(newer, key=lambda one: one.version, default=None)
 
 
-def _replace(choice: Choice, by: Contender, replaced: Iterable[Standing]) -> None:
+def _replace(choice: Choice, by: ReleaseOption, replaced: Iterable[CurrentDownload]) -> None:
     choice.dispatch.append(by.link_id)
     choice.cancel += [one.download_id for one in replaced if one.status is not Status.COMPLETED]
 

@@ -11,15 +11,15 @@ from kurabito.catalog.linking import lock_catalog
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
-from kurabito.downloads.choosing import Choice, Standing
-from kurabito.downloads.contenders import SQL, choose_among, standing_for
-from kurabito.downloads.orders import CHOOSE, ChooseOrder
+from kurabito.downloads.choosing import Choice, CurrentDownload
+from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.release_options import SQL, choose_among, standing_for
 from kurabito.downloads.states import Status
-from kurabito.downloads.taking import Taking
+from kurabito.downloads.tasks import CHOOSE, ChooseOrder
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.runtime import Registry
-from kurabito.titles import Kind
+from kurabito.titles import ReleaseKind
 
 _RESOLVED: Final = "resolved"
 
@@ -40,7 +40,7 @@ class Conflict:
     episode_id: int
     series_id: int
     series: str
-    kind: Kind
+    kind: ReleaseKind
     number: float
     status: str
     due_at: datetime | None
@@ -52,7 +52,7 @@ class Conflict:
 class Conflicts:
     """The conflicts of one database."""
 
-    def __init__(self, database: Database, taking: Taking) -> None:
+    def __init__(self, database: Database, taking: Grabber) -> None:
         self._database = database
         self._taking = taking
 
@@ -79,7 +79,7 @@ class Conflicts:
                 raise ConflictResolved(f"a release was chosen for conflict {conflict_id} already")
             if link_id not in {one.link_id for one in conflict.releases}:
                 raise InvalidInput("link_id", f"must be one of the releases of the conflict, got {link_id}")
-            others = [one for one in standing_for(conn, conflict.episode_id) if one.contender.link_id != link_id]
+            others = [one for one in standing_for(conn, conflict.episode_id) if one.option.link_id != link_id]
             self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
             return _find(conn, conflict_id)
 
@@ -108,7 +108,7 @@ class Conflicts:
         self._taking.carry_out(conn, choice, "chosen among several releases")
 
 
-def _replaced(others: Sequence[Standing]) -> list[int]:
+def _replaced(others: Sequence[CurrentDownload]) -> list[int]:
     return [one.download_id for one in others if one.status is not Status.COMPLETED]
 
 
@@ -127,7 +127,7 @@ def _conflict(conn: Connection, row: Row) -> Conflict:
         episode_id,
         series_id,
         series,
-        Kind(kind),
+        ReleaseKind(kind),
         number,
         status,
         None if due is None else to_datetime(due),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kurabito.db import Connection, Queries
-from kurabito.db.rowsource import JSON_ROWS
-from kurabito.downloads.attempts import given_ids
+from kurabito.db.rows import JSON_ROWS
+from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.items import MOST_FILES, TransferFile
 
 _SQL: Final = {

@@ -8,14 +8,17 @@ from typing import Final
 
 from kurabito.clock import from_datetime
 from kurabito.db import Connection, Database
-from kurabito.downloads import attempts, download_files, filter_rules, rows
-from kurabito.downloads.attempts import Attempt
+from kurabito.downloads import download_files
+from kurabito.downloads import store as rows
+from kurabito.downloads.dispatch import attempts
+from kurabito.downloads.dispatch.attempts import Attempt
+from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.items import TransferFile
-from kurabito.downloads.orders import Orders
-from kurabito.downloads.rows import Download
-from kurabito.downloads.states import AT_DOWNLOADER, Owed, Status
+from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
+from kurabito.downloads.store import Download
+from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import forgotten_with, give_back
-from kurabito.downloads.wire import Downloaders
 from kurabito.errors import DownloadConflict
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.modules import services
@@ -29,7 +32,12 @@ class Downloads:
     """The downloads of one database. What came no further for as long as `stalled` is shown as standing still."""
 
     def __init__(
-        self, database: Database, downloaders: Downloaders, orders: Orders, *, stalled: timedelta = timedelta(hours=1)
+        self,
+        database: Database,
+        downloaders: Downloaders,
+        orders: DownloadTasks,
+        *,
+        stalled: timedelta = timedelta(hours=1),
     ) -> None:
         self._database = database
         self._downloaders = downloaders
@@ -76,7 +84,7 @@ class Downloads:
             found = rows.find(conn, download_id)
             if found.status in (Status.COMPLETED, Status.CANCELLED):
                 raise DownloadConflict(f"download {download_id} is {found.status}; there is nothing to cancel")
-            self._cancel(conn, found, Owed.CANCEL)
+            self._cancel(conn, found, CleanupKind.CANCEL)
             return rows.find(conn, download_id)
 
         return await self._database.write(store)
@@ -92,7 +100,7 @@ class Downloads:
             found = rows.find(conn, download_id)
             if delete_files and found.is_yours:
                 raise _yours(found, "its files are not deleted; delete them there, or only the download here")
-            owed = Owed.DELETE_FILES if delete_files else Owed.DELETE
+            owed = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
                 concerned = attempts.owe(conn, [download_id], owed)
@@ -165,7 +173,7 @@ class Downloads:
 
         return await self._database.write(store)
 
-    def _cancel(self, conn: Connection, download: Download, owed: Owed) -> None:
+    def _cancel(self, conn: Connection, download: Download, owed: CleanupKind) -> None:
         self._orders.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:

@@ -62,7 +62,7 @@ class Outcome(StrEnum):
     """The request went out, and no answer tells whether it was taken."""
 
 
-class Owed(StrEnum):
+class CleanupKind(StrEnum):
     """What has still to be cleared up at a downloader."""
 
     LOOK = "look"

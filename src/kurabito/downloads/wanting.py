@@ -8,15 +8,15 @@ from typing import Final
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rowsource import JSON_ROWS
-from kurabito.downloads import rows
-from kurabito.downloads.attempts import given_ids
+from kurabito.db.rows import JSON_ROWS
+from kurabito.downloads import store as rows
 from kurabito.downloads.choosing import Choice
-from kurabito.downloads.contenders import choose_among
-from kurabito.downloads.rows import Download
+from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.release_options import choose_among
 from kurabito.downloads.states import Status
-from kurabito.downloads.taking import Taking
-from kurabito.downloads.wire import Downloaders
+from kurabito.downloads.store import Download
 from kurabito.errors import DownloadConflict, EpisodeNotFound
 from kurabito.modules import services
 from kurabito.modules.services import Service
@@ -54,7 +54,7 @@ def forgotten_with(conn: Connection, download_id: int) -> list[int]:
 class Wanting:
     """Gives episodes back, and takes the best release there is."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, taking: Taking) -> None:
+    def __init__(self, database: Database, downloaders: Downloaders, taking: Grabber) -> None:
         self._database = database
         self._downloaders = downloaders
         self._taking = taking

@@ -18,7 +18,7 @@ _LIMITS: Final = Limits(attempts=2, patience=5.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FeedReading:
     """What came of asking for a feed."""
 
     feed: Feed | None
@@ -34,7 +34,9 @@ class FeedReader:
         self._outbound = outbound
         self._pace = pace
 
-    async def read(self, url: str, *, validators: Validators | None = None, allows_private: bool = False) -> Reading:
+    async def read(
+        self, url: str, *, validators: Validators | None = None, allows_private: bool = False
+    ) -> FeedReading:
         """The feed, unless it is the one that the validators came with; raises OutboundError or FeedUnreadable.
 
         `allows_private` says that the user allowed the host of this URL to be inside his own network.
@@ -49,11 +51,11 @@ class FeedReader:
             limits=_LIMITS,
         )
         if reply.not_modified:
-            return Reading(None, validators or Validators())
+            return FeedReading(None, validators or Validators())
         # A large one takes a second, in which others want to be answered.
         feed = await asyncio.to_thread(parse_feed, reply.content, reply.url, reply.headers.get("content-type", ""))
         # What breaks off has to be sent again, also if it does not change.
-        return Reading(feed, reply.validators if feed.is_whole else Validators())
+        return FeedReading(feed, reply.validators if feed.is_whole else Validators())
 
 
 def _host(url: str) -> str:

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.feeds import subscriptions
-from kurabito.feeds.readings import StartWith
-from kurabito.feeds.subscriptions import Subscription, Wishes
+from kurabito.feeds.subscription_state import StartWith
+from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import fetch_key, fetch_of
 from kurabito.runtime import Priority, TaskRecord
-from kurabito.runtime.sql.conducting import Conductor
+from kurabito.runtime.sql.delegation import TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=5)
@@ -31,7 +31,7 @@ class Subscriptions:
         self._database = queue.database
 
     async def create(
-        self, wishes: Wishes, start_with: StartWith = StartWith.NOW, chosen: Iterable[str] = ()
+        self, wishes: SubscriptionSettings, start_with: StartWith = StartWith.NOW, chosen: Iterable[str] = ()
     ) -> Subscription:
         """Follow a feed; raises InvalidInput or SubscriptionConflict, naming the field.
 
@@ -49,12 +49,12 @@ class Subscriptions:
         if len(wanted) > MOST_CHOSEN:
             raise InvalidInput("chosen", f"must be at most {MOST_CHOSEN} items")
 
-        def work(conductor: Conductor) -> Subscription:
-            subscription = subscriptions.add(conductor.conn, wishes, start_with, wanted)
-            _ask_for(conductor, subscription)
+        def work(tasks: TaskTransaction) -> Subscription:
+            subscription = subscriptions.add(tasks.conn, wishes, start_with, wanted)
+            _ask_for(tasks, subscription)
             return subscription
 
-        return await self._queue.conduct(work)
+        return await self._queue.delegate_write(work)
 
     async def get(self, subscription_id: int) -> Subscription:
         """The subscription; raises SubscriptionNotFound."""
@@ -69,44 +69,44 @@ class Subscriptions:
         return await self._database.read(look)
 
     async def change(self, subscription_id: int, changes: Mapping[str, Any]) -> Subscription:
-        """Change how a feed is followed; fields of `Wishes`, and what is not named stays."""
+        """Change how a feed is followed; fields of `SubscriptionSettings`, and what is not named stays."""
 
-        def work(conductor: Conductor) -> Subscription:
-            old = subscriptions.find(conductor.conn, subscription_id)
-            new = subscriptions.change(conductor.conn, subscription_id, dict(changes))
+        def work(tasks: TaskTransaction) -> Subscription:
+            old = subscriptions.find(tasks.conn, subscription_id)
+            new = subscriptions.change(tasks.conn, subscription_id, dict(changes))
             _check(new.wishes)
             if new.wishes != old.wishes and new.health.next_fetch_at != old.health.next_fetch_at:
-                _ask_for(conductor, new)
+                _ask_for(tasks, new)
             return new
 
-        return await self._queue.conduct(work)
+        return await self._queue.delegate_write(work)
 
     async def remove(self, subscription_id: int) -> None:
         """Follow a feed no longer. Its items are forgotten; the links that it brought stay."""
 
-        def work(conductor: Conductor) -> None:
-            subscriptions.remove(conductor.conn, subscription_id)
-            if task := conductor.active(fetch_key(subscription_id)):
-                conductor.cancel(task.id)
+        def work(tasks: TaskTransaction) -> None:
+            subscriptions.remove(tasks.conn, subscription_id)
+            if task := tasks.active(fetch_key(subscription_id)):
+                tasks.cancel(task.id)
 
-        await self._queue.conduct(work)
+        await self._queue.delegate_write(work)
 
     async def fetch_now(self, subscription_id: int) -> TaskRecord:
         """Ask for a reading, before those that come by themselves; also of a feed that is paused."""
 
-        def work(conductor: Conductor) -> TaskRecord:
-            subscriptions.find(conductor.conn, subscription_id)
-            return conductor.enqueue(fetch_of(subscription_id, Priority.HIGH))
+        def work(tasks: TaskTransaction) -> TaskRecord:
+            subscriptions.find(tasks.conn, subscription_id)
+            return tasks.enqueue(fetch_of(subscription_id, Priority.HIGH))
 
-        return await self._queue.conduct(work)
+        return await self._queue.delegate_write(work)
 
 
-def _ask_for(conductor: Conductor, subscription: Subscription) -> None:
+def _ask_for(tasks: TaskTransaction, subscription: Subscription) -> None:
     if subscription.wishes.is_enabled:
-        conductor.enqueue(fetch_of(subscription.id, Priority.HIGH))
+        tasks.enqueue(fetch_of(subscription.id, Priority.HIGH))
 
 
-def _check(wishes: Wishes) -> None:
+def _check(wishes: SubscriptionSettings) -> None:
     if not wishes.name.strip() or len(wishes.name) > 200 or not wishes.name.isprintable():
         raise InvalidInput("name", "must be a text of 1 to 200 characters that can be seen")
     if not SHORTEST_INTERVAL <= wishes.fetch_interval <= LONGEST_INTERVAL:

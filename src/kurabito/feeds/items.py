@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from kurabito.feeds.dates import CHINA, moment
-from kurabito.feeds.markup import Field, Malformed, fields, magnet_in
+from kurabito.feeds.markup import FeedField, Malformed, fields, magnet_in
 from kurabito.feeds.results import FetchedItem
 from kurabito.feeds.sizes import size_of
 
@@ -48,7 +48,7 @@ def read_item(piece: str, base: str) -> FetchedItem:
     )
 
 
-def _download_url(found: list[Field], piece: str, base: str) -> str:
+def _download_url(found: list[FeedField], piece: str, base: str) -> str:
     """The best way to the release itself: what was enclosed, then magnets, then what is merely linked."""
     refused = None
     for candidate in _candidates(found, piece):
@@ -67,7 +67,7 @@ def _download_url(found: list[Field], piece: str, base: str) -> str:
     raise Malformed(f"it links to {refused[:200]!r}, which is neither http, https nor a magnet link")
 
 
-def _candidates(found: list[Field], piece: str) -> Iterator[str]:
+def _candidates(found: list[FeedField], piece: str) -> Iterator[str]:
     enclosed = [one for one in found if one.name == "enclosure" or one.attributes.get("rel") == "enclosure"]
     # A podcast's picture or a page may be enclosed too.
     enclosed.sort(key=lambda one: _rank(one.attributes.get("type", "")))
@@ -86,7 +86,7 @@ def _candidates(found: list[Field], piece: str) -> Iterator[str]:
     return (url.strip() for url in every if url.strip())
 
 
-def _links(found: Iterable[Field]) -> Iterator[str]:
+def _links(found: Iterable[FeedField]) -> Iterator[str]:
     for one in found:
         if one.name == "link" and one.inside is None and one.attributes.get("rel", "alternate") == "alternate":
             yield one.text or one.attributes.get("href", "")
@@ -100,7 +100,7 @@ def _rank(media_type: str) -> int:
     return 0 if media_type == _TORRENT else 2 if media_type.startswith(_PICTURE) else 1
 
 
-def _pub_date(found: list[Field]) -> datetime | None:
+def _pub_date(found: list[FeedField]) -> datetime | None:
     for name in _DATES:
         for one in found:
             if one.name == name and (date := moment(one.text, CHINA if _is_of_mikan(one, found) else UTC)):
@@ -108,14 +108,14 @@ def _pub_date(found: list[Field]) -> datetime | None:
     return None
 
 
-def _is_of_mikan(date: Field, found: list[Field]) -> bool:
+def _is_of_mikan(date: FeedField, found: list[FeedField]) -> bool:
     """Whether a date stands in the element of Mikan's own, whose dates have no zone and mean China's."""
     return date.inside == "torrent" and any(
         one.name == "torrent" and _MIKAN in one.attributes.get("xmlns", "") for one in found
     )
 
 
-def _size(found: list[Field]) -> int | None:
+def _size(found: list[FeedField]) -> int | None:
     written = [
         _attr(found, "size"),
         *(one.text for one in found if one.name in _SIZES),
@@ -124,12 +124,12 @@ def _size(found: list[Field]) -> int | None:
     return next((size for text in written if (size := size_of(text))), None)
 
 
-def _info_hash(found: list[Field]) -> str | None:
+def _info_hash(found: list[FeedField]) -> str | None:
     written = (_attr(found, "infohash"), *(one.text for one in found if one.name in _HASHES))
     return next((text for text in written if _HASH.fullmatch(text)), None)
 
 
-def _attr(found: Iterable[Field], name: str) -> str:
+def _attr(found: Iterable[FeedField], name: str) -> str:
     """The value of an attribute in the way of Newznab and Torznab: <torznab:attr name="size" value="…"/>."""
     for one in found:
         if one.name == "attr" and one.attributes.get("name", "").lower() == name:
@@ -137,7 +137,7 @@ def _attr(found: Iterable[Field], name: str) -> str:
     return ""
 
 
-def _first(found: Iterable[Field], names: tuple[str, ...]) -> str:
+def _first(found: Iterable[FeedField], names: tuple[str, ...]) -> str:
     """The first text that says something, of the elements with these names in their order."""
     mine = [one for one in found if one.inside is None and one.name in names]
     mine.sort(key=lambda one: names.index(one.name))

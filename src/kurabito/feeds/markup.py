@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(slots=True)
-class Field:
+class FeedField:
     """An element inside an item, or one level further down. Names are in lower case and without prefix."""
 
     name: str
@@ -74,7 +74,7 @@ def pieces(text: str) -> Iterator[Piece]:
         yield Piece(text[begun:], False)
 
 
-def fields(piece: str) -> list[Field]:
+def fields(piece: str) -> list[FeedField]:
     """The elements of an item; raises Malformed."""
     if len(piece) > _LARGEST_ITEM:
         raise Malformed(f"it is larger than {_LARGEST_ITEM:,} characters")
@@ -151,16 +151,16 @@ def _with_plain_texts(piece: str) -> str:
     return piece
 
 
-def _read(piece: str) -> list[Field]:
-    found: list[Field] = []
-    around: list[Field | None] = []
+def _read(piece: str) -> list[FeedField]:
+    found: list[FeedField] = []
+    around: list[FeedField | None] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
         # The first is the item itself.
         is_field = 1 <= len(around) < _DEEPEST_FIELD
         parent = around[-1] if around else None
         inside = parent.name if parent else None
-        one = Field(_local(name), {_local(key): value for key, value in attributes.items()}, inside)
+        one = FeedField(_local(name), {_local(key): value for key, value in attributes.items()}, inside)
         around.append(one if is_field else None)
         if is_field:
             found.append(one)

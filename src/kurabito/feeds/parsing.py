@@ -29,7 +29,7 @@ _ATTRIBUTE: Final = re.compile(r"""([\w:.-]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class FeedRefused:
     """An item that cannot be taken, and why. The number is its place in the feed, from 1."""
 
     number: int
@@ -42,7 +42,7 @@ class Feed:
 
     title: str | None
     items: tuple[FetchedItem, ...]
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[FeedRefused, ...] = ()
     is_whole: bool = True
     """False when it breaks off: there is more to come, so it must be asked for again."""
 
@@ -63,7 +63,7 @@ def parse_feed(data: bytes, url: str, content_type: str = "") -> Feed:
     return Feed(_title(_ITEM.split(head, maxsplit=1)[0]), tuple(items), tuple(refused), is_whole)
 
 
-def _read_all(found: list[Piece], base_url: str) -> tuple[list[FetchedItem], list[Refused]]:
+def _read_all(found: list[Piece], base_url: str) -> tuple[list[FetchedItem], list[FeedRefused]]:
     items: dict[tuple[str, str | None], FetchedItem] = {}
     refused = []
     for number, piece in enumerate(found, 1):
@@ -72,7 +72,7 @@ def _read_all(found: list[Piece], base_url: str) -> tuple[list[FetchedItem], lis
                 raise Malformed("it has no end")
             item = read_item(piece.text, base_url)
         except Malformed as problem:
-            refused.append(Refused(number, str(problem)))
+            refused.append(FeedRefused(number, str(problem)))
         else:
             items.setdefault((item.title, item.download_url), item)
     shared = {guid for guid, times in Counter(item.guid for item in items.values()).items() if times > 1}

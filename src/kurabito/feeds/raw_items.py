@@ -14,7 +14,7 @@ from typing import Any, Final
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 from kurabito.feeds.results import FetchedItem
 from kurabito.titles import LONGEST_TITLE
 

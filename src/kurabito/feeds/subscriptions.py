@@ -13,7 +13,7 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, SubscriptionConflict, SubscriptionNotFound, UniqueConflict
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
-from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.http import Validators
 
 DEFAULT_INTERVAL: Final = timedelta(minutes=15)
@@ -32,7 +32,7 @@ _SQL: Final = Queries("kurabito.feeds", "subscriptions.sql", subscription=_SUBSC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class SubscriptionSettings:
     """How a feed is followed: what its keeper may change."""
 
     name: str
@@ -73,7 +73,7 @@ class Subscription:
     """A feed that is followed."""
 
     id: int
-    wishes: Wishes
+    wishes: SubscriptionSettings
     start_with: StartWith
     chosen: frozenset[str]
     """Of the items that were there already, those that are wanted: by their guid or URL."""
@@ -83,7 +83,7 @@ class Subscription:
     updated_at: datetime
 
 
-def add(conn: Connection, wishes: Wishes, start_with: StartWith, chosen: frozenset[str]) -> Subscription:
+def add(conn: Connection, wishes: SubscriptionSettings, start_with: StartWith, chosen: frozenset[str]) -> Subscription:
     """Store a subscription; raises SubscriptionConflict when its URL is followed already."""
     _check_named(conn, wishes)
     values = {**_stored(wishes), "start_with": start_with.value, "chosen": json.dumps(sorted(chosen))}
@@ -167,7 +167,7 @@ def note_reading(
         plan_next(conn, subscription.id)
 
 
-def _check_named(conn: Connection, wishes: Wishes) -> None:
+def _check_named(conn: Connection, wishes: SubscriptionSettings) -> None:
     if wishes.series_id is not None and conn.one(_SQL.series, {"id": wishes.series_id}) is None:
         raise InvalidInput("series_id", f"no series has the id {wishes.series_id}")
     if wishes.module_id is not None and conn.one(_SQL.fetcher, {"id": wishes.module_id}) is None:
@@ -183,11 +183,11 @@ def _place(url: str) -> tuple[str | None, int | None]:
     return parts.hostname, parts.port
 
 
-def _source(wishes: Wishes) -> tuple[Any, ...]:
+def _source(wishes: SubscriptionSettings) -> tuple[Any, ...]:
     return wishes.url, wishes.module_id, wishes.fetch_interval, wishes.allows_private
 
 
-def _stored(wishes: Wishes) -> dict[str, Any]:
+def _stored(wishes: SubscriptionSettings) -> dict[str, Any]:
     return {
         "name": wishes.name,
         "url": wishes.url,
@@ -209,7 +209,7 @@ def _subscription(row: Row) -> Subscription:
         subscription_id, name, url, module_id, series_id, new_series, interval, enabled, private, policy, upgrade,
         wait, preferences, start_with, chosen, etag, last_modified, next_fetch, fetched, success, failures, code, message, created, updated,
     ) = row  # fmt: skip
-    wishes = Wishes(
+    wishes = SubscriptionSettings(
         name=name,
         url=url,
         module_id=module_id,

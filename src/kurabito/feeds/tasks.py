@@ -24,15 +24,15 @@ from kurabito.errors import (
 from kurabito.feeds import subscriptions
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
-from kurabito.feeds.readings import StartWith
 from kurabito.feeds.results import FetchedItem, FetcherResults, Intake
+from kurabito.feeds.subscription_state import StartWith
 from kurabito.feeds.subscriptions import Subscription
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Priority, Registry
-from kurabito.runtime.intake import PreparedTask, prepare
-from kurabito.runtime.sql.conducting import Conductor
+from kurabito.runtime.sql.delegation import TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 FETCH: Final = "feeds.fetch"
 CHECK: Final = "feeds.check"
@@ -104,13 +104,13 @@ class FeedTasks:
         if not await self._database.read(subscriptions.is_due):
             return 0
 
-        def ask(conductor: Conductor) -> int:
-            due = subscriptions.take_due(conductor.conn)
+        def ask(tasks: TaskTransaction) -> int:
+            due = subscriptions.take_due(tasks.conn)
             for subscription_id in due:
-                conductor.enqueue(fetch_of(subscription_id))
+                tasks.enqueue(fetch_of(subscription_id))
             return len(due)
 
-        return await self._queue.conduct(ask)
+        return await self._queue.delegate_write(ask)
 
     async def fetch(self, order: FetchOrder) -> Fetched:
         """Read one feed. What goes wrong is written on the subscription, whose next turn is the next attempt."""

@@ -2,7 +2,7 @@
 
 A request passes these in turn:
 
-    client ─► guard ─────► courtesy ─────► wire ─────────────► bodies ─► reply
+    client ─► guard ─────► throttle ─────► transport ────────► bodies ─► reply
               may we?      whose turn?     pools, checked      size caps
                                            connections
         ▲         ▲                            │

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import httpx2
 
 from kurabito.errors import BadAnswer, TooLarge
-from kurabito.http.shown import shown
+from kurabito.http.redaction import shown
 
 ENCODINGS: Final = "gzip, deflate"
 _KNOWN_ENCODINGS: Final = frozenset({"gzip", "deflate", "identity"})

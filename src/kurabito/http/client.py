@@ -16,13 +16,13 @@ import httpx2
 from kurabito.clock import Clock, SystemClock
 from kurabito.errors import UrlNotAllowed
 from kurabito.http.bodies import ENCODINGS, Body, collected, counted, written
-from kurabito.http.courtesy import Courtesy
-from kurabito.http.exchange import Exchange
 from kurabito.http.guard import Guard, Trusted
 from kurabito.http.limits import Limits
 from kurabito.http.network import Resolver, resolve
 from kurabito.http.replies import Reply, Validators
-from kurabito.http.wire import Wire
+from kurabito.http.sending import Exchange
+from kurabito.http.throttle import Courtesy
+from kurabito.http.transport import Wire
 
 DEFAULT_LIMITS: Final = Limits()
 

@@ -19,7 +19,7 @@ import httpx2
 
 from kurabito.errors import HostNotAllowed, UrlNotAllowed
 from kurabito.http.addresses import Address, is_local_name, is_name, literal, normal, unmapped, why_not_public
-from kurabito.http.shown import shown
+from kurabito.http.redaction import shown
 
 _SCHEMES: Final = ("http", "https")
 _HOW_TO_ALLOW: Final = (

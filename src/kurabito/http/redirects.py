@@ -7,7 +7,7 @@ from typing import Final
 import httpx2
 
 from kurabito.errors import BadAnswer
-from kurabito.http.shown import shown
+from kurabito.http.redaction import shown
 
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})
 # On the way to another host everything else that was given stays behind: any of it may be a secret for the first one.

@@ -10,7 +10,7 @@ from typing import Any, Self
 import httpx2
 
 from kurabito.errors import BadAnswer
-from kurabito.http.shown import shown
+from kurabito.http.redaction import shown
 
 
 @dataclass(frozen=True, slots=True)

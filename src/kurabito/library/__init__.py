@@ -1,13 +1,15 @@
 """The policy of the library: which folders are libraries, when they are scanned, and in which order.
 
-libraries.py    the folders that are kept, and their files
+libraries.py    libraries and their files, as they are stored
+service.py      adding libraries and changing their settings
 folders.py      the same files by the folders that they lie in
-removal.py      forgetting a library; obstacles.py says what to know before
 jobs.py         units of disk work: admitted here, executed by the data plane
-reconcile.py    keeps tasks and jobs telling the same story
-scan_queue.py   scans as people see them
-schedules.py    scans that come by themselves
-watching.py     scans because something changed
-duplicates.py   files with the same content
-deletion/       which of them may go, and the way back
+reconcile.py    brings tasks and jobs into agreement; loop.py does it whenever something happened
+tasks.py        the tasks that are asked for about a library; hashes.py asks for hashes
+removal.py      removing a library; obstacles.py says what to know before
+scans/          scans: asked for, scheduled, caused by changes
+duplicates/     files with the same content
+deletion/       which of them may be removed, and the way back
+
+It imports `protocol` and never `dataplane`: the database is all that the two planes share.
 """

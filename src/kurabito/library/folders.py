@@ -38,7 +38,7 @@ SQL: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class LibraryFolder:
     """A folder, and what lies anywhere below it."""
 
     path: str
@@ -57,7 +57,7 @@ class Folder:
 class FolderPage:
     """Some of what lies in a folder; files come after the last of its folders."""
 
-    folders: tuple[Folder, ...]
+    folders: tuple[LibraryFolder, ...]
     files: tuple[LibraryFile, ...]
     next_cursor: str | None
 
@@ -137,11 +137,11 @@ def _files(conn: Connection, stretch: _Stretch, after: str, limit: int) -> list[
     return [file_of(row) for row in conn.all(SQL[conn.dialect].files, asked)]
 
 
-def _measured(conn: Connection, library_id: int, path: str) -> Folder:
+def _measured(conn: Connection, library_id: int, path: str) -> LibraryFolder:
     row = conn.one(SQL[conn.dialect].extent, {**_Stretch(library_id, path).values(), "most": COUNTED + 1})
     assert row is not None
     count, size = row
-    return Folder(path, min(count, COUNTED), int(size), count <= COUNTED)
+    return LibraryFolder(path, min(count, COUNTED), int(size), count <= COUNTED)
 
 
 def _unknown(path: str) -> FolderNotFound:

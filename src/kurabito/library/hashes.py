@@ -13,7 +13,7 @@ from kurabito.clock import to_datetime
 from kurabito.library import libraries
 from kurabito.library.tasks import HASH, hash_key, hash_of, library_of, scan_key
 from kurabito.runtime import TaskState
-from kurabito.runtime.sql.conducting import Conductor, Overview
+from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
 
 REST: Final = timedelta(hours=1)
@@ -23,19 +23,19 @@ _LOOKED_AT: Final = 1000
 
 async def submit_due(queue: SqlQueue) -> int:
     """Ask for a hash of each library that has files to read and nobody who will; how many."""
-    if not await queue.oversee(_due):
+    if not await queue.delegate_read(_due):
         return 0
-    return await queue.conduct(_submit)
+    return await queue.delegate_write(_submit)
 
 
-def _submit(conductor: Conductor) -> int:
-    due = _due(conductor)
+def _submit(tasks: TaskTransaction) -> int:
+    due = _due(tasks)
     for library_id in due:
-        conductor.enqueue(hash_of(library_id))
+        tasks.enqueue(hash_of(library_id))
     return len(due)
 
 
-def _due(overview: Overview) -> list[int]:
+def _due(overview: TaskSnapshot) -> list[int]:
     waiting = [one for one in libraries.with_files_to_hash(overview.conn) if not _is_seen_to(overview, one)]
     if not waiting:
         return []
@@ -43,13 +43,13 @@ def _due(overview: Overview) -> list[int]:
     return [library_id for library_id in waiting if library_id not in resting]
 
 
-def _is_seen_to(overview: Overview, library_id: int) -> bool:
+def _is_seen_to(overview: TaskSnapshot, library_id: int) -> bool:
     """Whether a hash waits or runs, or a scan, which a hash follows."""
     keys = (hash_key({"library_id": library_id}), scan_key(library_id))
     return any(overview.active(key) is not None for key in keys)
 
 
-def _resting(overview: Overview) -> set[int | None]:
+def _resting(overview: TaskSnapshot) -> set[int | None]:
     since = to_datetime(overview.conn.now()) - REST
     over = overview.newest(HASH, (TaskState.DEAD, TaskState.CANCELLED), _LOOKED_AT)
     return {library_of(task) for task in over if task.finished_at is not None and task.finished_at > since}

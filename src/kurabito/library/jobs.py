@@ -12,17 +12,17 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Dialect, Queries, leases
 from kurabito.db.port import Row
 from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
-from kurabito.events import Bell
 from kurabito.library import libraries
 from kurabito.library.deletion import policy
-from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import JOB_REMOVES
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
-from kurabito.runtime.intake import new_ids
+from kurabito.protocol.enums import SLOT_KINDS, JobKind, JobStatus
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime.model import MAX_LOST_LEASES, Page
 from kurabito.runtime.outcomes import worker_name
 from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.tasks.intake import new_ids
+from kurabito.wakeup import Bell
 
 _JOB: Final = (
     "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
@@ -67,7 +67,7 @@ class Job:
         return self.kind in SLOT_KINDS and self.status in (JobStatus.PENDING, JobStatus.RUNNING)
 
 
-def alone(conn: Connection) -> None:
+def lock_jobs(conn: Connection) -> None:
     """Take turns with everybody else who decides about jobs; SQLite's write lock does that by itself."""
     if conn.dialect is Dialect.POSTGRES:
         conn.one(_SQL.lock, {"lock": _LOCK})
@@ -110,7 +110,7 @@ def give_way(conn: Connection, job_id: str, reason: str) -> bool:
     return conn.run(_SQL.give_way, {"id": job_id, "error_code": ErrorCode.GAVE_WAY.value, "error_message": reason}) == 1
 
 
-def take_out(conn: Connection, job: Job) -> None:
+def requeue_or_fail(conn: Connection, job: Job) -> None:
     """Take a job out of retryable: back to pending, or failed when it has lost too many workers."""
     lost = job.lost_leases + (job.error_code == ErrorCode.LEASE_EXPIRED)
     if lost < MAX_LOST_LEASES:
@@ -136,7 +136,7 @@ class Jobs:
             raise InvalidInput("kind", f"must be scan or hash: {origin}")
 
         def work(conn: Connection) -> Job:
-            alone(conn)
+            lock_jobs(conn)
             libraries.find_staying(conn, library_id)
             return find(conn, insert(conn, kind, library_id))
 
@@ -171,7 +171,7 @@ class Jobs:
         """Cancel a job that is not finished; raises JobNotFound or JobConflict."""
 
         def work(conn: Connection) -> Job:
-            alone(conn)
+            lock_jobs(conn)
             job = find(conn, job_id)
             if not cancel(conn, job_id):
                 raise JobConflict(f"job {job_id} is {job.status} already, so there is nothing to cancel")
@@ -183,7 +183,7 @@ class Jobs:
         """Put a retryable, failed or cancelled job back to pending; raises JobNotFound, JobConflict or DeletionNotAllowed."""
 
         def work(conn: Connection) -> Job:
-            alone(conn)
+            lock_jobs(conn)
             job = find(conn, job_id)
             if not job.may_run:
                 raise DeletionNotAllowed(
@@ -204,7 +204,7 @@ class Jobs:
         """Take running jobs from workers that stopped renewing their leases; how many."""
 
         def work(conn: Connection) -> int:
-            alone(conn)
+            lock_jobs(conn)
             return len(leases.recover(conn, JOBS))
 
         recovered = await self._database.write(work)

@@ -12,7 +12,7 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
-from kurabito.protocol.values import HashAlgorithm, HashPolicy
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
 _LIBRARY: Final = (
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
@@ -31,7 +31,7 @@ _SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY, fil
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Care:
+class LibrarySettings:
     """How a library is looked after: what its keeper may change."""
 
     name: str
@@ -50,7 +50,7 @@ class Library:
 
     id: int
     path: Path
-    care: Care
+    care: LibrarySettings
     next_scan_at: datetime | None
     created_at: datetime
     updated_at: datetime
@@ -81,7 +81,7 @@ class LibraryFile:
         return self.relative_path.rpartition("/")[2]
 
 
-def add(conn: Connection, path: Path, care: Care) -> Library:
+def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
     """Store a library whose path was looked at; raises LibraryConflict when its name or folder is another's."""
     for other in everything(conn):
         if overlap(path, other.path):
@@ -219,7 +219,7 @@ def _taken(name: str) -> LibraryConflict:
     return LibraryConflict(f"name: another library is called {name!r}; choose another name")
 
 
-def _stored(care: Care) -> dict[str, Any]:
+def _stored(care: LibrarySettings) -> dict[str, Any]:
     interval = care.scan_interval
     return {
         "name": care.name,
@@ -236,7 +236,7 @@ def _library(row: Row) -> Library:
         library_id, name, path, interval, next_scan, is_watched, algorithm, policy, ignored, created, updated, scanned,
         removing,
     ) = row  # fmt: skip
-    care = Care(
+    care = LibrarySettings(
         name=name,
         scan_interval=None if interval is None else timedelta(microseconds=interval),
         watched=bool(is_watched),

@@ -9,8 +9,7 @@ from typing import Final
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.errors import KurabitoError, UniqueConflict
-from kurabito.events import Bell
-from kurabito.library import hashes, schedules
+from kurabito.library import hashes
 from kurabito.library.reconcile import (
     OWNER,
     FolderMatcher,
@@ -22,13 +21,15 @@ from kurabito.library.reconcile import (
     report_progress,
     unmatched,
 )
+from kurabito.library.scans import schedules
 from kurabito.library.tasks import TASK_TYPES
 from kurabito.logs import get_logger
-from kurabito.runtime.followups import FollowUp
 from kurabito.runtime.port import Presence
-from kurabito.runtime.presence import fresh_worker_name
-from kurabito.runtime.sql.conducting import Overview
+from kurabito.runtime.sql.delegation import TaskSnapshot
 from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.tasks.followups import FollowUp
+from kurabito.runtime.worker.locks import fresh_worker_name
+from kurabito.wakeup import Bell
 
 _EVERY: Final = 1.0
 _AT_MOST_EVERY: Final = 0.05
@@ -84,18 +85,18 @@ class Reconciler:
         while await self.step():
             pass
         now = self._clock.now()
-        if now - self._reported >= _REPORTED_EVERY and await self._queue.oversee(has_progress):
+        if now - self._reported >= _REPORTED_EVERY and await self._queue.delegate_read(has_progress):
             self._reported = now
-            await self._queue.conduct(report_progress)
+            await self._queue.delegate_write(report_progress)
 
     async def step(self) -> bool:
         """Bring tasks and jobs together once; whether something moved."""
-        situation, to_match = await self._queue.oversee(_look)
+        situation, to_match = await self._queue.delegate_read(_look)
         if situation.is_in_order:
             return False
         matched = await self._match(to_match)
         try:
-            return await self._queue.conduct(lambda conductor: reconcile(conductor, matched, self._follow_ups))
+            return await self._queue.delegate_write(lambda tasks: reconcile(tasks, matched, self._follow_ups))
         except UniqueConflict:
             # Somebody else took the slot in this very moment.
             return False
@@ -128,6 +129,6 @@ class Reconciler:
             _log.exception("tasks and jobs could not be brought together")
 
 
-def _look(overview: Overview) -> tuple[Situation, list[tuple[int, str]]]:
+def _look(overview: TaskSnapshot) -> tuple[Situation, list[tuple[int, str]]]:
     situation = observe(overview)
     return situation, unmatched(overview, situation)

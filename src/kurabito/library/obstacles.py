@@ -10,7 +10,7 @@ from kurabito.db import Connection, Queries
 from kurabito.library import jobs
 from kurabito.library.libraries import Library
 from kurabito.protocol.deletion import TRASH_FOLDER
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 
 _SQL: Final = Queries("kurabito.library", "removal.sql")
 

@@ -21,18 +21,19 @@ from uuid import UUID
 
 from kurabito.clock import from_datetime
 from kurabito.db import leases
-from kurabito.library import jobs, libraries, sessions
+from kurabito.library import jobs, libraries
 from kurabito.library.jobs import Job
-from kurabito.library.sessions import ScanSession
+from kurabito.library.scans import sessions
+from kurabito.library.scans.sessions import ScanSession
 from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import SLOT_KINDS, JobKind, JobStatus
+from kurabito.protocol.enums import SLOT_KINDS, JobKind, JobStatus
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime import Priority, TaskRecord
-from kurabito.runtime.followups import FollowUp
-from kurabito.runtime.intake import PreparedTask, prepare
 from kurabito.runtime.model import Progress
-from kurabito.runtime.outcomes import Failure, Outcome, PutBack, Success
-from kurabito.runtime.sql.conducting import Conductor, Overview
+from kurabito.runtime.outcomes import Failure, Outcome, Released, Success
+from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
+from kurabito.runtime.tasks.followups import FollowUp
+from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 OWNER: Final = "library"
 """Under this name the tasks run."""
@@ -115,7 +116,7 @@ class Situation:
         return not self.is_stale and not any(moves)
 
 
-def observe(overview: Overview) -> Situation:
+def observe(overview: TaskSnapshot) -> Situation:
     """How things stand now."""
     return Situation(
         running={task.id: task for task in overview.running(TASK_TYPES)},
@@ -125,7 +126,7 @@ def observe(overview: Overview) -> Situation:
     )
 
 
-def unmatched(overview: Overview, situation: Situation) -> list[tuple[int, str]]:
+def unmatched(overview: TaskSnapshot, situation: Situation) -> list[tuple[int, str]]:
     """The scans that are done and whose folders are to be matched: library and job of each."""
     done = [jobs.of_task(overview.conn, task.id) for task in situation.without_job if task.task_type == SCAN]
     return [
@@ -135,64 +136,64 @@ def unmatched(overview: Overview, situation: Situation) -> list[tuple[int, str]]
     ]
 
 
-def reconcile(conductor: Conductor, unmatched_folders: Mapping[str, int], follow_ups: Sequence[FollowUp]) -> bool:
+def reconcile(tasks: TaskTransaction, unmatched_folders: Mapping[str, int], follow_ups: Sequence[FollowUp]) -> bool:
     """Do what is to be done now; whether something moved. A scan is finished only once its folders were matched."""
-    conn = conductor.conn
-    jobs.alone(conn)
+    conn = tasks.conn
+    jobs.lock_jobs(conn)
     moved = bool(leases.recover(conn, JOBS))
-    situation = observe(conductor)
+    situation = observe(tasks)
     for task in situation.without_job:
         job = jobs.of_task(conn, task.id)
-        moved |= _finish(conductor, task, job, unmatched_folders, follow_ups)
+        moved |= _finish(tasks, task, job, unmatched_folders, follow_ups)
     for job in situation.without_task:
         moved |= jobs.cancel(conn, job.id)
-    situation = observe(conductor)
+    situation = observe(tasks)
     if (hashing := situation.in_the_way) is not None:
-        moved |= _give_way(conductor, hashing)
-        situation = observe(conductor)
+        moved |= _give_way(tasks, hashing)
+        situation = observe(tasks)
     for job in situation.to_take_out:
-        jobs.take_out(conn, job)
-        conductor.wake()
+        jobs.requeue_or_fail(conn, job)
+        tasks.wake()
         moved = True
-    situation = observe(conductor)
+    situation = observe(tasks)
     if situation.slot_is_free and situation.waiting:
-        moved |= admit(conductor, situation.waiting[0])
+        moved |= admit(tasks, situation.waiting[0])
     return moved
 
 
-def _give_way(conductor: Conductor, hashing: Job) -> bool:
+def _give_way(tasks: TaskTransaction, hashing: Job) -> bool:
     """Have a hash stop, and its task wait behind the others. Its worker keeps what it read of a large file."""
     assert hashing.task_id is not None
-    if not jobs.give_way(conductor.conn, hashing.id, "a scan that somebody asked for goes first"):
+    if not jobs.give_way(tasks.conn, hashing.id, "a scan that somebody asked for goes first"):
         return False
-    conductor.settle(hashing.task_id, PutBack())
+    tasks.settle(hashing.task_id, Released())
     return True
 
 
-def admit(conductor: Conductor, task: TaskRecord) -> bool:
+def admit(tasks: TaskTransaction, task: TaskRecord) -> bool:
     """Give a waiting task its job; false when it waits no longer."""
-    if not conductor.start(task.id, OWNER):
+    if not tasks.start(task.id, OWNER):
         return False
     library_id = library_of(task)
     if library_id is None:
         reason = 'its payload does not say which library: it must be like {"library_id": 1}'
-        conductor.settle(task.id, Failure(reason, permanent=True))
-    elif libraries.is_leaving(conductor.conn, library_id):
-        conductor.settle(task.id, Failure(f"library {library_id} is being removed", permanent=True))
+        tasks.settle(task.id, Failure(reason, permanent=True))
+    elif libraries.is_leaving(tasks.conn, library_id):
+        tasks.settle(task.id, Failure(f"library {library_id} is being removed", permanent=True))
     else:
-        jobs.insert(conductor.conn, _KINDS[task.task_type], library_id, task.id)
+        jobs.insert(tasks.conn, _KINDS[task.task_type], library_id, task.id)
     return True
 
 
-def report_progress(conductor: Conductor) -> None:
+def report_progress(tasks: TaskTransaction) -> None:
     """Tell how far the scans are, for whoever follows the tasks."""
-    for task in conductor.running((SCAN,)):
-        progress = progress_of(sessions.of_task(conductor.conn, task.id))
+    for task in tasks.running((SCAN,)):
+        progress = progress_of(sessions.of_task(tasks.conn, task.id))
         if progress is not None:
-            conductor.report(task.id, progress)
+            tasks.report(task.id, progress)
 
 
-def has_progress(overview: Overview) -> bool:
+def has_progress(overview: TaskSnapshot) -> bool:
     """Whether a scan has come further than its task tells."""
     scans = [(task, progress_of(sessions.of_task(overview.conn, task.id))) for task in overview.running((SCAN,))]
     return any(progress is not None and progress != task.progress for task, progress in scans)
@@ -206,7 +207,7 @@ def progress_of(session: ScanSession | None) -> Progress | None:
 
 
 def _finish(
-    conductor: Conductor,
+    tasks: TaskTransaction,
     task: TaskRecord,
     job: Job | None,
     unmatched_folders: Mapping[str, int],
@@ -214,37 +215,37 @@ def _finish(
 ) -> bool:
     """Write on a task how its job ended; false when that has to wait."""
     if job is not None and job.status is JobStatus.CANCELLED:
-        conductor.cancel(task.id)
+        tasks.cancel(task.id)
         return True
     if job is None:
         outcome: Outcome = Failure("its job is gone: somebody removed or reset it", permanent=True)
     elif job.status is not JobStatus.COMPLETED:
         outcome = Failure(f"{job.error_code}: {job.error_message}", permanent=True)
     elif job.kind is JobKind.HASH:
-        outcome = _hashed(conductor, job)
+        outcome = _hashed(tasks, job)
     elif job.id in unmatched_folders:
-        outcome = _scanned(conductor, task, job, unmatched_folders[job.id], follow_ups)
+        outcome = _scanned(tasks, task, job, unmatched_folders[job.id], follow_ups)
     else:
         return False
-    conductor.settle(task.id, outcome)
+    tasks.settle(task.id, outcome)
     return True
 
 
-def _hashed(conductor: Conductor, job: Job) -> Outcome:
-    if job.library_id is not None and libraries.has_files_to_hash(conductor.conn, job.library_id):
+def _hashed(tasks: TaskTransaction, job: Job) -> Outcome:
+    if job.library_id is not None and libraries.has_files_to_hash(tasks.conn, job.library_id):
         # A job ends after a while so that others get their turn; what is left waits behind them.
-        return PutBack()
+        return Released()
     return Success(_encoded({"library_id": job.library_id, "hashed_count": job.processed_items}))
 
 
 def _scanned(
-    conductor: Conductor, task: TaskRecord, job: Job, failed_scrapes: int, follow_ups: Sequence[FollowUp]
+    tasks: TaskTransaction, task: TaskRecord, job: Job, failed_scrapes: int, follow_ups: Sequence[FollowUp]
 ) -> Outcome:
     assert job.library_id is not None
-    libraries.note_scan(conductor.conn, job.library_id)
-    session = sessions.of_job(conductor.conn, job.id)
+    libraries.note_scan(tasks.conn, job.library_id)
+    session = sessions.of_job(tasks.conn, job.id)
     if (progress := progress_of(session)) is not None:
-        conductor.report(task.id, progress)
+        tasks.report(task.id, progress)
     result: dict[str, Any] = {
         "library_id": job.library_id,
         "added_count": session.added_count if session else 0,

@@ -14,14 +14,14 @@ from typing import Final
 
 from kurabito.db import Connection, Queries
 from kurabito.errors import LibraryInUse, LibraryNotFound, PermanentError
-from kurabito.events import Bell
 from kurabito.library import jobs, libraries, obstacles
 from kurabito.library.obstacles import Obstacles
 from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.runtime import Priority, Registry, Snooze, TaskContext, TaskRecord
-from kurabito.runtime.intake import prepare
-from kurabito.runtime.sql.conducting import Conductor, Overview
+from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.tasks.intake import prepare
+from kurabito.wakeup import Bell
 
 REMOVE: Final = "library.remove"
 _LONGEST: Final = 0.020
@@ -73,27 +73,27 @@ class LibraryRemoval:
 
     async def under_way(self, library_id: int) -> TaskRecord | None:
         """The task that removes a library; None when there is none, or it was given up."""
-        return await self._queue.oversee(lambda overview: overview.active(removal_key(library_id)))
+        return await self._queue.delegate_read(lambda overview: overview.active(removal_key(library_id)))
 
     async def begin(self, library_id: int, *, confirmed: bool = False) -> TaskRecord:
         """Have a library removed; the task that does it. Raises LibraryInUse unless it is confirmed or nothing is in the way."""
 
-        def work(conductor: Conductor) -> TaskRecord:
-            conn = conductor.conn
-            jobs.alone(conn)
+        def work(tasks: TaskTransaction) -> TaskRecord:
+            conn = tasks.conn
+            jobs.lock_jobs(conn)
             library = libraries.find(conn, library_id)
             found = obstacles.of(conn, library)
             # Once it was begun there is nothing left to ask.
             if found and not confirmed and library.removing_since is None:
                 raise LibraryInUse(f"{found.told(library.care.name)}; to remove it all the same, ask with confirm=true")
-            _cancel_work(conductor, library_id)
+            _cancel_work(tasks, library_id)
             conn.run(_SQL.begin, {"id": library_id})
             order = prepare(
                 REMOVE, RemovalOrder(library_id), priority=Priority.HIGH, unique_key=removal_key(library_id)
             )
-            return conductor.enqueue(order)
+            return tasks.enqueue(order)
 
-        record = await self._queue.conduct(work)
+        record = await self._queue.delegate_write(work)
         self._changed.ring()
         return record
 
@@ -110,7 +110,7 @@ class LibraryRemoval:
             forgotten += await self._forget_files(library_id, ctx)
             for statement in _AFTERWARDS:
                 await self._forget_some(statement, library_id)
-            if await self._queue.conduct(lambda conductor: _finish(conductor, library_id)):
+            if await self._queue.delegate_write(lambda tasks: _finish(tasks, library_id)):
                 break
         self._changed.ring()
         return LibraryRemoved(library_id, forgotten)
@@ -145,17 +145,17 @@ def _next_limit(limit: int, took: float) -> int:
     return min(_MOST, limit * 2) if took < _LONGEST / 2 else limit
 
 
-def _cancel_work(conductor: Conductor, library_id: int) -> None:
+def _cancel_work(tasks: TaskTransaction, library_id: int) -> None:
     """End what waits or runs for a library; its worker finds out at its next step, and writes nothing more."""
-    for job in jobs.active(conductor.conn):
+    for job in jobs.active(tasks.conn):
         if job.library_id == library_id:
-            jobs.cancel(conductor.conn, job.id)
-    for task in _tasks(conductor):
+            jobs.cancel(tasks.conn, job.id)
+    for task in _tasks(tasks):
         if library_of(task) == library_id:
-            conductor.cancel(task.id)
+            tasks.cancel(task.id)
 
 
-def _tasks(overview: Overview) -> list[TaskRecord]:
+def _tasks(overview: TaskSnapshot) -> list[TaskRecord]:
     return [*overview.waiting(TASK_TYPES), *overview.running(TASK_TYPES)]
 
 
@@ -184,11 +184,11 @@ def _forget_part(conn: Connection, values: dict[str, object]) -> tuple[list[str]
     return paths, time.perf_counter() - began
 
 
-def _finish(conductor: Conductor, library_id: int) -> bool:
+def _finish(tasks: TaskTransaction, library_id: int) -> bool:
     """Forget the library itself; false when something came in between, and is to be forgotten first."""
-    conn = conductor.conn
-    jobs.alone(conn)
-    _cancel_work(conductor, library_id)
+    conn = tasks.conn
+    jobs.lock_jobs(conn)
+    _cancel_work(tasks, library_id)
     if _count_files(conn, library_id):
         return False
     conn.run(_SQL.forget, {"id": library_id})

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from kurabito.runtime import Priority, TaskRecord
-from kurabito.runtime.intake import PreparedTask, prepare
+from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 SCAN: Final = "library.scan"
 HASH: Final = "library.hash"

@@ -15,7 +15,7 @@ from typing import Final
 
 from kurabito.clock import to_datetime
 from kurabito.db.adoption import holds_earlier_tables
-from kurabito.db.privacy import close_to_others
+from kurabito.db.sqlite.privacy import close_to_others
 from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
 
 KEPT: Final = 5

@@ -11,7 +11,7 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
-from kurabito.protocol.wal import CheckpointMode, WalStatus
+from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
 from kurabito.runtime.outcomes import worker_name
 
 _JOB: Final = (

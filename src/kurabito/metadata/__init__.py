@@ -19,7 +19,7 @@ from kurabito.metadata.messages import (
     TriggerSync,
 )
 from kurabito.metadata.pending import get_metadata_to_sync, needs_poster_sync, needs_tmdb_sync
-from kurabito.metadata.posters import PosterService
+from kurabito.metadata.posters.service import PosterService
 from kurabito.metadata.runner import MetadataRunner
 from kurabito.metadata.service import MetadataService
 

@@ -11,11 +11,12 @@ from uuid import UUID
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
-from kurabito.metadata import offline, records
-from kurabito.metadata.bangumi import Airing, BangumiClient
-from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata import records
 from kurabito.metadata.messages import MetadataHandle
 from kurabito.metadata.records import Details, Metadata
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi import Airing, BangumiClient
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.runtime import Registry
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -47,7 +48,7 @@ class Refreshed:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class SeasonStart:
     """An entry of a season, and its record where there is one."""
 
     entry: OfflineEntry
@@ -97,7 +98,7 @@ class CalendarService:
         """What is on this week, as bgm.tv said last."""
         return await self._database.read(_week)
 
-    async def season(self, year: int, month: int) -> list[Begun]:
+    async def season(self, year: int, month: int) -> list[SeasonStart]:
         """What began in the season that begins with this month, by the offline index."""
         if month not in SEASON_MONTHS:
             raise InvalidInput("month", f"a season begins in month {', '.join(map(str, SEASON_MONTHS))}, got {month}")
@@ -142,11 +143,11 @@ def _missing(known: Details, told: Details) -> dict[str, Any]:
     }
 
 
-def _begun(conn: Connection, first: date, last: date) -> list[Begun]:
+def _begun(conn: Connection, first: date, last: date) -> list[SeasonStart]:
     entries = offline.begun_between(conn, first, last)
     rows = conn.all(_SQL.followed, {"first": first.isoformat(), "last": last.isoformat()})
     followed = {bgm_id: (metadata_id, poster_url) for bgm_id, metadata_id, poster_url in rows}
-    return [Begun(entry, *followed.get(entry.ids.bgm_id, (None, None))) for entry in entries]
+    return [SeasonStart(entry, *followed.get(entry.ids.bgm_id, (None, None))) for entry in entries]
 
 
 def _week(conn: Connection) -> Week:

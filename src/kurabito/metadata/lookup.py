@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kurabito.metadata.pending import Lookup
-from kurabito.metadata.records import Candidate, Kind, TmdbKind
-from kurabito.metadata.tmdb import Title, TmdbClient
+from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
+from kurabito.metadata.sources.tmdb import Title, TmdbClient
 from kurabito.titles.numbers import han_number
 
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
@@ -52,7 +52,7 @@ def read_sequel(title: str) -> Sequel | None:
     return None
 
 
-async def look_up(tmdb: TmdbClient, title: str, year: int | None, kind: Kind = Kind.TV) -> Lookup:
+async def look_up(tmdb: TmdbClient, title: str, year: int | None, kind: RecordKind = RecordKind.TV) -> Lookup:
     """The id of the title that began in this year, or a year before or after; raises TmdbError.
 
     An animation of the year itself is taken at once. Else all three years are weighed together. What cannot be told apart is
@@ -60,7 +60,7 @@ async def look_up(tmdb: TmdbClient, title: str, year: int | None, kind: Kind = K
     """
     if year is None:
         return Lookup()
-    world = TmdbKind.MOVIE if kind is Kind.MOVIE else TmdbKind.TV
+    world = TmdbKind.MOVIE if kind is RecordKind.MOVIE else TmdbKind.TV
     matches = list((await tmdb.titles_of(world, year)).get(title, ()))
     if not any(match.is_animation for match in matches):
         for near in (year - 1, year + 1):
@@ -81,7 +81,7 @@ def weigh(matches: Sequence[Title], year: int) -> Title | None:
     return left[0] if len(left) == 1 else None
 
 
-async def _shows_before(tmdb: TmdbClient, sequel: Sequel, year: int) -> tuple[Candidate, ...]:
+async def _shows_before(tmdb: TmdbClient, sequel: Sequel, year: int) -> tuple[RecordCandidate, ...]:
     """TMDB keeps the seasons of a show in one entry, which has the name without the mark and began earlier."""
     found = await tmdb.search(TmdbKind.TV, sequel.name)
     return tuple(
@@ -91,5 +91,5 @@ async def _shows_before(tmdb: TmdbClient, sequel: Sequel, year: int) -> tuple[Ca
     )
 
 
-def _candidate(match: Title, season: int | None = None) -> Candidate:
-    return Candidate(match.id, match.kind, match.name, match.year, match.is_animation, season)
+def _candidate(match: Title, season: int | None = None) -> RecordCandidate:
+    return RecordCandidate(match.id, match.kind, match.name, match.year, match.is_animation, season)

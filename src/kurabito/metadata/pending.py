@@ -8,7 +8,7 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Dialect, Queries
-from kurabito.metadata.records import RECORD, Candidate, Metadata, TmdbKind, candidates_as_stored, record_of
+from kurabito.metadata.records import RECORD, Metadata, RecordCandidate, TmdbKind, candidates_as_stored, record_of
 
 POSTER_URL_PREFIX: Final = "/posters/"
 SYNC_CHUNK: Final = 100
@@ -56,7 +56,7 @@ class Lookup:
     tmdb_kind: TmdbKind | None = None
     tmdb_season: int | None = None
     poster_url: str | None = None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[RecordCandidate, ...] = ()
 
 
 def needs_poster_sync(record: Metadata) -> bool:

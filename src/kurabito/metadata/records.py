@@ -12,12 +12,12 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
 from kurabito.titles import fold_title
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """How it was shown."""
 
     TV = "tv"
@@ -37,7 +37,7 @@ class TmdbKind(StrEnum):
 class Details:
     """What is known of a show or a film: what its keeper may change."""
 
-    kind: Kind = Kind.TV
+    kind: RecordKind = RecordKind.TV
     title_japanese: str | None = None
     title_chinese: str | None = None
     title_english: str | None = None
@@ -66,7 +66,7 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RecordCandidate:
     """A show or film of TMDB that may be the one; a person has to say."""
 
     tmdb_id: int
@@ -84,7 +84,7 @@ class Metadata:
     id: int
     details: Details
     tmdb_lookup_at: datetime | None
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RecordCandidate, ...]
     created_at: datetime
     updated_at: datetime
 
@@ -212,7 +212,7 @@ def record_of(row: Row) -> Metadata:
     """The record that a row of `RECORD` stands for."""
     metadata_id, *fields, looked_up, candidates, created, updated = row
     values = dict(zip(_DETAILS, fields, strict=True))
-    values["kind"] = Kind(values["kind"])
+    values["kind"] = RecordKind(values["kind"])
     values["air_date"] = None if values["air_date"] is None else date.fromisoformat(values["air_date"])
     values["tmdb_kind"] = None if values["tmdb_kind"] is None else TmdbKind(values["tmdb_kind"])
     return Metadata(
@@ -225,7 +225,7 @@ def record_of(row: Row) -> Metadata:
     )
 
 
-def candidates_as_stored(candidates: tuple[Candidate, ...]) -> str:
+def candidates_as_stored(candidates: tuple[RecordCandidate, ...]) -> str:
     """Candidates as the database keeps them."""
     return json.dumps([asdict(candidate) for candidate in candidates], ensure_ascii=False)
 
@@ -235,8 +235,8 @@ def _of(conn: Connection, sql: str, ids: Iterable[int]) -> list[Metadata]:
     return [record_of(row) for row in conn.all(sql, {"rows": json.dumps(rows)})] if rows else []
 
 
-def _candidate(found: dict[str, Any]) -> Candidate:
-    return Candidate(**{**found, "kind": TmdbKind(found["kind"])})
+def _candidate(found: dict[str, Any]) -> RecordCandidate:
+    return RecordCandidate(**{**found, "kind": TmdbKind(found["kind"])})
 
 
 def _stored(details: Details) -> dict[str, Any]:

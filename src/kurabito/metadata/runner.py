@@ -11,8 +11,6 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
-from kurabito.metadata.bangumi import BangumiClient
-from kurabito.metadata.downloads import Downloads
 from kurabito.metadata.messages import (
     DownloadPoster,
     DownloadPosterBatch,
@@ -20,9 +18,11 @@ from kurabito.metadata.messages import (
     Shutdown,
     TriggerSync,
 )
-from kurabito.metadata.posters import PosterService
+from kurabito.metadata.posters.downloads import PosterDownloads
+from kurabito.metadata.posters.service import PosterService
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sync import Sync, Synced, fetch_poster
-from kurabito.metadata.tmdb import TmdbClient
 from kurabito.runtime import Registry, TaskContext, TaskState
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -47,7 +47,7 @@ class MetadataRunner:
     ) -> None:
         self._queue = queue
         self._database = queue.database
-        self._downloads = Downloads(posters)
+        self._downloads = PosterDownloads(posters)
         self._tmdb = tmdb
         self._bangumi = bangumi
         self._clock = clock or SystemClock()

@@ -9,8 +9,8 @@ from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.metadata.lookup import look_up
-from kurabito.metadata.records import Details, Kind, Metadata
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.records import Details, Metadata, RecordKind
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime.model import Page
 
 
@@ -65,7 +65,7 @@ class MetadataService:
         """Forget a record; raises MetadataNotFound."""
         await self._database.write(lambda conn: records.forget(conn, metadata_id))
 
-    async def find_tmdb_id(self, title_japanese: str, year: int | None, kind: Kind = Kind.TV) -> int | None:
+    async def find_tmdb_id(self, title_japanese: str, year: int | None, kind: RecordKind = RecordKind.TV) -> int | None:
         """The id at TMDB of what has exactly this name and began about then; None when there is none, or more than one.
 
         Raises TmdbError when TMDB could not be asked, which says nothing about the name.

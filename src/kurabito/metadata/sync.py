@@ -11,14 +11,15 @@ from kurabito.clock import Clock, to_datetime
 from kurabito.db import Connection, Database
 from kurabito.errors import BgmtvError, KurabitoError, TmdbError
 from kurabito.logs import get_logger
-from kurabito.metadata import offline, pending
-from kurabito.metadata.bangumi import BangumiClient
-from kurabito.metadata.downloads import Downloads
-from kurabito.metadata.findings import Finding, Findings
+from kurabito.metadata import pending
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.pending import Lookup, needs_poster_sync, needs_tmdb_sync
+from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.records import Metadata
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.write_batch import Finding, WriteBatch
 
 SYNC_CONCURRENCY: Final = 5
 
@@ -41,14 +42,14 @@ class Sync:
     """A sync under way. What fails for one record is told and left for the next sync; the others go on."""
 
     def __init__(
-        self, database: Database, downloads: Downloads, tmdb: TmdbClient, bangumi: BangumiClient, clock: Clock
+        self, database: Database, downloads: PosterDownloads, tmdb: TmdbClient, bangumi: BangumiClient, clock: Clock
     ) -> None:
         self._database = database
         self._downloads = downloads
         self._tmdb = tmdb
         self._bangumi = bangumi
         self._clock = clock
-        self._findings = Findings(database, clock)
+        self._findings = WriteBatch(database, clock)
         self._has_index = False
         self._asks_tmdb = tmdb.is_on
         self._asks_bgm = True
@@ -180,7 +181,7 @@ class Sync:
 
 
 async def fetch_poster(
-    downloads: Downloads, write: Callable[[Finding], Awaitable[object]], metadata_id: int, url: str
+    downloads: PosterDownloads, write: Callable[[Finding], Awaitable[object]], metadata_id: int, url: str
 ) -> bool:
     """Fetch the poster of a record and write down where it is; false when that failed, and is left for a later sync."""
     try:

@@ -33,7 +33,7 @@ class Caller:
     key_name: str = ""
 
 
-class Identity(NamedTuple):
+class ModuleIdentity(NamedTuple):
     """The module that a key speaks for."""
 
     service_type: ServiceType
@@ -82,7 +82,7 @@ def claim(conn: Connection, caller: Caller, registration: Registration) -> None:
     """Bind a key to the module that it registers; raises KeyOfAnotherModule."""
     if caller.key_id is None:
         return
-    wanted = Identity(registration.service_type, registration.service_name)
+    wanted = ModuleIdentity(registration.service_type, registration.service_name)
     own = of_key(conn, caller.key_id)
     if own is not None and own != wanted:
         raise KeyOfAnotherModule(
@@ -100,10 +100,10 @@ def claim(conn: Connection, caller: Caller, registration: Registration) -> None:
         conn.run(_SQL.bind, {**module, "key_id": caller.key_id})
 
 
-def of_key(conn: Connection, key_id: str) -> Identity | None:
+def of_key(conn: Connection, key_id: str) -> ModuleIdentity | None:
     """The module that a key speaks for; None for one that has registered none."""
     row = conn.one(_SQL.of_key, {"key_id": key_id})
-    return None if row is None else Identity(ServiceType(row[0]), row[1])
+    return None if row is None else ModuleIdentity(ServiceType(row[0]), row[1])
 
 
 def allowed_hosts(entries: Iterable[str]) -> Trusted:

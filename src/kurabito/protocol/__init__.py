@@ -1,13 +1,12 @@
 """The contract of the two planes: what is stored, who may write it, and how a row is leased.
 
-    values.py   every value that an enum-like column may hold
-    codes.py    why a row is in trouble
-    jobs.py     `jobs` as a leased table
-    thumbnails.py  `thumbnails` and `thumbnail_cleanup_jobs` as leased tables, and the limit on what is read for them
-    deletion.py what a `delete` job is told and writes down
-    wal.py      `wal_maintenance_jobs` as a leased table
-    rights.py   what a data plane may write
-    planes.py   data planes say that they live
+    enums.py        every value that an enum-like column may hold
+    error_codes.py  why a row is in trouble
+    leased/         the leased tables, each as a `LeaseSpec`
+    deletion.py     what a `delete` job is given and writes down
+    rights.py       what a data plane may write
+    planes.py       data planes register and say that they live
+    tables.py       the tables column by column, from which `docs/protocol.md` is written
 
 The control plane decides and the data plane executes; the database is all they share.
 """

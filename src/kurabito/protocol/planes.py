@@ -47,7 +47,7 @@ def depart(conn: Connection, name: str) -> bool:
     return conn.run(_SQL.depart, {"name": name}) == 1
 
 
-def bury(conn: Connection, name: str) -> int:
+def expire(conn: Connection, name: str) -> int:
     """See to a data plane that is known to be dead: whatever it held may be taken from it now. How many rows that are."""
     depart(conn, name)
     return sum(leases.expire(conn, spec, name) for spec in LEASED)

@@ -9,9 +9,9 @@ from typing import Final
 
 from kurabito.db.leases import LeaseSpec
 from kurabito.db.rights import WriteRights
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.thumbnails import CLEANUPS, THUMBNAILS
-from kurabito.protocol.wal import WAL
+from kurabito.protocol.leased.checkpoints import WAL
+from kurabito.protocol.leased.jobs import JOBS
+from kurabito.protocol.leased.thumbnails import CLEANUPS, THUMBNAILS
 
 FINDINGS: Final = {
     "library_files": frozenset(

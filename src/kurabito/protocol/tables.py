@@ -8,11 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from kurabito.db.leases import LeaseSpec
-from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import DeleteMode, LogAction, LogState, TrashExit
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.thumbnails import CLEANUPS, THUMBNAILS
-from kurabito.protocol.values import (
+from kurabito.protocol.enums import (
     CleanupStatus,
     HashAlgorithm,
     HashPolicy,
@@ -24,7 +21,10 @@ from kurabito.protocol.values import (
     ThumbnailFormat,
     ThumbnailStatus,
 )
-from kurabito.protocol.wal import WAL, CheckpointMode, WalStatus
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.checkpoints import WAL, CheckpointMode, WalStatus
+from kurabito.protocol.leased.jobs import JOBS
+from kurabito.protocol.leased.thumbnails import CLEANUPS, THUMBNAILS
 
 
 @dataclass(frozen=True, slots=True)

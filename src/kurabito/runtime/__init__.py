@@ -1,18 +1,29 @@
 """The job runtime: a typed, durable task queue in memory, on SQLite or on PostgreSQL, behind one port.
 
+    port.py      what a queue can do
+    model.py     what it takes and returns; states.py has the states and their moves, outcomes.py how a claim ends
+    events.py    what happened to tasks; history.py reads it from a task's row
+    paging.py    keyset pages
+    opening.py   from a URL to a queue
+    tasks/       declaring tasks and asking for them
+    schedules/   tasks that are enqueued at given times
+    worker/      claims tasks, runs handlers, keeps leases
+    memory/      the queue in the memory of one process
+    sql/         the queue in SQLite or PostgreSQL
+
 It knows nothing of media and can be used alone; `docs/tutorial/runtime.md` shows how.
 """
 
 from kurabito.errors import LeaseLost, PermanentError, TaskConflict, TaskFinished, TaskNotFound
-from kurabito.runtime.context import TaskContext
 from kurabito.runtime.model import NewTask, TaskEnvelope, TaskRecord
 from kurabito.runtime.opening import open_queue
 from kurabito.runtime.outcomes import Snooze
 from kurabito.runtime.port import Queue
-from kurabito.runtime.registry import Registry
-from kurabito.runtime.retry import Exponential, Fixed, RetryPolicy
 from kurabito.runtime.states import Priority, TaskState
-from kurabito.runtime.worker import Worker
+from kurabito.runtime.tasks.context import TaskContext
+from kurabito.runtime.tasks.registry import Registry
+from kurabito.runtime.tasks.retry import Exponential, Fixed, RetryPolicy
+from kurabito.runtime.worker.worker import Worker
 
 __all__ = [
     "Exponential",

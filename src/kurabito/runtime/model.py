@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
-from kurabito.runtime import payloads
 from kurabito.runtime.states import TERMINAL, TaskState
+from kurabito.runtime.tasks import payloads
 
 T = TypeVar("T")
 

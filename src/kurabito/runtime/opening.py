@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 
 from kurabito.clock import Clock
 from kurabito.errors import ConfigError
-from kurabito.runtime.intake import MAX_PAYLOAD
 from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.port import Queue
+from kurabito.runtime.tasks.intake import MAX_PAYLOAD
 
 
 def open_queue(

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from kurabito.clock import SECOND
 from kurabito.errors import LeaseLost
-from kurabito.runtime.failures import clip_trace, storable
-from kurabito.runtime.intake import PreparedTask, check_wait
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import PreparedTask, check_wait
+from kurabito.runtime.worker.failures import clip_trace, storable
 
 POISON: Final = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
 
@@ -76,23 +76,23 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Postponed:
+class Snoozed:
     """The handler asked to be called again later; the attempt is given back."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class PutBack:
+class Released:
     """The worker could not run it after all (shutdown, claimed ahead too far); the attempt is given back."""
 
 
-Outcome = Success | Failure | Postponed | PutBack
+Outcome = Success | Failure | Snoozed | Released
 Settlement = tuple[Claim, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Transition:
     """What a settlement makes of the task."""
 
     state: TaskState
@@ -105,15 +105,15 @@ class Verdict:
     traceback: str | None = None
 
 
-def verdict(claim: Claim, outcome: Outcome) -> Verdict:
+def transition_of(claim: Claim, outcome: Outcome) -> Transition:
     """What becomes of the task, given how its claim ended."""
     match outcome:
         case Success(result=result):
-            return Verdict(TaskState.SUCCEEDED, claim.attempt, claim.max_attempts, result=result)
+            return Transition(TaskState.SUCCEEDED, claim.attempt, claim.max_attempts, result=result)
         case Failure(error=error, retry_in=retry_in, permanent=permanent):
             limit = claim.max_attempts or outcome.max_attempts
             hopeless = permanent or claim.attempt >= limit
-            return Verdict(
+            return Transition(
                 TaskState.DEAD if hopeless else TaskState.RETRY_SCHEDULED,
                 claim.attempt,
                 limit,
@@ -121,10 +121,10 @@ def verdict(claim: Claim, outcome: Outcome) -> Verdict:
                 storable(error),
                 traceback=None if outcome.traceback is None else clip_trace(outcome.traceback),
             )
-        case Postponed(seconds=seconds):
-            return Verdict(TaskState.RETRY_SCHEDULED, claim.attempt - 1, claim.max_attempts, microseconds(seconds))
-        case PutBack():
-            return Verdict(TaskState.QUEUED, claim.attempt - 1, claim.max_attempts)
+        case Snoozed(seconds=seconds):
+            return Transition(TaskState.RETRY_SCHEDULED, claim.attempt - 1, claim.max_attempts, microseconds(seconds))
+        case Released():
+            return Transition(TaskState.QUEUED, claim.attempt - 1, claim.max_attempts)
 
 
 def microseconds(seconds: float) -> int:

@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
-from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.intake import PreparedTask, TaskLike
 from kurabito.runtime.model import Depth, Page, Progress, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, Settlement
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import PreparedTask, TaskLike
+from kurabito.wakeup import Bell
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class InstantClaims(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StandingOrder:
+class ParkedClaim:
     """A claim that is to be made for a worker at rest."""
 
     worker: str
@@ -86,11 +86,11 @@ class StandingOrder:
 class ClaimsOnArrival(Protocol):
     """A queue that can claim for a worker in the moment it hears of something, before the event loop has woken."""
 
-    def stand_by(self, order: StandingOrder) -> None:
+    def park(self, order: ParkedClaim) -> None:
         """Answer the order as soon as there may be something to claim."""
         ...
 
-    def withdraw(self, order: StandingOrder) -> bool:
+    def unpark(self, order: ParkedClaim) -> bool:
         """Take the order back; false when it was answered or is just being answered."""
         ...
 

@@ -1,11 +1,22 @@
-"""The gate before the API and the pages: connections, before any request on them is read.
+"""The gate before the API and the pages: which connections and requests are let in, and what every answer carries.
 
-addresses.py    who is at the other end, and which addresses belong together
+A connection, before any request on it is read:
+
+addresses.py    addresses of clients and of reverse proxies
 limits.py       how many connections, for how long; derived from the file descriptors of this process
-connections.py  every open connection, and which one goes when there is no room for another
-framing.py      requests that two programs could read differently are refused
-protocol.py     HTTP/1.1 on one connection, with time limits
+connections.py  every open connection, and which one is closed when there is no room for another
 accepting.py    takes connections from the listening socket
+framing.py      refuses requests that two programs could read differently
+protocol.py     HTTP/1.1 on one connection, with time limits
 
-It knows nothing of routes, keys or the database.
+A request, before a route sees it:
+
+gate.py         all of the following in order
+client.py       the address of the client, also behind trusted reverse proxies
+hosts.py        the names that this site answers to
+origins.py      the pages that may send requests: our own
+bodies.py       how much a request may bring, and for how long
+permissions.py  the scope that a path and a method need
+answers.py      the headers of every answer
+errors.py       the answer to an error
 """

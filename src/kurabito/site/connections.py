@@ -29,7 +29,7 @@ _log = get_logger(__name__)
 _PART: Final = 32
 
 
-class Standing(IntEnum):
+class ConnectionPhase(IntEnum):
     """What a connection waits for; the lowest goes first."""
 
     IDLE = 0
@@ -49,7 +49,7 @@ class OpenConnection(Protocol):
     since: float
     """When it began to wait for what it waits for."""
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionPhase:
         """What it waits for now."""
         ...
 
@@ -88,7 +88,7 @@ class Connections:
 
     def close_least_useful(self) -> bool:
         """Close some connections that wait; false when there are none."""
-        waiting = [(self._rank(each), each) for each in self._open if each.standing() < Standing.BUSY]
+        waiting = [(self._rank(each), each) for each in self._open if each.standing() < ConnectionPhase.BUSY]
         chosen = heapq.nsmallest(max(1, len(self._open) // _PART), waiting, key=lambda ranked: ranked[0])
         # Of several kinds only the first: a half-sent request must not cost a stream.
         gone = [each for rank, each in chosen if rank[0] == chosen[0][0][0]]
@@ -120,7 +120,7 @@ class Connections:
         of_client = self._of_client.get(client_key, {})
         if len(of_client) < most:
             return
-        waiting = [each for each in of_client if each.standing() < Standing.STREAM]
+        waiting = [each for each in of_client if each.standing() < ConnectionPhase.STREAM]
         if len(waiting) < most:
             return
         waiting.sort(key=lambda each: each.since)
@@ -137,9 +137,9 @@ class Connections:
         self._drop(greediest[-1:], why="one address keeps more connections busy than its share")
         return bool(greediest)
 
-    def _rank(self, connection: OpenConnection) -> tuple[Standing, bool, int, float]:
+    def _rank(self, connection: OpenConnection) -> tuple[ConnectionPhase, bool, int, float]:
         standing = connection.standing()
-        greed = 0 if standing is Standing.IDLE else -len(self._of_client[connection.client_key])
+        greed = 0 if standing is ConnectionPhase.IDLE else -len(self._of_client[connection.client_key])
         return standing, connection.is_trusted, greed, connection.since
 
     def _drop(self, gone: Iterable[OpenConnection], *, why: str) -> None:

@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from kurabito.logs import Flood, get_logger
 from kurabito.site.addresses import one_client
-from kurabito.site.connections import Connections, Standing
+from kurabito.site.connections import ConnectionPhase, Connections
 from kurabito.site.framing import LARGEST_HEAD, BadRequest, StrictConnection
 
 _LINGER: Final = 2.0
@@ -102,19 +102,19 @@ class GuardedProtocol(H11Protocol):
         else:
             super().shutdown()
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionPhase:
         """What the connection waits for now."""
         if self.transport is None:
-            return Standing.BUSY
+            return ConnectionPhase.BUSY
         if self._waits_for_head:
             if self.transport.get_write_buffer_size():
-                return Standing.UNREAD
-            return Standing.IDLE if self._is_idle else Standing.HALF_SENT
+                return ConnectionPhase.UNREAD
+            return ConnectionPhase.IDLE if self._is_idle else ConnectionPhase.HALF_SENT
         if self.cycle.more_body:
-            return Standing.HALF_SENT
+            return ConnectionPhase.HALF_SENT
         if self.flow.write_paused:
-            return Standing.UNREAD
-        return Standing.STREAM if self._streams else Standing.BUSY
+            return ConnectionPhase.UNREAD
+        return ConnectionPhase.STREAM if self._streams else ConnectionPhase.BUSY
 
     def drop(self) -> None:
         """Close it at once, whatever is still to be sent; one that is only being made, as soon as it is made."""

@@ -12,8 +12,8 @@ from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Database, Dialect
 from kurabito.db.port import Row
 from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
-from kurabito.protocol.values import MediaType, ThumbnailFormat, ThumbnailStatus
-from kurabito.thumbnails.keys import Drawing, Source, output_path, thumb_key
+from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
+from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
 from kurabito.thumbnails.queries import queries
 
 CAPACITY: Final = 50_000
@@ -47,14 +47,14 @@ class Thumbnail:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ThumbnailRefused:
     """A file of which there will be no picture, and why."""
 
     file_id: int
     error: ThumbnailError
 
 
-Answer = Thumbnail | Refused
+Answer = Thumbnail | ThumbnailRefused
 
 
 class Thumbnails:
@@ -72,7 +72,7 @@ class Thumbnails:
     async def request(self, file_id: int, drawing: Drawing) -> Thumbnail:
         """Ask for the picture of a file; raises FileNotKnown, NothingToDraw or ThumbnailsFull."""
         (answer,) = await self.request_many([file_id], drawing)
-        if isinstance(answer, Refused):
+        if isinstance(answer, ThumbnailRefused):
             raise answer.error
         return answer
 
@@ -108,16 +108,16 @@ class Thumbnails:
         return _look(conn, file_ids, drawing)[0]
 
 
-def source_of(row: Row) -> Source | None:
+def source_of(row: Row) -> PictureSource | None:
     """The file of a row of `library_files`; None when it is not there any more."""
     file_id, path, size, mtime, is_missing, needs_hash, algorithm, content_hash = row
     if file_id is None or is_missing:
         return None
     is_hashed = not needs_hash and algorithm is not None and content_hash is not None
-    return Source(file_id, path, size, mtime, f"{algorithm}:{bytes(content_hash).hex()}" if is_hashed else None)
+    return PictureSource(file_id, path, size, mtime, f"{algorithm}:{bytes(content_hash).hex()}" if is_hashed else None)
 
 
-def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, Source]:
+def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSource]:
     rows = conn.all(queries(conn).files, {"rows": json.dumps(sorted(set(file_ids)))})
     return {source.file_id: source for source in map(source_of, rows) if source is not None}
 
@@ -134,17 +134,17 @@ def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[
         source = sources.get(file_id)
         if source is None:
             error: ThumbnailError = FileNotKnown(f"no file has the id {file_id}, or it is missing; scan its library")
-            answers.append(Refused(file_id, error))
+            answers.append(ThumbnailRefused(file_id, error))
         elif source.media_type is None:
             error = NothingToDraw(f"the file {file_id} is neither an image nor a video by its name")
-            answers.append(Refused(file_id, error))
+            answers.append(ThumbnailRefused(file_id, error))
         elif (found := known.get(keys[file_id])) is not None:
             answers.append(found)
             is_complete = is_complete and not _may_be_tried_again(found, conn.now())
         else:
             is_complete = False
             error = ThumbnailsFull("as many thumbnails wait as may; ask again when some are drawn")
-            answers.append(Refused(file_id, error))
+            answers.append(ThumbnailRefused(file_id, error))
     return answers, is_complete
 
 
@@ -154,7 +154,7 @@ def _may_be_tried_again(thumbnail: Thumbnail, now: int) -> bool:
     return thumbnail.retry_after is None or from_datetime(thumbnail.retry_after) <= now
 
 
-def _row(source: Source, drawing: Drawing) -> dict[str, Any]:
+def _row(source: PictureSource, drawing: Drawing) -> dict[str, Any]:
     key = thumb_key(source, drawing)
     return {
         "thumb_key": key,

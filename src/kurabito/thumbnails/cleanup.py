@@ -11,7 +11,7 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
-from kurabito.protocol.values import CleanupStatus
+from kurabito.protocol.enums import CleanupStatus
 from kurabito.thumbnails.queries import queries
 
 DELAY: Final = 600.0
@@ -20,7 +20,7 @@ GROUP_PATTERN: Final = "(blake3|sha256):[0-9a-f]{64}|file:[1-9][0-9]{0,18}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleanup:
+class GroupCleanup:
     """The removal of a group's pictures."""
 
     id: int
@@ -40,13 +40,13 @@ class Cleanups:
         self._database = database
         self._delay = round(delay * SECOND)
 
-    async def schedule(self, group_key: str) -> Cleanup:
+    async def schedule(self, group_key: str) -> GroupCleanup:
         """Have the pictures of a group removed after a while; a removal that waits or runs already is given instead."""
         if not re.fullmatch(GROUP_PATTERN, group_key):
             raise InvalidInput("group_key", f"must be like blake3:…, sha256:… or file:7, got {group_key!r}")
         return await self._database.write(lambda conn: self.schedule_in(conn, group_key))
 
-    def schedule_in(self, conn: Connection, group_key: str) -> Cleanup:
+    def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
         """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
         sql, values = queries(conn), {"group_key": group_key, "delay": self._delay}
         if not conn.run(sql.take_up_cleanup, values):
@@ -56,9 +56,9 @@ class Cleanups:
         return _cleanup(row)
 
 
-def _cleanup(row: Row) -> Cleanup:
+def _cleanup(row: Row) -> GroupCleanup:
     cleanup_id, group_key, status, execute_after, error_code, error_message, created, finished = row
-    return Cleanup(
+    return GroupCleanup(
         id=cleanup_id,
         group_key=group_key,
         status=CleanupStatus(status),

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.errors import InvalidInput
-from kurabito.protocol.thumbnails import LARGEST, SMALLEST
-from kurabito.protocol.values import MediaType, ThumbnailFormat
+from kurabito.protocol.enums import MediaType, ThumbnailFormat
+from kurabito.protocol.leased.thumbnails import LARGEST, SMALLEST
 
 _VERSION: Final = 1
 """Another one when the same file is to be drawn in another way."""
@@ -40,7 +40,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PictureSource:
     """A file to be drawn, as it is known now."""
 
     file_id: int
@@ -68,7 +68,7 @@ def media_type_of(path: str) -> MediaType | None:
     return _KINDS.get(suffix.lower()) if stem else None
 
 
-def thumb_key(source: Source, drawing: Drawing) -> str:
+def thumb_key(source: PictureSource, drawing: Drawing) -> str:
     """The name of the picture of a file as it is now."""
     content = source.group or f"{source.size_bytes}:{source.mtime_ns}"
     named = (_VERSION, source.file_id, content, drawing.max_dimension, drawing.format.value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
-from kurabito.protocol.values import ThumbnailStatus
+from kurabito.protocol.enums import ThumbnailStatus
 from kurabito.thumbnails.queries import queries
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kurabito.db import Connection, Dialect, Queries
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 
 THUMBNAIL: Final = (
     "thumb_key, file_id, group_key, media_type, format, max_dimension, output_path, status, width, height, bytes_size, "

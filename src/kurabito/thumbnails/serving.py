@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kurabito.errors import ThumbnailNotReady
-from kurabito.protocol.values import ThumbnailFormat, ThumbnailStatus
+from kurabito.protocol.enums import ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.admission import Thumbnails
 
 _MEDIA_TYPES: Final = {ThumbnailFormat.JPEG: "image/jpeg", ThumbnailFormat.WEBP: "image/webp"}

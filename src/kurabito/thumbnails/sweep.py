@@ -14,7 +14,7 @@ from typing import Final
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
-from kurabito.protocol.values import ThumbnailFormat
+from kurabito.protocol.enums import ThumbnailFormat
 from kurabito.runtime import Registry
 from kurabito.thumbnails.admission import source_of
 from kurabito.thumbnails.cleanup import Cleanups
@@ -30,7 +30,7 @@ _REMEMBERED: Final = 24 * 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class ThumbnailsSwept:
     """What was found."""
 
     groups: int
@@ -39,7 +39,7 @@ class Swept:
     """Files that no row knew; they are gone now."""
 
 
-class Sweeper:
+class ThumbnailSweep:
     """Looks through the pictures in one folder and the rows about them."""
 
     def __init__(self, database: Database, cleanups: Cleanups, folder: Path, clock: Clock | None = None) -> None:
@@ -53,14 +53,14 @@ class Sweeper:
         registry.task(SWEEP)(self.sweep)
         registry.every(_EVERY, SWEEP, unique_key=SWEEP)
 
-    async def sweep(self) -> Swept:
+    async def sweep(self) -> ThumbnailsSwept:
         """Do it now. It is safe to do twice."""
         groups = sorted(await self._outdated_groups())
         for some in _in_parts(groups):
             await self._database.write(partial(self._schedule, groups=some))
         before = self._clock.now() - _REMEMBERED
         await self._database.write(lambda conn: conn.run(queries(conn).forget_cleanups, {"before": before}))
-        return Swept(len(groups), await self._remove_orphans())
+        return ThumbnailsSwept(len(groups), await self._remove_orphans())
 
     async def _outdated_groups(self) -> set[str]:
         """The groups with a picture that nobody would ask for any more: its file is gone, or has another key now."""

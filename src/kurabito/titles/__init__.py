@@ -11,7 +11,7 @@ to the least sure (`tags`, `years`, `kinds`, `seasons`, `episodes`, `groups`); e
 `LONGEST_TITLE` characters are read, and no pattern can backtrack without limit.
 """
 
-from kurabito.titles.model import Episode, Finding, Kind, ReleaseTitle
+from kurabito.titles.model import Episode, Finding, ReleaseKind, ReleaseTitle
 from kurabito.titles.parser import parse_title
 from kurabito.titles.rules import InvalidRule, TitleRule
 from kurabito.titles.text import LONGEST as LONGEST_TITLE
@@ -22,7 +22,7 @@ __all__ = [
     "Episode",
     "Finding",
     "InvalidRule",
-    "Kind",
+    "ReleaseKind",
     "ReleaseTitle",
     "TitleRule",
     "fold_title",

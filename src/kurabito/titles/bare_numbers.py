@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import Draft
-from kurabito.titles.model import Kind
+from kurabito.titles.draft import TitleDraft
+from kurabito.titles.model import ReleaseKind
 from kurabito.titles.numbers import Run, read_run, span, word_number
 
 _BRACKETED: Final = re.compile(
@@ -45,7 +45,7 @@ _CLOSING_END: Final = re.compile(r"\s*-\s")
 _SPECIAL_NUMBER: Final = re.compile(r"\x01[ .\-]{0,3}(?=\d{1,3}[a-d]?(?![\dA-Za-z]))")
 
 
-def behind_dash(draft: Draft) -> bool:
+def behind_dash(draft: TitleDraft) -> bool:
     """`Koji - 07`: the commonest form, and the last one that stands alone counts."""
     best: tuple[Run, int] | None = None
     for found in _DASHED.finditer(draft.text):
@@ -64,12 +64,12 @@ def behind_dash(draft: Draft) -> bool:
     return best is not None and draft.settle_episodes(best[0], best[1], best[0].end, "a number behind a dash")
 
 
-def _counts(draft: Draft, at: int) -> bool:
+def _counts(draft: TitleDraft, at: int) -> bool:
     """Whether a number with words behind it is still likely to count episodes."""
     return draft.text[at] == "0" or (draft.original.startswith("[") and draft.text[at : at + 2].isdigit())
 
 
-def alone_in_brackets(draft: Draft) -> bool:
+def alone_in_brackets(draft: TitleDraft) -> bool:
     """`[07]`, `[01-12 Fin]`; a year alone in brackets is a year."""
     year: tuple[Run, int, int] | None = None
     for found in _BRACKETED.finditer(draft.text):
@@ -89,9 +89,9 @@ def alone_in_brackets(draft: Draft) -> bool:
     return False
 
 
-def behind_kind(draft: Draft) -> bool:
+def behind_kind(draft: TitleDraft) -> bool:
     """`OVA - 02`, `SP03`."""
-    if draft.kind in (None, Kind.MOVIE, Kind.TV):
+    if draft.kind in (None, ReleaseKind.MOVIE, ReleaseKind.TV):
         return False
     found = _SPECIAL_NUMBER.search(draft.text)
     if found and (run := read_run(draft.text, found.end())):
@@ -99,7 +99,7 @@ def behind_kind(draft: Draft) -> bool:
     return False
 
 
-def season_and_episode_in_one(draft: Draft) -> bool:
+def season_and_episode_in_one(draft: TitleDraft) -> bool:
     """`show.217.hdtv` is season 2, episode 17, where nobody uses brackets."""
     if draft.original.startswith("[") or draft.original.count(".") < 2:
         return False
@@ -112,14 +112,14 @@ def season_and_episode_in_one(draft: Draft) -> bool:
     return False
 
 
-def _dotted_number(draft: Draft) -> re.Match[str] | None:
+def _dotted_number(draft: TitleDraft) -> re.Match[str] | None:
     """`The.Cellar.217.First.Pressing`: a film would have a year."""
     if " " in draft.original.strip() or _ANY_YEAR.search(draft.original):
         return None
     return _DOTTED_NUMBER.search(draft.text)
 
 
-def last_of_name(draft: Draft) -> bool:
+def last_of_name(draft: TitleDraft) -> bool:
     """`Koji 031 [720p]`."""
     # A checksum is that of one file, so even a single digit before it counts.
     single = _LAST_DIGIT.search(draft.text) if draft.checksum else None
@@ -135,7 +135,7 @@ def last_of_name(draft: Draft) -> bool:
     return False
 
 
-def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
+def _is_part_of_film(draft: TitleDraft, found: re.Match[str]) -> bool:
     """`Koji 13 1080p` is no episode; `Koji 013` is, and so is what was recorded from television."""
     if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
@@ -143,7 +143,7 @@ def _is_part_of_film(draft: Draft, found: re.Match[str]) -> bool:
     return ahead is not None and (len(found[1]) < 3 or "(" in ahead[0])
 
 
-def with_leading_zero(draft: Draft) -> bool:
+def with_leading_zero(draft: TitleDraft) -> bool:
     """`Koji 01 First Pressing`."""
     found = _LEADING_ZERO.search(draft.text)
     if found and (run := read_run(draft.text, found.start())):
@@ -151,7 +151,7 @@ def with_leading_zero(draft: Draft) -> bool:
     return False
 
 
-def within_file_name(draft: Draft) -> bool:
+def within_file_name(draft: TitleDraft) -> bool:
     """`[Kura] Koji 14 First Pressing [A1B2C3D4].mkv`: the name of one file, not of a series."""
     if not draft.original.startswith("[") or not (draft.checksum or draft.values.get("container")):
         return False
@@ -161,13 +161,13 @@ def within_file_name(draft: Draft) -> bool:
     return draft.settle_match(span(int(found[0])), found, "a number in the name of a file")
 
 
-def between_hyphens(draft: Draft) -> bool:
+def between_hyphens(draft: TitleDraft) -> bool:
     """`koji-07-first-pressing`."""
     found = _HYPHENED.search(draft.text)
     return found is not None and draft.settle_match(span(int(found[1])), found, "a number between hyphens")
 
 
-def before_name(draft: Draft) -> bool:
+def before_name(draft: TitleDraft) -> bool:
     """`06 Koji [720p]`, `003. Koji - First Pressing`."""
     found = _FIRST.match(draft.text)
     if found is None or (found[1] == " " and not draft.original.startswith("[") and draft.text[found.end()] != "0"):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from kurabito.titles.model import Episode, Finding, Kind
+from kurabito.titles.model import Episode, Finding, ReleaseKind
 from kurabito.titles.numbers import Run
 
 TAKEN: Final = "\x00"
@@ -59,7 +59,7 @@ def segments(text: str) -> list[Segment]:
 
 
 @dataclass(slots=True)
-class Draft:
+class TitleDraft:
     """What the recognisers read and write, one after the other."""
 
     text: str
@@ -78,7 +78,7 @@ class Draft:
     checksum: str | None = None
     year: int | None = None
     date: str | None = None
-    kind: Kind | None = None
+    kind: ReleaseKind | None = None
     is_batch: bool = False
     group: str | None = None
     number_end: int = 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kurabito.titles import bare_numbers
-from kurabito.titles.draft import Draft
+from kurabito.titles.draft import TitleDraft
 from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
 
 _SEASON_EPISODE: Final = re.compile(
@@ -49,7 +49,7 @@ _VOLUME: Final = re.compile(
 )
 
 
-def read_episodes(draft: Draft) -> None:
+def read_episodes(draft: TitleDraft) -> None:
     """Find which episodes the title is about, and take them out of it."""
     for found in _VOLUME.finditer(draft.text):
         draft.take(found.start(), found.end(), "volume", "counts discs, not episodes")
@@ -60,7 +60,7 @@ def read_episodes(draft: Draft) -> None:
             break
 
 
-def read_season_and_episode(draft: Draft) -> None:
+def read_season_and_episode(draft: TitleDraft) -> None:
     """`S01E02` and `1x02`: so sure that they are read before the tags, which some releases wrap around them."""
     for pattern in (_SEASON_EPISODE, _SEASON_SPACE_EPISODE, _CROSS, _BRACKETED_PAIR):
         found = pattern.search(draft.text)
@@ -76,13 +76,13 @@ def read_season_and_episode(draft: Draft) -> None:
             return
 
 
-def _take_twin(draft: Draft, before: int) -> None:
+def _take_twin(draft: TitleDraft, before: int) -> None:
     """`Name - 05 - S01E05` says it twice."""
     if twin := (_TWIN_IN_FANSUB if draft.original.startswith("[") else _TWIN).search(draft.text, 0, before):
         draft.take(twin.start(), before, "episode", "the same number again")
 
 
-def _chinese(draft: Draft) -> bool:
+def _chinese(draft: TitleDraft) -> bool:
     if draft.text.isascii():
         return False
     if found := _HAN_EPISODE.search(draft.text):
@@ -99,7 +99,7 @@ def _chinese(draft: Draft) -> bool:
     return False
 
 
-def _dotted_pair(draft: Draft) -> bool:
+def _dotted_pair(draft: TitleDraft) -> bool:
     found = _DOTTED_PAIR.search(draft.text)
     if found and (before := _BEFORE_PAIR.search(draft.text, 0, found.start())):
         draft.seasons = draft.seasons or (int(found[1]),)
@@ -108,7 +108,7 @@ def _dotted_pair(draft: Draft) -> bool:
     return False
 
 
-def _named(draft: Draft) -> bool:
+def _named(draft: TitleDraft) -> bool:
     if found := _TURKISH.search(draft.text):
         return draft.settle_match(span(int(found[1])), found, "the word for episode")
     if found := _SPANISH.search(draft.text):
@@ -128,7 +128,7 @@ def _named(draft: Draft) -> bool:
     return False
 
 
-_FORMS: Final[tuple[Callable[[Draft], bool], ...]] = (
+_FORMS: Final[tuple[Callable[[TitleDraft], bool], ...]] = (
     _chinese,
     _dotted_pair,
     bare_numbers.behind_dash,

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, TAKEN, Draft
+from kurabito.titles.draft import SKIPPED, TAKEN, TitleDraft
 from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
 
 _SITES: Final = frozenset(
@@ -34,7 +34,7 @@ _SUFFIX: Final = re.compile(
 _BETWEEN: Final = re.compile(r"\s?[&×+/、]\s?|\sx\s")
 
 
-def read_leading_group(draft: Draft) -> None:
+def read_leading_group(draft: TitleDraft) -> None:
     """The first bracket, if a name can follow it."""
     for index, segment in enumerate(draft.segments):
         inner = draft.text[segment.start : segment.end]
@@ -59,7 +59,7 @@ def read_leading_group(draft: Draft) -> None:
         return
 
 
-def _name_follows(draft: Draft, at: int) -> bool:
+def _name_follows(draft: TitleDraft, at: int) -> bool:
     """Whether a name is left before the episode; if none is, the first bracket is the name itself."""
     episode = _EPISODE_NUMBER.search(draft.text, at)
     if episode and episode.start() == at and _BARE_WORD.match(draft.text, episode.end()):
@@ -68,7 +68,7 @@ def _name_follows(draft: Draft, at: int) -> bool:
     return any(char.isalpha() for char in left) or _NUMBER_AS_NAME.match(left) is not None
 
 
-def read_trailing_group(draft: Draft) -> None:
+def read_trailing_group(draft: TitleDraft) -> None:
     """What stands behind the last hyphen, else the last bracket that nobody took."""
     if draft.group is not None:
         return
@@ -85,13 +85,13 @@ def read_trailing_group(draft: Draft) -> None:
             return
 
 
-def _names_episode(draft: Draft, found: re.Match[str]) -> bool:
+def _names_episode(draft: TitleDraft, found: re.Match[str]) -> bool:
     """Whether it follows the number of an episode behind a spaced hyphen: `The Cellar - 1x05 - First Pressing`."""
     behind_number = draft.number_end and draft.number_end - 1 <= found.start() <= draft.number_end
     return bool(behind_number) and found[0][1:].lstrip(")]").startswith(" - ")
 
 
-def read_bracketed_group(draft: Draft, name_end: int) -> None:
+def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
     """The last bracket behind the name that nobody took, else the strange word among the tags."""
     if draft.group is not None:
         return
@@ -112,7 +112,7 @@ def _is_site(name: str) -> bool:
     return name.lower() in _SITES or ("." in name and _DOMAIN.fullmatch(name.strip()) is not None)
 
 
-def _settle(draft: Draft, name: str, start: int, end: int, why: str) -> None:
+def _settle(draft: TitleDraft, name: str, start: int, end: int, why: str) -> None:
     if LETTER_OR_DIGIT.search(name):
         draft.group = name.strip(" -.")
         draft.take(start, end, "group", why)

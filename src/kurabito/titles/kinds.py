@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, Draft
-from kurabito.titles.model import Kind
+from kurabito.titles.draft import SKIPPED, TitleDraft
+from kurabito.titles.model import ReleaseKind
 
 _WORDS: Final = re.compile(
     r"(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\]]))"
@@ -25,7 +25,7 @@ _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)
 
 
-def read_kind(draft: Draft) -> None:
+def read_kind(draft: TitleDraft) -> None:
     """Take the word that says the kind; the name goes on without it."""
     passed = 0
     for letter in _FIRST_LETTER.finditer(draft.text):
@@ -37,14 +37,14 @@ def read_kind(draft: Draft) -> None:
             draft.is_batch = True
             draft.take(*found.span(), "batch", "says that it is whole", mark=SKIPPED)
             continue
-        kind = Kind(str(found.lastgroup))
+        kind = ReleaseKind(str(found.lastgroup))
         start, end = found.span()
-        if not draft.text[:start].strip(" \x00\x01-[") and kind is not Kind.MOVIE:
+        if not draft.text[:start].strip(" \x00\x01-[") and kind is not ReleaseKind.MOVIE:
             continue
         draft.kind = draft.kind or kind
-        if kind is Kind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):
+        if kind is ReleaseKind.OVA and _ENDS_NAME.match(draft.text, end) and _WORD_BEFORE.search(draft.text, 0, start):
             # `Koji OVA [720p]`: without a number it is a work of its own, and this is its name.
             continue
         draft.take(start, end, "kind", f"says {kind}", mark=SKIPPED)
     if draft.kind is None and _MOVIE_NUMBER.search(draft.text):
-        draft.kind = Kind.MOVIE
+        draft.kind = ReleaseKind.MOVIE

@@ -9,7 +9,7 @@ Episode = int | float
 """An episode's number; 12.5 is the recap between 12 and 13."""
 
 
-class Kind(StrEnum):
+class ReleaseKind(StrEnum):
     """What sort of thing was released."""
 
     TV = "tv"
@@ -61,7 +61,7 @@ class ReleaseTitle:
     checksum: str | None = None
     year: int | None = None
     date: str | None = None
-    kind: Kind = Kind.UNKNOWN
+    kind: ReleaseKind = ReleaseKind.UNKNOWN
     is_batch: bool = False
     """Several episodes, or a whole season."""
     rule: str | None = None

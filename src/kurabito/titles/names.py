@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, Draft, Segment, segments
+from kurabito.titles.draft import SKIPPED, Segment, TitleDraft, segments
 from kurabito.titles.text import LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
@@ -21,7 +21,7 @@ _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
 
 
-def read_names(draft: Draft) -> tuple[str, ...]:
+def read_names(draft: TitleDraft) -> tuple[str, ...]:
     """The names in the first stretch of text that nobody took, and in the one that a separator joins to it."""
     names: tuple[str, ...] = ()
     fansub = draft.original.startswith("[")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.titles import episodes, groups, kinds, names, seasons, tags, years
-from kurabito.titles.draft import TAKEN, Draft
-from kurabito.titles.model import Kind, ReleaseTitle
+from kurabito.titles.draft import TAKEN, TitleDraft
+from kurabito.titles.model import ReleaseKind, ReleaseTitle
 from kurabito.titles.rules import TitleRule, follow
 from kurabito.titles.text import normalise
 
@@ -54,7 +54,7 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
         written = written.replace("+", " ")
     if written.startswith("[") and written.find("]") == len(written) - 1:
         written = written[1:-1]
-    draft = Draft(written, explain=explain)
+    draft = TitleDraft(written, explain=explain)
     if ending in tags.CONTAINERS:
         draft.note("container", ending)
     tags.read_checksum(draft)
@@ -128,7 +128,7 @@ def _name_end(text: str) -> int:
     return end if end >= 0 else len(text)
 
 
-def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
+def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
     said = draft.values
     several = draft.is_batch or len(draft.episodes) > 1
     heights = said.get("resolution")
@@ -151,7 +151,7 @@ def _result(draft: Draft, found: tuple[str, ...]) -> ReleaseTitle:
         checksum=draft.checksum,
         year=draft.year,
         date=draft.date,
-        kind=draft.kind or (Kind.TV if draft.episodes or draft.seasons else Kind.UNKNOWN),
+        kind=draft.kind or (ReleaseKind.TV if draft.episodes or draft.seasons else ReleaseKind.UNKNOWN),
         is_batch=several or (not draft.episodes and bool(draft.seasons or said.get("batch"))),
         findings=tuple(draft.findings),
     )

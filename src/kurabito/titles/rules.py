@@ -15,7 +15,7 @@ from typing import Any, Final
 import re2  # type: ignore[import-untyped]
 
 from kurabito.titles.groups import split_group
-from kurabito.titles.model import Finding, Kind, ReleaseTitle
+from kurabito.titles.model import Finding, ReleaseKind, ReleaseTitle
 from kurabito.titles.numbers import read_run
 
 LONGEST_PATTERN: Final = 1000
@@ -57,7 +57,7 @@ _FIELDS: Final[Mapping[str, Callable[[str], dict[str, Any]]]] = {
     "source": lambda value: {"source": value},
     "languages": lambda value: {"languages": tuple(code.strip() for code in value.split(",") if code.strip())},
     "year": lambda value: {"year": int(value)},
-    "kind": lambda value: {"kind": Kind(value.lower())},
+    "kind": lambda value: {"kind": ReleaseKind(value.lower())},
     "is_batch": _yes_or_no,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import SKIPPED, Draft
+from kurabito.titles.draft import SKIPPED, TitleDraft
 from kurabito.titles.numbers import HAN, han_number, span, word_number
 
 _WORD: Final = (
@@ -46,7 +46,7 @@ _MARKS: Final = (
 )
 
 
-def read_season(draft: Draft) -> None:
+def read_season(draft: TitleDraft) -> None:
     """Take every mention of a season out of the name. The first one that counts something is the season."""
     text = draft.text
     if not text.isascii() and any(counter in text for counter in "季期部기"):
@@ -81,7 +81,7 @@ def _numbers(found: re.Match[str]) -> tuple[int, ...]:
     return tuple(seasons)
 
 
-def _take(draft: Draft, found: re.Match[str], seasons: tuple[int, ...]) -> None:
+def _take(draft: TitleDraft, found: re.Match[str], seasons: tuple[int, ...]) -> None:
     if not draft.seasons:
         draft.seasons = seasons
     draft.take(found.start(), found.end(), "season", "names a season", mark=SKIPPED)

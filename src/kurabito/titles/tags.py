@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.brackets import read_bracket
-from kurabito.titles.draft import SKIPPED, TAKEN, Draft, Segment
+from kurabito.titles.draft import SKIPPED, TAKEN, Segment, TitleDraft
 from kurabito.titles.text import CJK_LETTER, LETTER_OR_DIGIT
 from kurabito.titles.vocabulary import Meaning
 from kurabito.titles.words import Tag, find_tags, read_words
@@ -47,7 +47,7 @@ def split_ending(text: str) -> tuple[str, str]:
     return name, ending
 
 
-def read_checksum(draft: Draft) -> None:
+def read_checksum(draft: TitleDraft) -> None:
     """Eight hexadecimal digits. Outside brackets they count only with both letters and digits: words can look so too."""
     for found in _CHECKSUM.finditer(draft.text):
         digits = found[1]
@@ -61,7 +61,7 @@ def read_checksum(draft: Draft) -> None:
         draft.take(found.start(), end, "checksum", "eight hexadecimal digits")
 
 
-def read_notes(draft: Draft) -> None:
+def read_notes(draft: TitleDraft) -> None:
     """What fansub groups add in Chinese: subtitles, the season of the year, who is wanted."""
     if draft.text.isascii() or not CJK_LETTER.search(draft.text):
         return
@@ -80,13 +80,13 @@ def read_notes(draft: Draft) -> None:
         draft.take(found.start(), found.end(), "note", "the month in which the series began")
 
 
-def _note_languages(draft: Draft, words: str) -> None:
+def _note_languages(draft: TitleDraft, words: str) -> None:
     for letters, code in (("简簡", "zh-Hans"), ("繁", "zh-Hant"), ("日", "ja"), ("英", "en"), ("粤粵", "yue")):
         if any(letter in words for letter in letters):
             draft.note("languages", code)
 
 
-def read_tags(draft: Draft) -> None:
+def read_tags(draft: TitleDraft) -> None:
     """Every word of the vocabulary, in brackets and out of them, and a height without its `p` where no other is."""
     _read_tags(draft)
     if "resolution" not in draft.values and (found := _BARE_HEIGHT.search(draft.text)):
@@ -94,7 +94,7 @@ def read_tags(draft: Draft) -> None:
         draft.take(found.start(), found.end(), "resolution", "a height without its p")
 
 
-def _read_tags(draft: Draft) -> None:
+def _read_tags(draft: TitleDraft) -> None:
     named = behind = False
     for segment in draft.segments:
         if segment.bracket:
@@ -105,7 +105,7 @@ def _read_tags(draft: Draft) -> None:
             named = named or LETTER_OR_DIGIT.search(draft.text, segment.start, segment.end) is not None
 
 
-def _read_bracket(draft: Draft, segment: Segment) -> bool:
+def _read_bracket(draft: TitleDraft, segment: Segment) -> bool:
     """Take a bracket of tags; tells whether it surely was one."""
     found = read_bracket(draft.text[segment.start : segment.end])
     if found is None:
@@ -123,7 +123,7 @@ def _read_bracket(draft: Draft, segment: Segment) -> bool:
     return found.sure
 
 
-def _read_bare(draft: Draft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:
+def _read_bare(draft: TitleDraft, segment: Segment, tags: list[Tag], *, behind: bool) -> bool:
     """Take the words that are tags for sure, and all that follow one; tells whether one was there."""
     tail = _tail_behind_number(draft.text, segment, tags)
     for tag in tags:
@@ -153,7 +153,7 @@ def _tail_behind_number(text: str, segment: Segment, tags: list[Tag]) -> int:
     return tail if text[:tail].rstrip(" .")[-1:].isdigit() else segment.end
 
 
-def read_doubtful(draft: Draft, name_end: int) -> None:
+def read_doubtful(draft: TitleDraft, name_end: int) -> None:
     """The words that are tags because they stand behind the name, or are the last of it."""
     for start, end, attribute, value in reversed(draft.doubtful):
         if TAKEN in draft.text[start:end]:
@@ -168,7 +168,7 @@ def read_doubtful(draft: Draft, name_end: int) -> None:
         draft.take(start, end, attribute, why)
 
 
-def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int) -> bool:
+def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end: int) -> bool:
     """Whether a tag hangs on the name: `The Cellar FRENCH 1080p`. Before a year it may be part of it: `Brewer English 2003`."""
     if draft.text[end:name_end].strip(" .-(\x01") or not draft.text[:start].strip(" .-\x00\x01"):
         return False
@@ -189,7 +189,7 @@ def _ends_name(draft: Draft, start: int, end: int, attribute: str, name_end: int
     return telling and word.isupper() and len(word) > 1 and not draft.original.startswith("[")
 
 
-def _note(draft: Draft, meaning: Meaning) -> None:
+def _note(draft: TitleDraft, meaning: Meaning) -> None:
     if meaning.attribute == "version":
         draft.version = int(meaning.value)
     else:

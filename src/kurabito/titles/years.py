@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kurabito.titles.draft import Draft
+from kurabito.titles.draft import TitleDraft
 
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
@@ -26,7 +26,7 @@ _BRACKETED_YEAR: Final = re.compile(
 _BARE_YEAR: Final = re.compile(r"(?<=[\s.\x00-])((?:19|20)\d\d)(?:-(?:19|20)\d\d)?(?=[\s.\x00,\])-]|$)")
 
 
-def read_date(draft: Draft) -> None:
+def read_date(draft: TitleDraft) -> None:
     """A day, as shows that air daily have it."""
     if not _DATE_LIKE.search(draft.text):
         return
@@ -47,7 +47,7 @@ def read_date(draft: Draft) -> None:
         draft.take(short.start(), short.end(), "date", "a day, and nobody can tell in which order")
 
 
-def read_year(draft: Draft) -> None:
+def read_year(draft: TitleDraft) -> None:
     """The year behind the name. A name can begin with one, and of several the last counts."""
     if found := _BRACKETED_YEAR.search(draft.text):
         draft.year = int(found[1])

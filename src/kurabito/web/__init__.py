@@ -14,10 +14,12 @@ from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
 from kurabito.thumbnails.metrics import ThumbnailMetrics
-from kurabito.web import assets, failures, login, now, reference, system, tasks
+from kurabito.web import assets, failures
 from kurabito.web.addresses import Addresses
+from kurabito.web.home import now
 from kurabito.web.pages import Pages
 from kurabito.web.preferences import PreferenceLinks
+from kurabito.web.system import login, reference, system, tasks
 
 __all__ = ["create_web"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Entry(NamedTuple):
+class NavigationEntry(NamedTuple):
     """A page in the navigation; its title is the message `nav.<name>`."""
 
     name: str
@@ -13,16 +13,16 @@ class Entry(NamedTuple):
 
 
 NAVIGATION: Final = (
-    Entry("now", "/"),
-    Entry("tasks", "/tasks"),
-    Entry("following", "/following"),
-    Entry("calendar", "/calendar"),
-    Entry("series", "/series"),
-    Entry("downloads", "/downloads"),
-    Entry("rules", "/rules"),
-    Entry("library", "/library"),
-    Entry("matches", "/matches"),
-    Entry("duplicates", "/duplicates"),
-    Entry("system", "/system"),
-    Entry("docs", "/docs"),
+    NavigationEntry("now", "/"),
+    NavigationEntry("tasks", "/tasks"),
+    NavigationEntry("following", "/following"),
+    NavigationEntry("calendar", "/calendar"),
+    NavigationEntry("series", "/series"),
+    NavigationEntry("downloads", "/downloads"),
+    NavigationEntry("rules", "/rules"),
+    NavigationEntry("library", "/library"),
+    NavigationEntry("matches", "/matches"),
+    NavigationEntry("duplicates", "/duplicates"),
+    NavigationEntry("system", "/system"),
+    NavigationEntry("docs", "/docs"),
 )

@@ -15,7 +15,7 @@ from kurabito.runtime.events import TaskEvent
 from kurabito.settings import Origin
 from kurabito.web.languages import Catalogue
 from kurabito.web.names import shown_name, shown_path
-from kurabito.web.reasons import Reason, known_error
+from kurabito.web.system.reasons import ShownReason, known_error
 
 _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
@@ -93,7 +93,7 @@ class Words:
                 return self.say(f"time.{unit}", count=seconds // size)
         return self.say("time.seconds", count=seconds)
 
-    def reason(self, reason: Reason) -> Markup:
+    def reason(self, reason: ShownReason) -> Markup:
         """What a task waits for."""
         return self.say(f"waiting.{reason.why}", **self._shown(reason.facts))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.clients.taking import hash_of_url
+from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferFile, TransferStatus
 from kurabito.errors import DownloaderLoginRefused, TransferNotFound
 

@@ -13,10 +13,10 @@ import libtorrent as lt
 import pytest
 import pytest_asyncio
 
-from kurabito.app.built_in import embedded_options
+from kurabito.app.built_in_downloader import embedded_options
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.clients.embedded.torrents import session_settings
-from kurabito.downloads.clients.taking import hash_of_url
+from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus, TransferStatus
 from kurabito.http import Outbound
 from kurabito.settings import Settings

@@ -23,18 +23,18 @@ import httpcore2
 import httpx2
 import pytest
 
-from kurabito.app.downloading import Downloading, open_downloading
-from kurabito.app.following import Following, open_following
+from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
-from kurabito.downloads.announcing import Credentials
+from kurabito.downloads.announcer import Credentials
 from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.filters import Action, FilterRule
-from kurabito.downloads.orders import CLEAR, DISPATCH, POLL
-from kurabito.downloads.polling import Polled
+from kurabito.downloads.dispatch.polling import Polled
+from kurabito.downloads.filters.model import Action, FilterRule
+from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
 from kurabito.errors import DownloadConflict, OutboundError
-from kurabito.feeds.readings import NewSeries, StartWith
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -105,8 +105,8 @@ class Household:
     def __init__(
         self,
         queue: SqlQueue,
-        following: Following,
-        downloading: Downloading,
+        following: FeedParts,
+        downloading: DownloadParts,
         programs: list[Program],
         swarm: Swarm,
         folder: Path,
@@ -126,7 +126,9 @@ class Household:
         self.done: Counter[str] = Counter()
 
     async def prepare(self, state: Path) -> None:
-        wishes = Wishes(name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False)
+        wishes = SubscriptionSettings(
+            name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
+        )
         self.subscription_id = (await self.following.subscriptions.create(wishes, StartWith.MISSING)).id
         for place, program in enumerate(self.programs):
             folder = state / "downloaders" / program.name.value
@@ -291,8 +293,8 @@ async def household(
         outbound = await stack.enter_async_context(Outbound(tls=TLS))
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloading(queue, outbound, Settings(state=folder / "state"))
-        following = open_following(queue, outbound, taking=downloading.taking)
+        downloading = open_downloads(queue, outbound, Settings(state=folder / "state"))
+        following = open_feeds(queue, outbound, taking=downloading.taking)
         programs = [rig.program for rig in rigs if rig.program.name is not ClientName.EMBEDDED]
         home = Household(queue, following, downloading, programs, swarm, folder, chance)
         await home.prepare(folder / "services")

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
-from kurabito.downloads.clients.taking import hash_of_url
+from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
 
 if TYPE_CHECKING:

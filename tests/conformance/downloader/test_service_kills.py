@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.clients.taking import hash_of_url
+from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Service:
 
 @asynccontextmanager
 async def service(program: Aria2, state: Path) -> AsyncIterator[Service]:
-    from kurabito.downloads.announcing import Credentials
+    from kurabito.downloads.announcer import Credentials
 
     hears, tells = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=serve_aria2, args=(state, program.url, "s3cret-of-the-test", tells), daemon=True)

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.intake import PreparedTask, prepare
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import PreparedTask, prepare
+from kurabito.wakeup import Bell
 
 T = TypeVar("T")
 

@@ -9,12 +9,12 @@ import pytest
 
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import TaskConflict, TaskNotFound
-from kurabito.runtime.intake import prepare
 from kurabito.runtime.model import Progress, TaskRecord
-from kurabito.runtime.outcomes import Failure, PutBack, Success
-from kurabito.runtime.sql.conducting import Conductor
+from kurabito.runtime.outcomes import Failure, Released, Success
+from kurabito.runtime.sql.delegation import TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import prepare
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands
@@ -29,7 +29,7 @@ def queue_url(request: pytest.FixtureRequest) -> str:
 
 async def started(queue: SqlQueue, task_type: str = "work") -> TaskRecord:
     task = await queue.enqueue(task_type)
-    assert await queue.conduct(lambda conductor: conductor.start(task.id, "plane"))
+    assert await queue.delegate_write(lambda tasks: tasks.start(task.id, "plane"))
     return await queue.get(task.id)
 
 
@@ -48,17 +48,17 @@ async def test_a_started_task_is_running_and_nobody_recovers_it(
 
 async def test_only_a_queued_task_can_be_started(queue: SqlQueue) -> None:
     task = await started(queue)
-    assert not await queue.conduct(lambda conductor: conductor.start(task.id, "plane"))
+    assert not await queue.delegate_write(lambda tasks: tasks.start(task.id, "plane"))
     await queue.cancel(task.id)
-    assert not await queue.conduct(lambda conductor: conductor.start(task.id, "plane"))
+    assert not await queue.delegate_write(lambda tasks: tasks.start(task.id, "plane"))
     with pytest.raises(TaskNotFound):
-        await queue.conduct(lambda conductor: conductor.start(prepare("work").id, "plane"))
+        await queue.delegate_write(lambda tasks: tasks.start(prepare("work").id, "plane"))
 
 
 async def test_it_succeeds_with_what_follows_it(queue: SqlQueue) -> None:
     task = await started(queue)
     following = prepare("other", "next", unique_key="one")
-    await queue.conduct(lambda conductor: conductor.settle(task.id, Success(b'{"found":2}', (following,))))
+    await queue.delegate_write(lambda tasks: tasks.settle(task.id, Success(b'{"found":2}', (following,))))
     done = await queue.get(task.id)
     assert (done.state, done.result, done.attempts) == (TaskState.SUCCEEDED, {"found": 2}, 1)
     assert (await queue.get(following.id)).state is TaskState.QUEUED
@@ -66,7 +66,7 @@ async def test_it_succeeds_with_what_follows_it(queue: SqlQueue) -> None:
 
 async def test_it_fails_for_good(queue: SqlQueue) -> None:
     task = await started(queue)
-    await queue.conduct(lambda conductor: conductor.settle(task.id, Failure("no disk", permanent=True)))
+    await queue.delegate_write(lambda tasks: tasks.settle(task.id, Failure("no disk", permanent=True)))
     dead = await queue.get(task.id)
     assert (dead.state, dead.last_error) == (TaskState.DEAD, "no disk")
     assert [error.error for error in dead.errors] == ["no disk"]
@@ -79,8 +79,8 @@ async def test_one_that_is_put_back_waits_behind_the_others_of_its_priority(
     second = await queue.enqueue("other")
     high = await queue.enqueue("work", priority=1)
     clock.advance(60)
-    await queue.conduct(lambda conductor: conductor.settle(first.id, PutBack()))
-    waiting = await queue.oversee(lambda overview: overview.waiting(TYPES))
+    await queue.delegate_write(lambda tasks: tasks.settle(first.id, Released()))
+    waiting = await queue.delegate_read(lambda overview: overview.waiting(TYPES))
     assert [task.id for task in waiting] == [high.id, second.id, first.id]
     assert (waiting[2].state, waiting[2].attempts) == (TaskState.QUEUED, 0)
 
@@ -89,10 +89,10 @@ async def test_what_has_a_lease_is_its_workers_to_settle(queue: SqlQueue, hands:
     await queue.enqueue("work")
     claim = await hands.claim_one()
     with pytest.raises(TaskConflict, match="running"):
-        await queue.conduct(lambda conductor: conductor.settle(claim.id, Success()))
+        await queue.delegate_write(lambda tasks: tasks.settle(claim.id, Success()))
     waiting = await queue.enqueue("other")
     with pytest.raises(TaskConflict, match="queued"):
-        await queue.conduct(lambda conductor: conductor.settle(waiting.id, Success()))
+        await queue.delegate_write(lambda tasks: tasks.settle(waiting.id, Success()))
     assert await hands.settle(claim)
 
 
@@ -100,9 +100,9 @@ async def test_every_move_is_told_once_and_in_order(queue: SqlQueue, hands: Hand
     stream = queue.events()
     task = await started(queue)
     for _ in range(2):
-        await queue.conduct(lambda conductor: conductor.report(task.id, Progress(3, 10)))
+        await queue.delegate_write(lambda tasks: tasks.report(task.id, Progress(3, 10)))
     assert (await queue.get(task.id)).progress == Progress(3, 10)
-    await queue.conduct(lambda conductor: conductor.settle(task.id, Failure("broken", permanent=True)))
+    await queue.delegate_write(lambda tasks: tasks.settle(task.id, Failure("broken", permanent=True)))
     heard = [event.name for event in await hands.hear_all(stream)]
     assert heard == ["Enqueued", "Started", "Progressed", "Failed", "Dead"]
 
@@ -111,13 +111,13 @@ async def test_nothing_remains_of_a_transaction_that_fails(queue: SqlQueue, hand
     stream = queue.events()
     task = await queue.enqueue("work")
 
-    def start_and_fail(conductor: Conductor) -> None:
-        conductor.start(task.id, "plane")
-        conductor.enqueue(prepare("other"))
+    def start_and_fail(tasks: TaskTransaction) -> None:
+        tasks.start(task.id, "plane")
+        tasks.enqueue(prepare("other"))
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await queue.conduct(start_and_fail)
+        await queue.delegate_write(start_and_fail)
     assert (await queue.get(task.id)).state is TaskState.QUEUED
     assert [event.name for event in await hands.hear_all(stream)] == ["Enqueued"]
 
@@ -126,23 +126,23 @@ async def test_an_active_task_is_found_by_its_key(queue: SqlQueue) -> None:
     task = await queue.enqueue("work", unique_key="key")
 
     async def active() -> TaskRecord | None:
-        return await queue.oversee(lambda overview: overview.active("key"))
+        return await queue.delegate_read(lambda overview: overview.active("key"))
 
     found = await active()
     assert found is not None
     assert found.id == task.id
-    await queue.conduct(lambda conductor: conductor.cancel(task.id))
+    await queue.delegate_write(lambda tasks: tasks.cancel(task.id))
     assert await active() is None
 
 
 async def test_a_wish_for_the_same_key_leads_to_the_task_that_is_there(queue: SqlQueue) -> None:
     task = await queue.enqueue("work", unique_key="key")
-    again: Callable[[Conductor], TaskRecord] = lambda conductor: conductor.enqueue(  # noqa: E731
+    again: Callable[[TaskTransaction], TaskRecord] = lambda tasks: tasks.enqueue(  # noqa: E731
         prepare("work", unique_key="key", priority=1)
     )
-    assert (await queue.conduct(again)).id == task.id
+    assert (await queue.delegate_write(again)).id == task.id
     assert (await queue.get(task.id)).priority == 1
-    alone = await queue.conduct(lambda conductor: conductor.enqueue(prepare("work")))
+    alone = await queue.delegate_write(lambda tasks: tasks.enqueue(prepare("work")))
     assert alone.id != task.id
 
 
@@ -153,7 +153,7 @@ async def test_only_what_ended_long_enough_ago_is_forgotten(queue: SqlQueue, clo
     clock.advance(10)
     recent = await queue.enqueue("work")
     await queue.cancel(recent.id)
-    assert await queue.conduct(lambda conductor: conductor.forget("work", 10_000_000)) == 1
+    assert await queue.delegate_write(lambda tasks: tasks.forget("work", 10_000_000)) == 1
     for kept in (other, waiting, recent):
         await queue.get(kept.id)
     with pytest.raises(TaskNotFound):

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, PayloadTooLarge
-from kurabito.runtime import payloads
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, NewTask
 from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import Priority, TaskState
+from kurabito.runtime.tasks import payloads
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands

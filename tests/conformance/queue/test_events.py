@@ -12,7 +12,7 @@ from kurabito.clock import SECOND, ManualClock, to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.runtime.events import EVENTS
 from kurabito.runtime.model import Progress
-from kurabito.runtime.outcomes import Failure, Outcome, Postponed, PutBack, Success
+from kurabito.runtime.outcomes import Failure, Outcome, Released, Snoozed, Success
 from kurabito.runtime.port import Beat, Queue
 from kurabito.runtime.states import TaskState
 
@@ -123,7 +123,7 @@ async def test_a_batch_that_is_settled_tells_of_each_task(queue: Queue, hands: H
     claims = await hands.claim("work")
     stream = queue.events()
     outcomes: list[Outcome] = [
-        Postponed(1.0),
+        Snoozed(1.0),
         Failure("x"),
         Success(follow_ups=(hands.prepared("next"),)),
         Failure("y", permanent=True),
@@ -193,7 +193,7 @@ async def fire(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]
 
 async def put_back(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:
     await queue.enqueue("work")
-    return hands.settle(await hands.claim_one(), PutBack())
+    return hands.settle(await hands.claim_one(), Released())
 
 
 async def fail(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:

@@ -10,7 +10,7 @@ import pytest
 from kurabito.clock import SECOND, ManualClock, to_datetime
 from kurabito.errors import InvalidInput, LeaseLost, TaskNotFound
 from kurabito.runtime.model import MAX_LOST_LEASES, Progress
-from kurabito.runtime.outcomes import Failure, Postponed, PutBack, Success
+from kurabito.runtime.outcomes import Failure, Released, Snoozed, Success
 from kurabito.runtime.port import Beat, Presence, Queue
 from kurabito.runtime.states import TaskState
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands
 
 MICROSECOND = 1 / SECOND
-EVERY_OUTCOME = [Success(b"1"), Failure("late"), Failure("late", permanent=True), Postponed(5.0), PutBack()]
+EVERY_OUTCOME = [Success(b"1"), Failure("late"), Failure("late", permanent=True), Snoozed(5.0), Released()]
 
 
 async def test_a_lease_ends_at_its_moment_and_not_before(queue: Queue, hands: Hands, clock: ManualClock) -> None:

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from kurabito.clock import SECOND, from_datetime
 from kurabito.errors import TaskConflict, TaskFinished
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, NewTask, Progress, TaskRecord
-from kurabito.runtime.outcomes import Claim, Failure, Outcome, Postponed, PutBack, Success
+from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Snoozed, Success
 from kurabito.runtime.port import Beat
 from kurabito.runtime.states import ACTIVE, MOVES, RETRYABLE, TaskState
 
@@ -40,8 +40,8 @@ requests = st.builds(
 outcomes = st.one_of(
     st.builds(Success, result=st.sampled_from([None, b"1"])),
     st.builds(Failure, st.just("broken"), retry_in=waits, permanent=st.booleans(), max_attempts=st.integers(1, 3)),
-    st.builds(Postponed, waits),
-    st.just(PutBack()),
+    st.builds(Snoozed, waits),
+    st.just(Released()),
 )
 
 
@@ -125,10 +125,10 @@ class Model:
                     task.leave(TaskState.DEAD, finished=now)
                 else:
                     task.leave(SCHEDULED, due=now + round(outcome.retry_in * SECOND))
-            case Postponed():
+            case Snoozed():
                 task.attempts -= 1
                 task.leave(SCHEDULED, due=now + round(outcome.seconds * SECOND))
-            case PutBack():
+            case Released():
                 task.attempts -= 1
                 task.leave(QUEUED)
 

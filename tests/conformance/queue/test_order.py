@@ -9,7 +9,7 @@ import pytest
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
 from kurabito.runtime.model import NewTask
-from kurabito.runtime.outcomes import Failure, Postponed, PutBack
+from kurabito.runtime.outcomes import Failure, Released, Snoozed
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import Priority, TaskState
 
@@ -152,7 +152,7 @@ async def test_promotion_queues_all_that_is_due_and_no_more(queue: Queue, clock:
     assert (counts[TaskState.QUEUED], counts[TaskState.RETRY_SCHEDULED]) == (3, 2)
 
 
-@pytest.mark.parametrize("outcome", [Failure("broken", retry_in=5.0), Postponed(5.0), PutBack()])
+@pytest.mark.parametrize("outcome", [Failure("broken", retry_in=5.0), Snoozed(5.0), Released()])
 async def test_a_task_that_comes_back_keeps_its_place(
     queue: Queue, hands: Hands, clock: ManualClock, outcome: Any
 ) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
-from kurabito.runtime import payloads
 from kurabito.runtime.model import Progress
-from kurabito.runtime.outcomes import Failure, Outcome, Postponed, PutBack, Success
+from kurabito.runtime.outcomes import Failure, Outcome, Released, Snoozed, Success
 from kurabito.runtime.port import Beat, Queue
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks import payloads
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands
@@ -98,7 +98,7 @@ async def test_a_failure_without_a_wait_is_due_at_once(queue: Queue, hands: Hand
 
 async def test_a_postponed_task_comes_back_with_its_attempt(queue: Queue, hands: Hands, clock: ManualClock) -> None:
     task = await queue.enqueue("work")
-    await hands.settle(await hands.claim_one(), Postponed(10.0))
+    await hands.settle(await hands.claim_one(), Snoozed(10.0))
     later = await queue.get(task.id)
     assert (later.state, later.attempts, later.last_error) == (TaskState.RETRY_SCHEDULED, 0, None)
     assert later.next_run_at == to_datetime(clock.now() + 10 * SECOND)
@@ -109,7 +109,7 @@ async def test_a_postponed_task_comes_back_with_its_attempt(queue: Queue, hands:
 
 async def test_a_task_that_is_put_back_is_claimable_at_once_with_its_attempt(queue: Queue, hands: Hands) -> None:
     task = await queue.enqueue("work")
-    await hands.settle(await hands.claim_one(), PutBack())
+    await hands.settle(await hands.claim_one(), Released())
     back = await queue.get(task.id)
     assert (back.state, back.attempts, back.lost_leases) == (TaskState.QUEUED, 0, 0)
     assert (back.lease_expires_at, back.finished_at, back.last_error) == (None, None, None)
@@ -118,7 +118,7 @@ async def test_a_task_that_is_put_back_is_claimable_at_once_with_its_attempt(que
 
 async def test_attempts_given_back_never_use_up_the_limit(queue: Queue, hands: Hands, clock: ManualClock) -> None:
     task = await queue.enqueue("work", max_attempts=2)
-    back: list[Outcome] = [PutBack(), Postponed(1.0), Failure("broken"), PutBack(), Postponed(1.0), PutBack()]
+    back: list[Outcome] = [Released(), Snoozed(1.0), Failure("broken"), Released(), Snoozed(1.0), Released()]
     for outcome in back:
         assert await hands.settle(await hands.claim_one(), outcome)
         clock.advance(1)
@@ -141,7 +141,7 @@ async def test_progress_and_errors_stay_when_a_task_comes_back(queue: Queue, han
     assert (done.progress, done.last_error, len(done.errors)) == (Progress(3, 10), "broken", 1)
 
 
-@pytest.mark.parametrize("outcome", [Success(), Failure("broken"), Postponed(5.0), PutBack()])
+@pytest.mark.parametrize("outcome", [Success(), Failure("broken"), Snoozed(5.0), Released()])
 async def test_what_was_reported_after_the_last_heartbeat_is_kept(queue: Queue, hands: Hands, outcome: Outcome) -> None:
     task = await queue.enqueue("work")
     claim = await hands.claim_one()
@@ -188,8 +188,8 @@ async def test_many_claims_are_settled_at_once_each_in_its_way(queue: Queue, han
         Success(),
         Failure("x"),
         Failure("y", permanent=True),
-        Postponed(9.0),
-        PutBack(),
+        Snoozed(9.0),
+        Released(),
         Success(),
     ]
     await queue.enqueue_many([("work", place) for place in range(6)])

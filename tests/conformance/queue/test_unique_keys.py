@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.runtime.intake import prepare
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import ACTIVE, TERMINAL, Priority, TaskState
+from kurabito.runtime.tasks.intake import prepare
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from kurabito.runtime import payloads
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks import payloads
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands

@@ -12,8 +12,8 @@ from kurabito.clock import ManualClock
 from kurabito.db import Connection, Dialect, leases, migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import ScanQueueService, ScanTask
-from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+from kurabito.library.scans.queue import ScanQueueService, ScanTask
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kurabito.errors import TaskFinished
-from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.library.scans.queue import TaskPriority, TaskStatus
 
 if TYPE_CHECKING:
     from tests.conformance.scan_queue.conftest import Desk, Ground

@@ -12,12 +12,12 @@ from kurabito.db import leases
 from kurabito.errors import JobConflict, TaskFinished, TaskNotFound
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import LeftOut, ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
+from kurabito.library.scans.queue import LeftOut, ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
 from kurabito.library.tasks import HASH, SCAN, hash_key
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime import Registry, TaskState, Worker
-from kurabito.runtime.followups import FollowUp
+from kurabito.runtime.tasks.followups import FollowUp
 
 if TYPE_CHECKING:
     from tests.conformance.scan_queue.conftest import Desk

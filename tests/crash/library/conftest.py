@@ -19,17 +19,17 @@ from kurabito.app.tasks import FOLLOW_UPS
 from kurabito.clock import ManualClock, SystemClock
 from kurabito.db import Connection, Dialect, leases, migrate
 from kurabito.db.migrate import PRODUCT
-from kurabito.db.roles import ensure_role
+from kurabito.db.postgres.roles import ensure_role
 from kurabito.library import libraries
 from kurabito.library.deletion import policy
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import ScanQueueService, TaskPriority
+from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.protocol.deletion import TRASH_FOLDER, DeleteMode
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -257,7 +257,7 @@ def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
 def add_libraries(conn: Connection, folders: dict[int, Path]) -> None:
     for library, folder in folders.items():
         folder.mkdir()
-        assert libraries.add(conn, folder, Care(name=folder.name)).id == library
+        assert libraries.add(conn, folder, LibrarySettings(name=folder.name)).id == library
 
 
 @pytest.fixture

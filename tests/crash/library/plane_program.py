@@ -18,14 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kurabito.dataplane import hash_job
-from kurabito.dataplane.delete import delete
-from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.deletion.job import delete
+from kurabito.dataplane.hashing import job as hash_job
 from kurabito.dataplane.jobs import Executor, JobLine
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, open_database
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 
 TOUCHES = {"open", "os.scandir", "os.rename", "os.link", "os.remove", "os.mkdir"}
 AT_ONCE = 40
@@ -95,7 +95,7 @@ class Moments:
         return answer
 
     def begun_by(self, executor: Executor) -> Executor:
-        def execute(job: HeldJob) -> None:
+        def execute(job: LeasedJob) -> None:
             self.begin()
             executor(job)
 
@@ -112,7 +112,7 @@ def work(url: str, role: str, state: str, name: str, **moment: Any) -> None:
     moments.watch(database)
     sys.addaudithook(lambda event, _: moments.pass_by(event) if event in TOUCHES else None)
     executors: dict[JobKind, Executor] = {
-        JobKind.SCAN: Scanner(Path(state), stretch=AT_ONCE),
+        JobKind.SCAN: Scanner(Path(state), chunk=AT_ONCE),
         JobKind.HASH: hash_job.HashFiles(),
         JobKind.DELETE: delete,
     }

@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.protocol.deletion import LogState
-from kurabito.protocol.values import JobStatus
+from kurabito.protocol.enums import JobStatus
 from kurabito.runtime.model import MAX_LOST_LEASES
 
 if TYPE_CHECKING:

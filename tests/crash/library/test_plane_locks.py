@@ -18,8 +18,8 @@ from kurabito.db import leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import InvalidInput
 from kurabito.protocol import planes
-from kurabito.protocol.jobs import JOBS
-from kurabito.runtime.supervisor import WORKER_NAME
+from kurabito.protocol.leased.jobs import JOBS
+from kurabito.runtime.worker.supervisor import WORKER_NAME
 
 LIMIT = 120.0
 LEASE = 600.0
@@ -107,10 +107,10 @@ async def test_a_plane_that_nobody_succeeds_is_seen_to_by_the_control_plane(flee
     database.open()
     try:
         locks = PlaneLocks(database)
-        assert await locks.bury_dead() == []
+        assert await locks.expire_dead() == []
         fleet.kill("nas-1")
-        assert await locks.bury_dead() == ["nas-1"]
-        assert await locks.bury_dead() == []
+        assert await locks.expire_dead() == ["nas-1"]
+        assert await locks.expire_dead() == []
         assert await database.read(planes.living) == []
         assert len(await database.write(lambda conn: leases.recover(conn, JOBS))) == 1
     finally:

@@ -9,10 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from kurabito.app.shelves import open_shelves
+from kurabito.app.compose.library import open_library
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.runtime import TaskState, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
@@ -62,8 +62,8 @@ async def test_a_removal_survives_the_death_of_its_workers(tmp_path: Path) -> No
     async with open_queue(url) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        shelves = open_shelves(Settings(state=tmp_path / "state"), queue)
-        await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+        shelves = open_library(Settings(state=tmp_path / "state"), queue)
+        await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
         await queue.database.write(lambda conn: conn.raw.execute(FILL, [FILES]))
         task = await shelves.removal.begin(1)
         left = FILES

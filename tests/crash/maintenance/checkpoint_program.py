@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.wal import WalLine
+from kurabito.dataplane.checkpoints import WalLine
 from kurabito.db import Connection, open_database
 from kurabito.protocol.rights import DATA_PLANE
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.supervision import supervised_plane
+from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.maintenance.integrity import damages
 from kurabito.maintenance.wal import WalMaintenance
-from kurabito.protocol.wal import CheckpointMode, WalStatus
+from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
 from kurabito.settings import Settings
 
 PROGRAM = Path(__file__).with_name("checkpoint_program.py")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
-from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.pending import count_metadata_to_sync
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

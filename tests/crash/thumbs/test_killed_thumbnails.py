@@ -161,10 +161,10 @@ def test_thumbnails_survive_hundreds_of_kills(gallery: Gallery) -> None:
 
 DRAWING = """
 import os, sys
-from kurabito.dataplane.thumbnail_picture import Limits, Wanted
-from kurabito.dataplane.thumbnail_studio import Studio
-from kurabito.protocol.values import MediaType, ThumbnailFormat
-studio = Studio(MediaType.IMAGE, Limits())
+from kurabito.dataplane.thumbnails.picture import DecodeLimits, Wanted
+from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
+from kurabito.protocol.enums import MediaType, ThumbnailFormat
+studio = DecoderProcess(MediaType.IMAGE, DecodeLimits())
 studio._start()
 print(studio._pid, flush=True)
 studio.draw(os.open(sys.argv[1], os.O_RDONLY), Wanted(MediaType.IMAGE, ThumbnailFormat.JPEG, 100))

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kurabito.dataplane.daemon import Line
-from kurabito.dataplane.thumbnail import ThumbnailLine
-from kurabito.dataplane.thumbnail_cleanup import CleanupLine
-from kurabito.dataplane.thumbnail_picture import Picture, Wanted
+from kurabito.dataplane.plane import Line
+from kurabito.dataplane.thumbnails.cleanup import CleanupLine
+from kurabito.dataplane.thumbnails.job import ThumbnailLine
+from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, Database, open_database
+from kurabito.protocol.enums import MediaType
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import MediaType
 
 TOUCHES = {"open", "os.rename", "os.remove", "os.mkdir", "os.scandir"}
 
@@ -67,10 +67,10 @@ class Tracing:
     def __init__(self, moments: Moments) -> None:
         self._moments = moments
 
-    def draw(self, fd: int, wanted: Wanted) -> Picture:
+    def draw(self, fd: int, wanted: Wanted) -> DrawnPicture:
         content = os.read(fd, 1 << 20)
         self._moments.pass_by()
-        return Picture(content * 2, wanted.max_dimension, wanted.max_dimension, len(content))
+        return DrawnPicture(content * 2, wanted.max_dimension, wanted.max_dimension, len(content))
 
     def interrupt(self) -> None:
         pass

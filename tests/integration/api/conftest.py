@@ -22,11 +22,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kurabito.access import Principal
 from kurabito.access import Scope as Right
 from kurabito.api import Live, TaskMeter, create_api
-from kurabito.api.errors import error_body
-from kurabito.app.downloading import open_downloading
-from kurabito.app.following import open_following
-from kurabito.app.metadata import open_metadata
-from kurabito.app.parts import open_parts
+from kurabito.app.compose.downloads import open_downloads
+from kurabito.app.compose.feeds import open_feeds
+from kurabito.app.compose.metadata import open_metadata
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.errors import Unreachable
@@ -36,6 +35,7 @@ from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings, explain
+from kurabito.site.errors import error_body
 
 TLS = httpcore2.default_ssl_context()
 KEY = "a key for the tests"
@@ -152,13 +152,13 @@ async def site_of(
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        access, downloading = open_access(settings, queue.database), open_downloading(queue, outbound, settings)
-        following = open_following(queue, outbound, taking=downloading.taking)
+        access, downloading = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
+        following = open_feeds(queue, outbound, taking=downloading.taking)
         about = open_metadata(settings, queue, outbound)
         actor = asyncio.create_task(about.actor.run()) if acting else None
         yield build_site(
             settings,
-            open_parts(settings, queue, following=following, about=about, downloading=downloading),
+            open_product(settings, queue, following=following, about=about, downloading=downloading),
             access,
             live,
             meter,

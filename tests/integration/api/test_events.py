@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fastapi import FastAPI
 
-from kurabito.api import Live, events
+from kurabito.api import Live
+from kurabito.api.tasks import events
 from kurabito.runtime import Queue, open_queue
 
 if TYPE_CHECKING:

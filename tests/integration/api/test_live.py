@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from kurabito.api.live import Listener, Live
+from kurabito.api.live import Live, LiveListener
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.events import TaskEvent
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.integration.api.conftest import Eventually
 
 
-async def heard(listener: Listener) -> list[str] | None:
+async def heard(listener: LiveListener) -> list[str] | None:
     told = await listener.hear(30.0)
     return None if told is None else [each.event.task_type for each in told]
 

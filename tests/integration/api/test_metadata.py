@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.metadata import offline
-from kurabito.metadata.bangumi_data import OfflineEntry
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Kind
+from kurabito.metadata.records import RecordKind
 from kurabito.metadata.runner import SYNC
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ async def test_a_sync_and_a_refresh_are_asked_for_and_are_tasks(site: Site, even
 
 async def test_the_calendar_shows_a_season_by_weekday(site: Site) -> None:
     assert isinstance(site.queue, SqlQueue)
-    saturday = OfflineEntry("蔵の夜", Kind.TV, "ja", Ids(bgm_id=5, tmdb_id=6), date(2022, 1, 8), title_chinese="藏")
+    saturday = OfflineEntry(
+        "蔵の夜", RecordKind.TV, "ja", Ids(bgm_id=5, tmdb_id=6), date(2022, 1, 8), title_chinese="藏"
+    )
     site.queue.database.write_blocking(lambda conn: offline.replace_entries(conn, [saturday]))
     one = (await site.http.post("/api/v1/metadata", json={"title_japanese": "蔵の夜", "bgm_id": 5})).json()
     answer = (await site.http.get("/api/v1/calendar", params={"season": "2022-01"})).json()

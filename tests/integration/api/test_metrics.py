@@ -7,12 +7,12 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from kurabito.api.meters import QueueDepth
-from kurabito.api.prometheus import Counter, Histogram
+from kurabito.api.system.meters import QueueDepth
+from kurabito.api.system.prometheus import Counter, Histogram
 from kurabito.clock import ManualClock
 from kurabito.runtime import Fixed, Registry, TaskState, Worker, open_queue
 from kurabito.runtime.memory import MemoryQueue
-from kurabito.runtime.outcomes import PutBack
+from kurabito.runtime.outcomes import Released
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Eventually, Site
@@ -60,7 +60,7 @@ async def test_leases_that_were_recovered_are_counted_and_tasks_put_back_are_not
     back = await site.queue.enqueue("think")
     for _ in range(2):
         (claim,) = (await site.queue.claim("tidy", {"think": 1}, 1)).tasks
-        await site.queue.settle([(claim, PutBack())])
+        await site.queue.settle([(claim, Released())])
     await site.queue.cancel(back.id)
     lost = await site.queue.enqueue("think")
     for worker in ("one", "two", "three"):

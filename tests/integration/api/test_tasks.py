@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.outcomes import Success
-from kurabito.runtime.payloads import JSON
+from kurabito.runtime.tasks.payloads import JSON
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Site

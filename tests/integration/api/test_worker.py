@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.api.claims import ClaimDesk, Wish
 from kurabito.api.live import Live
+from kurabito.api.tasks.claims import ClaimDesk, ClaimRequest
 from kurabito.clock import ManualClock
 from kurabito.errors import LeaseLost
 from kurabito.runtime import TaskState
@@ -190,7 +190,7 @@ class Desk:
         self.desk = ClaimDesk(self.queue, self.live, lease=30.0, clock=self.clock)
 
     def waiting(self, wait: float) -> asyncio.Task[list[Any]]:
-        wish = Wish("agent", ("think",), 10, wait)
+        wish = ClaimRequest("agent", ("think",), 10, wait)
         return asyncio.create_task(self.desk.claim(wish, lambda: False))
 
 
@@ -223,7 +223,7 @@ async def test_a_claim_is_over_at_once_when_the_server_stops() -> None:
 
 async def test_a_claim_is_over_at_once_when_its_client_leaves() -> None:
     desk, left = Desk(), asyncio.Event()
-    wish = Wish("agent", ("think",), 10, 30.0)
+    wish = ClaimRequest("agent", ("think",), 10, 30.0)
     waiting = asyncio.create_task(desk.desk.claim(wish, left.is_set))
     await at_rest(waiting, desk.clock)
     left.set()
@@ -246,7 +246,7 @@ async def test_a_claim_gets_a_scheduled_task_when_it_is_due() -> None:
 async def test_what_was_claimed_for_a_client_that_has_left_is_put_back() -> None:
     desk = Desk()
     asked = await desk.queue.enqueue("think")
-    assert await desk.desk.claim(Wish("agent", ("think",), 1, 0.0), lambda: True) == []
+    assert await desk.desk.claim(ClaimRequest("agent", ("think",), 1, 0.0), lambda: True) == []
     record = await desk.queue.get(asked.id)
     assert (record.state, record.attempts, record.lost_leases) == (TaskState.QUEUED, 0, 0)
 

@@ -12,10 +12,10 @@ import pytest
 from kurabito.clock import to_datetime
 from kurabito.errors import SubscriptionNotFound
 from kurabito.feeds.results import FetchedItem, Receipt
-from kurabito.metadata import offline
-from kurabito.metadata.bangumi_data import OfflineEntry
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Kind
+from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -184,10 +184,10 @@ async def test_seasons_and_films_of_one_name_stay_apart(desk: Desk) -> None:
 
 async def test_a_name_that_stands_for_the_same_leads_to_the_same_series(desk: Desk) -> None:
     entries = [
-        OfflineEntry("夜の蔵人", Kind.TV, "ja", Ids(bgm_id=1), other_titles=("Yoru no Kurabito", "夜之藏人")),
+        OfflineEntry("夜の蔵人", RecordKind.TV, "ja", Ids(bgm_id=1), other_titles=("Yoru no Kurabito", "夜之藏人")),
         # Two shows of one name: it tells nothing.
-        OfflineEntry("灯", Kind.TV, "ja", Ids(bgm_id=2), other_titles=("Akari", "Light")),
-        OfflineEntry("明かり", Kind.TV, "ja", Ids(bgm_id=3), other_titles=("Akari", "Lamp")),
+        OfflineEntry("灯", RecordKind.TV, "ja", Ids(bgm_id=2), other_titles=("Akari", "Light")),
+        OfflineEntry("明かり", RecordKind.TV, "ja", Ids(bgm_id=3), other_titles=("Akari", "Lamp")),
     ]
     desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
     feed = desk.subscribe()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog import glances, linking, links, resolving, series
+from kurabito.catalog import linking, links, series, series_match, summaries
 from kurabito.db import Connection, Dialect
 from kurabito.feeds import raw_items
-from kurabito.metadata import offline
+from kurabito.metadata.sources import offline
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -59,12 +59,12 @@ def statements(dialect: Dialect) -> list[tuple[str, str]]:
         (series._SQL[dialect, False].page, "PRIMARY KEY"),
         (series._SQL[dialect, True].page, "ix_series_state"),
         (series._SQL[dialect, False].aliases, "ix_series_aliases_series"),
-        (resolving._SQL[dialect].named, "(folded=?)"),
+        (series_match._SQL[dialect].named, "(folded=?)"),
         (offline._SQL[dialect].namesakes, "PRIMARY KEY (folded=?)"),
         (linking._SQL[dialect].known_releases, "ix_anime_links_release_episode"),
-        (glances._SQL[dialect].decisions, "ix_anime_links_release_"),
-        (glances._SQL[dialect].progress, "(series_id=? AND kind=?"),
-        (glances._SQL[dialect].followed, "ix_series_"),
+        (summaries._SQL[dialect].decisions, "ix_anime_links_release_"),
+        (summaries._SQL[dialect].progress, "(series_id=? AND kind=?"),
+        (summaries._SQL[dialect].followed, "ix_series_"),
         (linking._SQL[dialect].groups, "(folded=?)"),
         (linking._SQL[dialect].episodes, "(series_id=? AND kind=? AND number=?)"),
     ]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.delete import delete
-from kurabito.dataplane.delete_steps import Taking
+from kurabito.dataplane.deletion.job import delete
+from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.jobs import JobLine
 from kurabito.db import leases
 from kurabito.errors import DeletionNotAllowed
@@ -18,8 +18,8 @@ from kurabito.library.deletion.trash import Trash
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
 from kurabito.protocol.deletion import TRASH_FOLDER
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -120,13 +120,13 @@ def test_what_is_switched_off_in_the_middle_of_a_plan_stops_there(
     for number in range(4):
         shelf.put(f"{number}", mtime=number + 1)
     order(shelf)
-    take = Taking.take
+    take = StepExecution.take
 
-    def take_and_switch_off(step: Taking) -> None:
+    def take_and_switch_off(step: StepExecution) -> None:
         take(step)
         shelf.allow_delete(False)
 
-    monkeypatch.setattr(Taking, "take", take_and_switch_off)
+    monkeypatch.setattr(StepExecution, "take", take_and_switch_off)
     assert work(shelf)
     assert shelf.all(STATUS) == [("failed", "DELETION_NOT_ALLOWED")]
     assert sorted(path.name for path in shelf.path("").iterdir() if path.is_file()) == ["0", "2", "3"]
@@ -155,11 +155,11 @@ def test_such_a_job_is_neither_reset_nor_taken_up_again(pair: Shelf, shelf_url: 
 
 
 def test_what_was_left_half_done_is_undone_all_the_same(pair: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kurabito.dataplane import delete_log
+    from kurabito.dataplane.deletion import log
 
     order(pair)
     with monkeypatch.context() as patch:
-        patch.setattr(delete_log, "trashed", lambda *_: 1 / 0)
+        patch.setattr(log, "trashed", lambda *_: 1 / 0)
         assert work(pair)
     assert not pair.path("copy").exists()
     pair.allow_delete(False)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane import delete_log
-from kurabito.dataplane.delete import delete
-from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.deletion import log
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.leasing.leased_job import LeasedJob
 from kurabito.dataplane.removal import syscalls
 from kurabito.dataplane.removal.pairs import Pair
 from kurabito.dataplane.removal.places import OpenRoots
@@ -23,8 +23,8 @@ from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans, PlanSte
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash
 from kurabito.protocol.deletion import TRASH_FOLDER, DeleteMode
-from kurabito.protocol.jobs import JOBS
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
+from kurabito.protocol.leased.jobs import JOBS
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
@@ -45,7 +45,7 @@ def apply(shelf: Shelf, made: DeletionPlan, *, dry_run: bool = False) -> None:
     work(shelf)
 
 
-def work(shelf: Shelf, executor: Callable[[HeldJob], None] = delete) -> None:
+def work(shelf: Shelf, executor: Callable[[LeasedJob], None] = delete) -> None:
     assert JobLine(shelf.plane, {JobKind.DELETE: executor}, name="plane", heartbeat=60.0).work()
 
 
@@ -224,7 +224,7 @@ def test_two_plans_that_keep_what_the_other_removes_leave_a_copy(shelf: Shelf) -
     class Meeting(Exception):
         pass
 
-    def leave_in_the_middle(job: HeldJob) -> None:
+    def leave_in_the_middle(job: LeasedJob) -> None:
         assert (job.id,) == first
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(syscalls, "rename_without_replacing", lambda *_, **__: (_ for _ in ()).throw(Meeting()))
@@ -381,7 +381,7 @@ def test_a_file_that_is_put_back_after_a_crash_is_not_missing_whatever_a_scan_sa
     shelf.put("copy", mtime=2)
     made = plan(shelf)
     with monkeypatch.context() as patch:
-        patch.setattr(delete_log, "trashed", lambda *_: 1 / 0)
+        patch.setattr(log, "trashed", lambda *_: 1 / 0)
         apply(shelf, made)
     assert not shelf.path("copy").exists()
     # A scan that comes now sees no file there, and the other as the only one of its size. Then the plan grows old.
@@ -401,7 +401,7 @@ def test_a_step_that_was_begun_is_not_judged_while_its_disk_is_away(
     shelf.put("copy", mtime=2)
     made = plan(shelf)
     with monkeypatch.context() as patch:
-        patch.setattr(delete_log, "trashed", lambda *_: 1 / 0)
+        patch.setattr(log, "trashed", lambda *_: 1 / 0)
         apply(shelf, made)
     # The file was moved, and the worker died before it could say so.
     assert len(trashed(shelf)) == 1

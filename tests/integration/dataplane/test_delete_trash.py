@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.delete import delete
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
 from kurabito.errors import TrashConflict, TrashNotFound
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.protocol.deletion import TRASH_FOLDER
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

@@ -12,16 +12,16 @@ import pytest
 from blake3 import blake3
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.digest import EDGE, READ_WHOLE
-from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.files.digest import EDGE, READ_WHOLE
+from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.walk import Walk
+from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.paths import Root
-from kurabito.dataplane.walk import Walk
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.enums import JobKind
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 
 BIG = 3 * READ_WHOLE
 

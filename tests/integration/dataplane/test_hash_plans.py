@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.dataplane import hash_store as store
-from kurabito.dataplane.hash_store import START
+from kurabito.dataplane.hashing import store
+from kurabito.dataplane.hashing.store import START
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.enums import HashAlgorithm
 
 
 @pytest.fixture

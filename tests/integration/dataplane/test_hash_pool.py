@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.digest import Reader
-from kurabito.dataplane.hash_pool import HashPool, ReaderLost, Start, forked, spawned
-from kurabito.dataplane.hash_process import Answer, Question, Wanted, answer
+from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.hashing.large_files import LargeFile, LargeFiles, reading_in_turns
+from kurabito.dataplane.readers.pool import ReaderLost, ReaderPool, Start, forked, spawned
+from kurabito.dataplane.readers.process import Answer, Question, Wanted, answer
 
 
 def wanted(path: Path) -> Wanted:
@@ -25,7 +25,7 @@ def wanted(path: Path) -> Wanted:
 
 
 def ask(folder: Path, *files: Wanted, algorithm: str | None = "blake3") -> Answer:
-    with HashPool[None](1) as pool:
+    with ReaderPool[None](1) as pool:
         pool.ask(Question(str(folder), algorithm, list(files)), None)
         while pool.waiting:
             for _, digests in pool.answers(1.0):
@@ -38,7 +38,7 @@ def test_every_question_is_answered_by_as_many_processes_as_were_asked_for(tmp_p
     for number in range(50):
         (tmp_path / str(number)).write_bytes(b"x" * number)
     found: dict[int, bytes | tuple[str, str]] = {}
-    with HashPool[int](3) as pool:
+    with ReaderPool[int](3) as pool:
         for number in range(50):
             pool.ask(Question(str(tmp_path), "blake3", [wanted(tmp_path / str(number))]), number)
         while pool.waiting:
@@ -93,7 +93,7 @@ def test_a_file_that_is_cut_off_while_it_is_mapped_has_changed_and_stops_nothing
         file.truncate(1 << 40)
     small.write_bytes(b"content")
     files = [wanted(large), wanted(small)]
-    with HashPool[None](1, start=start) as pool:
+    with ReaderPool[None](1, start=start) as pool:
         pool.ask(Question(str(disk), "blake3", files), None)
         [(process, _)] = pool._busy.values()
         maps = Path(f"/proc/{process.pid}/maps")
@@ -115,7 +115,7 @@ def test_what_ended_a_process_is_read_by_another_without_being_mapped(tmp_path: 
             os.kill(os.getpid(), signal.SIGBUS)
         return question
 
-    with HashPool[str](1, start=forked(fragile)) as pool:
+    with ReaderPool[str](1, start=forked(fragile)) as pool:
         pool.ask(("read", "this"), "about it")
         while not (found := list(pool.answers(1.0))):
             pass
@@ -125,7 +125,7 @@ def test_what_ended_a_process_is_read_by_another_without_being_mapped(tmp_path: 
 def test_a_process_that_is_killed_is_replaced_once(disk: Path) -> None:
     with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
-    with HashPool[None](1) as pool:
+    with ReaderPool[None](1) as pool:
         pool.ask(Question(str(disk), "blake3", [wanted(disk / "large")]), None)
         [(first, _)] = pool._busy.values()
         os.kill(first.pid, signal.SIGKILL)
@@ -138,7 +138,7 @@ def test_a_process_that_is_killed_is_replaced_once(disk: Path) -> None:
 
 
 def test_a_process_has_its_next_question_before_it_answered_the_first(tmp_path: Path) -> None:
-    with HashPool[str](1, start=forked(lambda question, _: [*map(len, question)])) as pool:
+    with ReaderPool[str](1, start=forked(lambda question, _: [*map(len, question)])) as pool:
         for size in (3, 5, 1 << 20):
             pool.ask(("x" * size,), f"{size} characters")
         [(process, asked)] = pool._busy.values()
@@ -156,7 +156,7 @@ def test_a_process_has_its_next_question_before_it_answered_the_first(tmp_path: 
 def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"content")
-    with HashPool[None](1) as pool:
+    with ReaderPool[None](1) as pool:
         for _ in range(2):
             pool.ask(Question(str(tmp_path), "blake3", [wanted(file)]), None)
             while not (found := list(pool.answers(1.0))):
@@ -168,7 +168,7 @@ def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced(tmp_path: Pa
 
 
 def test_a_pool_that_is_forgotten_leaves_no_process(tmp_path: Path) -> None:
-    pool = HashPool[None](1)
+    pool = ReaderPool[None](1)
     pool.ask(Question(str(tmp_path), "blake3", []), None)
     [(process, _)] = pool._busy.values()
     child = os.pidfd_open(process.pid)
@@ -181,7 +181,7 @@ def test_what_was_asked_can_be_forgotten_and_another_question_is_answered(disk: 
     with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
     (disk / "small").write_bytes(b"content")
-    with HashPool[str](1) as pool:
+    with ReaderPool[str](1) as pool:
         pool.ask(Question(str(disk), "blake3", [wanted(disk / "large")]), "large")
         pool.forget()
         assert pool.waiting == 0
@@ -196,9 +196,9 @@ def test_processes_end_with_the_one_that_started_them(disk: Path, start: str) ->
     with (disk / "large").open("wb") as file:
         file.truncate(1 << 40)
     program = (
-        "from kurabito.dataplane.hash_pool import HashPool, forked, spawned\n"
-        "from kurabito.dataplane.hash_process import Question, answer\n"
-        f"pool = HashPool(2, start={start})\n"
+        "from kurabito.dataplane.readers.pool import ReaderPool, forked, spawned\n"
+        "from kurabito.dataplane.readers.process import Question, answer\n"
+        f"pool = ReaderPool(2, start={start})\n"
         "for _ in range(2):\n"
         f"    pool.ask(Question({str(disk)!r}, 'blake3', [{wanted(disk / 'large')!r}]), None)\n"
         "print(*[process.pid for process, _ in pool._busy.values()], flush=True)\n"
@@ -237,7 +237,7 @@ def test_a_large_file_is_read_in_turns(tmp_path: Path) -> None:
 def test_what_is_set_aside_goes_on_in_its_process_while_others_are_asked(tmp_path: Path) -> None:
     question = large_file(tmp_path, 1 << 17)
     (tmp_path / "small").write_bytes(b"content")
-    with HashPool[str](1, start=reading_in_turns) as pool:
+    with ReaderPool[str](1, start=reading_in_turns) as pool:
         pool.ask(question, "large", turns=question)
         [(process, _)] = pool._busy.values()
         pool.set_aside()
@@ -254,7 +254,7 @@ def test_what_is_set_aside_goes_on_in_its_process_while_others_are_asked(tmp_pat
 
 def test_what_waits_aside_and_dies_is_begun_again(tmp_path: Path) -> None:
     question = large_file(tmp_path)
-    with HashPool[str](1, start=reading_in_turns) as pool:
+    with ReaderPool[str](1, start=reading_in_turns) as pool:
         pool.ask(question, "large", turns=question)
         [(process, _)] = pool._busy.values()
         pool.set_aside()
@@ -267,10 +267,10 @@ def test_what_waits_aside_and_dies_is_begun_again(tmp_path: Path) -> None:
 
 
 def test_of_too_many_that_are_set_aside_the_first_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kurabito.dataplane.hash_pool._MOST_ASIDE", 1)
+    monkeypatch.setattr("kurabito.dataplane.readers.pool._MOST_ASIDE", 1)
     question = large_file(tmp_path, 1 << 17)
     second = question._replace(algorithm="sha256")
-    with HashPool[str](1, start=reading_in_turns) as pool:
+    with ReaderPool[str](1, start=reading_in_turns) as pool:
         for name in (question, second):
             pool.ask(name, "large", turns=name)
             pool.set_aside()

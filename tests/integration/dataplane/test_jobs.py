@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.held import HeldJob
 from kurabito.dataplane.jobs import JobFailed, JobLine
+from kurabito.dataplane.leasing.leased_job import LeasedJob
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import LeaseLost
-from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.enums import JobKind
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.rights import DATA_PLANE
-from kurabito.protocol.values import JobKind
 
 ADD = "INSERT INTO jobs (id, kind, payload, created_at, updated_at) VALUES (:id, :kind, :payload, :now, :now)"
 NOTE = (
@@ -77,7 +77,7 @@ def test_a_job_is_claimed_worked_on_and_completed(database: Database, plane: Dat
     add(database, "a", payload='{"plan": 7}')
     add(database, "other", "scan")
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         assert (job.id, job.kind, job.payload, job.dry_run) == ("a", JobKind.DELETE, {"plan": 7}, True)
         assert row(database, "a")[0] == "running"
         job.report(5, 0.5)
@@ -106,7 +106,7 @@ def test_a_job_that_fails_says_why(
 ) -> None:
     add(database, "a")
 
-    def execute(_: HeldJob) -> None:
+    def execute(_: LeasedJob) -> None:
         raise problem
 
     assert line(plane, execute).work()
@@ -118,7 +118,7 @@ def test_a_worker_that_lost_its_job_stores_nothing_more(
 ) -> None:
     add(database, "a")
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         job.write(lambda conn: conn.run(NOTE, {"path": "before.mkv"}))
         # It slept for longer than its lease, and somebody noticed.
         clock.advance(31)
@@ -140,7 +140,7 @@ def test_a_cancelled_job_ends_at_its_next_step(database: Database, plane: Databa
     def cancel(conn: Connection) -> None:
         conn.run("UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL")
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         database.write_blocking(cancel)
         job.write(lambda conn: conn.run(NOTE, {"path": "after.mkv"}))
 
@@ -154,7 +154,7 @@ def test_a_plane_that_ends_gives_its_job_back(database: Database, plane: Databas
     add(database, "b")
     jobs: JobLine
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         stopping = threading.Thread(target=jobs.stop)
         stopping.start()
         stopping.join()
@@ -171,7 +171,7 @@ def test_the_heart_beats_while_the_work_computes(database: Database, plane: Data
     add(database, "a")
     beaten = threading.Event()
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         job.report(3, 0.25)
         while not beaten.wait(0.01):
             if row(database, "a")[3] == 3:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import from_datetime
-from kurabito.dataplane.delete import delete
-from kurabito.dataplane.hash_job import HashFiles
+from kurabito.dataplane.deletion.job import delete
+from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.jobs import Executor, JobLine
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.protocol.deletion import TRASH_FOLDER
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

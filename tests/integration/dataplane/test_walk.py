@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.dataplane.paths import Root, check_relative
-from kurabito.dataplane.walk import Walk, signed
+from kurabito.dataplane.files.paths import Root, check_relative
+from kurabito.dataplane.files.walk import Walk, signed
 from kurabito.errors import PathEscapes, RootUnavailable
 
 

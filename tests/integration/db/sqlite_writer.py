@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from kurabito.db.port import Connection
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 
 
 def batches(path: Path, seconds: float) -> None:

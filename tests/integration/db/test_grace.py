@@ -10,8 +10,8 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.db import LeaseSpec, leases
 from kurabito.db.grace import Grace, planes_folder, workers_folder
-from kurabito.db.sqlite import SqliteDatabase
-from kurabito.runtime.presence import WorkerLock
+from kurabito.db.sqlite.database import SqliteDatabase
+from kurabito.runtime.worker.locks import WorkerLock
 
 _LEASE = frozenset({"status", "worker_id", "worker_heartbeat_at", "lease_expires_at", "updated_at"})
 PARCELS = LeaseSpec(

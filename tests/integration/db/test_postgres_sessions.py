@@ -14,8 +14,8 @@ import pytest
 from psycopg import sql
 
 from kurabito.db import Connection
-from kurabito.db.postgres import PostgresDatabase
-from kurabito.db.sessions import Address, direct, reachable, read_url
+from kurabito.db.postgres.database import PostgresDatabase
+from kurabito.db.postgres.sessions import Address, direct, reachable, read_url
 from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.runtime import open_queue
 

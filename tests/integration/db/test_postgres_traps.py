@@ -15,7 +15,7 @@ from psycopg import errors as pg
 
 from kurabito.db import Connection, LeaseSpec, leases
 from kurabito.db.migrate import RUNTIME, migrate
-from kurabito.db.postgres import PostgresDatabase
+from kurabito.db.postgres.database import PostgresDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.sql.postgres import PostgresStore
@@ -65,7 +65,7 @@ def test_rows_updated_in_opposite_order_deadlock_when_nobody_takes_care(database
 
     def naive(first: int, second: int) -> bool:
         with connect(database) as raw:
-            conn = database.adopt(raw)
+            conn = database.wrap(raw)
             touch(conn, first)
             both_have_one.wait(20)
             try:
@@ -93,7 +93,7 @@ def test_batches_in_any_order_never_deadlock_through_the_lease_engine(database: 
                 if order == "random":
                     chance.shuffle(keys)
                 rows = [(key, "w#1") for key in keys]
-                assert leases.heartbeat(database.adopt(raw), PARCELS, rows, lease=1) == set()
+                assert leases.heartbeat(database.wrap(raw), PARCELS, rows, lease=1) == set()
                 raw.commit()
 
     with ThreadPoolExecutor(3) as threads:
@@ -108,7 +108,7 @@ def test_rows_are_locked_in_the_order_of_their_keys(database: PostgresDatabase) 
         rows = [(key, "w#1") for key in range(ROWS, 0, -1)]
         raw.execute("SET lock_timeout = '10s'")
         with ThreadPoolExecutor(1) as threads:
-            beating = threads.submit(leases.heartbeat, database.adopt(raw), PARCELS, rows, lease=1)
+            beating = threads.submit(leases.heartbeat, database.wrap(raw), PARCELS, rows, lease=1)
             until_blocked(looker, raw.info.backend_pid)
             free = looker.execute("SELECT id FROM parcels ORDER BY id FOR UPDATE SKIP LOCKED").fetchall()
             looker.rollback()
@@ -205,7 +205,7 @@ def test_a_statement_that_is_a_transaction_of_its_own_needs_no_other_to_be_commi
     database: PostgresDatabase,
 ) -> None:
     def work(conn: Connection) -> None:
-        conn.alone("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
+        conn.autocommit("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
         raise RuntimeError("too late to undo it")
 
     with pytest.raises(RuntimeError):
@@ -218,7 +218,7 @@ def test_a_statement_that_could_stand_alone_is_undone_with_the_transaction_it_ca
 ) -> None:
     def work(conn: Connection) -> None:
         touch(conn, 2)
-        conn.alone("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
+        conn.autocommit("UPDATE parcels SET touched = touched + 1 WHERE id = 1 RETURNING id")
         raise RuntimeError("undo both")
 
     with pytest.raises(RuntimeError):
@@ -232,7 +232,7 @@ def test_a_statement_alone_is_not_done_again_when_it_was_cut(database: PostgresD
 
     def work(conn: Connection) -> None:
         tries.append(1)
-        conn.alone("SELECT pg_terminate_backend(pg_backend_pid())")
+        conn.autocommit("SELECT pg_terminate_backend(pg_backend_pid())")
 
     with pytest.raises(DatabaseUnavailable, match="lost PostgreSQL"):
         database.write_blocking(work)

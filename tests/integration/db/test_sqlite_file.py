@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kurabito.db.port import Connection
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import DatabaseError, DatabaseUnavailable
 
 WRITER = Path(__file__).with_name("sqlite_writer.py")

@@ -140,7 +140,7 @@ def test_the_moment_of_a_transaction_stands_still_and_can_be_injected(url: str) 
 def test_a_connection_that_the_caller_opened_commits_when_the_caller_does(database: Database, url: str) -> None:
     mine = sqlite3.connect(url.removeprefix("sqlite:///")) if url.startswith("sqlite") else psycopg.connect(url)
     try:
-        database.adopt(mine).run("INSERT INTO notes (id) VALUES (:id)", {"id": 7})
+        database.wrap(mine).run("INSERT INTO notes (id) VALUES (:id)", {"id": 7})
         assert database.read_blocking(count) == 0
         mine.commit()
         assert database.read_blocking(count) == 1

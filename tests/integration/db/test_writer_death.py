@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kurabito.db.port import Connection
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import DatabaseUnavailable
 
 PATIENCE = 30.0
@@ -49,7 +49,7 @@ def test_what_was_being_written_fails_and_the_next_write_works(
     assert busy.wait(PATIENCE)
     second = writer.submit(lambda conn: add(conn, "lost"))
     monkeypatch.setattr(writer, "_committed", die)
-    monkeypatch.setattr("kurabito.db.sqlite_writer.patiently", die)
+    monkeypatch.setattr("kurabito.db.sqlite.writer.patiently", die)
     third = writer.submit(lambda conn: add(conn, "lost too"))
     gate.set()
     for asked in (first, second, third):

@@ -17,11 +17,12 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from kurabito.access import SESSION_COOKIE, Keys, Sessions
-from kurabito.api import errors, keys
-from kurabito.api.doors import Doors
+from kurabito.api.system import keys
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.site import errors
+from kurabito.site.gate import Gate
 
 PATIENCE = 20.0
 
@@ -150,7 +151,7 @@ def serving(database: Database, clock: ManualClock) -> Serving:
     async def serve(*, api_key: str | None = None, **settings: Any) -> AsyncIterator[House]:
         house = House(Keys(database, fixed=api_key), Sessions(database), clock)
         settings = {"listens_on": "127.0.0.1", "keys": house.keys, "sessions": house.sessions, **settings}
-        async with _listening(Doors(_site(house), clock=clock, **settings)) as house.port:
+        async with _listening(Gate(_site(house), clock=clock, **settings)) as house.port:
             yield house
 
     return serve
@@ -163,7 +164,7 @@ async def house(serving: Serving) -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def _listening(doors: Doors) -> AsyncIterator[int]:
+async def _listening(doors: Gate) -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         doors, log_config=None, access_log=False, proxy_headers=False, lifespan="off", timeout_graceful_shutdown=1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.api.doors import BodyLimit
+from kurabito.site.gate import BodyLimit
 
 if TYPE_CHECKING:
     from tests.integration.doors.conftest import House, Line, Serving

@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.access import SESSION_COOKIE
 from kurabito.access.sessions import LIFETIME
-from kurabito.api.doors import Doors
+from kurabito.site.gate import Gate
 
 if TYPE_CHECKING:
     from tests.integration.doors.conftest import House, Serving
@@ -172,7 +172,7 @@ async def test_nobody_speaks_websocket_here(house: House) -> None:
     async def silence(*_: Any) -> Any:
         raise AssertionError("nothing is read, and the site hears nothing")
 
-    doors = Doors(silence, keys=house.keys, sessions=house.sessions, listens_on="127.0.0.1")
+    doors = Gate(silence, keys=house.keys, sessions=house.sessions, listens_on="127.0.0.1")
     await doors({"type": "websocket", "path": "/health", "headers": []}, silence, send)
     assert said == [{"type": "websocket.close", "code": 1008}]
 

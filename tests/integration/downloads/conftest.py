@@ -15,15 +15,15 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpcore2
 import pytest
 
-from kurabito.app.downloading import Downloading, open_downloading
-from kurabito.app.following import Following, open_following
+from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
-from kurabito.downloads.orders import CLEAR, DISPATCH, ClearOrder, DispatchOrder
-from kurabito.feeds.readings import NewSeries, StartWith
+from kurabito.downloads.tasks import CLEAR, DISPATCH, ClearOrder, DispatchOrder
 from kurabito.feeds.results import FetchedItem, FetcherResults, Receipt
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
@@ -183,14 +183,14 @@ class Core:
 
     queue: SqlQueue
     clock: ManualClock
-    following: Following
-    downloading: Downloading
+    following: FeedParts
+    downloading: DownloadParts
     subscription_id: int = 0
 
     async def subscribe(self, **how: Any) -> int:
         """Follow another feed; `how` are further wishes."""
         url = f"https://feeds.example/{self.subscription_id}"
-        wishes = Wishes(name="feed", url=url, new_series=NewSeries.ADD, is_enabled=False, **how)
+        wishes = SubscriptionSettings(name="feed", url=url, new_series=NewSeries.ADD, is_enabled=False, **how)
         subscription = await self.following.subscriptions.create(wishes, StartWith.MISSING)
         self.subscription_id = subscription.id
         return subscription.id
@@ -288,6 +288,6 @@ async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
     async with open_queue(database_url, clock=clock) as queue, Outbound(tls=TLS) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloading(queue, outbound, settings)
-        following = open_following(queue, outbound, taking=downloading.taking, pace=0.0)
+        downloading = open_downloads(queue, outbound, settings)
+        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
         yield Core(queue, clock, following, downloading)

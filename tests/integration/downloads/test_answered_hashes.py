@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kurabito.downloads.polling import ANOTHER_EPISODE
+from kurabito.downloads.dispatch.polling import ANOTHER_EPISODE
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn

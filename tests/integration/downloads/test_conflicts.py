@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.orders import CHOOSE, ChooseOrder
+from kurabito.downloads.tasks import CHOOSE, ChooseOrder
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
 from kurabito.feeds.preferences import Policy, Preferences
 

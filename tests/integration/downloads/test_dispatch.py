@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.filters import Action, FilterRule
-from kurabito.downloads.orders import DISPATCH, DispatchOrder
-from kurabito.downloads.wire import RemoteDownloaders
+from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.downloads.filters.model import Action, FilterRule
+from kurabito.downloads.tasks import DISPATCH, DispatchOrder
 from kurabito.http import Limits
 from kurabito.modules import calling
 from kurabito.modules.download_types import DownloadType

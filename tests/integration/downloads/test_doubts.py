@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.filters import Action, FilterRule
-from kurabito.downloads.orders import DISPATCH, ClearOrder, DispatchOrder
-from kurabito.downloads.room import Room
-from kurabito.downloads.wire import RemoteDownloaders
+from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.downloads.dispatch.room import Room
+from kurabito.downloads.filters.model import Action, FilterRule
+from kurabito.downloads.tasks import DISPATCH, ClearOrder, DispatchOrder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,19 +17,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.downloads.conftest import TLS, Core
 
-from kurabito.api.filters import FilterPreviewAnswer
-from kurabito.app.downloading import open_downloading
-from kurabito.app.following import open_following
+from kurabito.api.downloads.filters import FilterPreviewAnswer
+from kurabito.app.compose.downloads import open_downloads
+from kurabito.app.compose.feeds import open_feeds
 from kurabito.clock import ManualClock
-from kurabito.downloads import rows
-from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.downloads import store
+from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
 from kurabito.errors import DownloadConflict
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.http import Outbound
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
-from kurabito.web.filter_outcomes import Outcome
+from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 
 EXAMPLES = int(os.environ.get("KURABITO_PREVIEW_EXAMPLES", "60"))
 GROUPS = ("Kura", "Toji", "Yoru")
@@ -83,10 +83,10 @@ releases = st.builds(
 )
 scopes = st.sampled_from(
     [
-        Scope(Target.GLOBAL),
-        Scope(Target.GLOBAL),
-        *(Scope(kind, number) for kind in (Target.SERIES, Target.GROUP, Target.SUBSCRIPTION) for number in (1, 2)),
-        Scope(Target.FETCHER),
+        RuleScope(Target.GLOBAL),
+        RuleScope(Target.GLOBAL),
+        *(RuleScope(kind, number) for kind in (Target.SERIES, Target.GROUP, Target.SUBSCRIPTION) for number in (1, 2)),
+        RuleScope(Target.FETCHER),
     ]
 )
 tests_of_rules = st.one_of(
@@ -165,7 +165,7 @@ class World:
             download_id = known[place % len(known)][0]
             await self.core.run("UPDATE downloads SET status = :status WHERE id = :id", status=status, id=download_id)
 
-            await self.core.queue.database.write(lambda conn: rows.restate_episodes(conn, [download_id]))
+            await self.core.queue.database.write(lambda conn: store.restate_episodes(conn, [download_id]))
 
     async def _give_back(self, place: int, *, wants: bool) -> None:
         """The keeper deletes what is complete, or wants it again."""
@@ -222,7 +222,7 @@ class World:
         assert said.dispatched_count == len(begun)
         assert dict.fromkeys(said.asked, "asked") | dict.fromkeys(said.waiting, "waiting") == opened
         assert said.asked_count + said.waiting_count == len(opened)
-        page = Outcome.of(effect)
+        page = PreviewOutcome.of(effect)
         assert (page.left_out, page.cancelled, page.downloaded) == (len(excluded), len(cancelled), len(begun))
         assert (page.asked, page.waiting) == (said.asked_count, said.waiting_count)
         assert page.is_nothing == (not (excluded or freed or cancelled or begun or opened))
@@ -252,8 +252,8 @@ async def _live(template: Path, folder: Path, of_feeds: Sequence[dict[str, Any]]
         Outbound(tls=TLS) as outbound,
     ):
         assert isinstance(queue, SqlQueue)
-        downloading = open_downloading(queue, outbound, chosen)
-        following = open_following(queue, outbound, taking=downloading.taking, pace=0.0)
+        downloading = open_downloads(queue, outbound, chosen)
+        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
         core = Core(queue, ManualClock(), following, downloading)
         world = World(core, [await core.subscribe(**how) for how in of_feeds])
         for what, how in life:

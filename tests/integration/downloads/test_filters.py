@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
 from kurabito.errors import DownloadConflict, FilterRuleNotFound, InvalidInput
 
 if TYPE_CHECKING:
@@ -161,11 +161,11 @@ async def test_only_what_a_rule_is_about_is_judged(core: Core) -> None:
         Target.SUBSCRIPTION: (first, second),
         Target.FETCHER: (None, module_id),
     }.items():
-        stored = await core.downloading.filters.add(excluding("Kurabito", scope=Scope(target, ids[0])))
+        stored = await core.downloading.filters.add(excluding("Kurabito", scope=RuleScope(target, ids[0])))
         assert [is_filtered for is_filtered, _ in await filtered(core)] == [1, 0], target
         # A rule that moves is taken back where it was.
         assert stored.id is not None
-        await core.downloading.filters.change(stored.id, excluding("Kurabito", scope=Scope(target, ids[1])))
+        await core.downloading.filters.change(stored.id, excluding("Kurabito", scope=RuleScope(target, ids[1])))
         assert [is_filtered for is_filtered, _ in await filtered(core)] == [0, 1], target
         await core.downloading.filters.remove(stored.id)
 
@@ -173,7 +173,7 @@ async def test_only_what_a_rule_is_about_is_judged(core: Core) -> None:
 async def test_rules_of_other_scopes_still_count_for_what_is_judged_again(core: Core) -> None:
     await core.bring(release(1))
     everywhere = await core.downloading.filters.add(excluding("Yoru", name="global"))
-    of_series = await core.downloading.filters.add(excluding("Yoru", name="series", scope=Scope(Target.SERIES, 1)))
+    of_series = await core.downloading.filters.add(excluding("Yoru", name="series", scope=RuleScope(Target.SERIES, 1)))
     assert everywhere.id is not None
     assert of_series.id is not None
     await core.downloading.filters.remove(of_series.id)
@@ -214,9 +214,9 @@ async def test_a_rule_needs_something_to_match_and_a_target_of_its_kind() -> Non
     with pytest.raises(InvalidInput, match="pattern"):
         rule(Action.EXCLUDE)
     with pytest.raises(InvalidInput, match="target_id"):
-        excluding("x", scope=Scope(Target.SERIES))
+        excluding("x", scope=RuleScope(Target.SERIES))
     with pytest.raises(InvalidInput, match="target_id"):
-        excluding("x", scope=Scope(Target.GLOBAL, 1))
+        excluding("x", scope=RuleScope(Target.GLOBAL, 1))
 
 
 async def test_a_rule_that_is_off_decides_nothing_and_case_counts_where_it_says_so(core: Core) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.filters import Action, FilterRule
+from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.items import Owner
-from kurabito.downloads.orders import DISPATCH, DispatchOrder
-from kurabito.downloads.wire import RemoteDownloaders
+from kurabito.downloads.tasks import DISPATCH, DispatchOrder
 from kurabito.errors import DownloadConflict
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
-from kurabito.app.parts import open_parts
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.feeds.preferences import Policy
 from kurabito.modules.download_types import DownloadType
@@ -61,7 +61,7 @@ async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     async with Live(core.queue, hear=meter.note) as live:
         built = build_site(
             settings,
-            open_parts(settings, core.queue, following=core.following, downloading=core.downloading),
+            open_product(settings, core.queue, following=core.following, downloading=core.downloading),
             open_access(settings, core.queue.database),
             live,
             meter,

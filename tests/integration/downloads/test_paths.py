@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 import uvicorn
 
-from kurabito.api.downloader import create_downloader_api
+from kurabito.api.downloads.downloader import create_downloader_api
 from kurabito.app.database import prepare_database
-from kurabito.app.serving import serve
+from kurabito.app.serve import serve
 from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError, InvalidInput, ModuleNotFound, Unreachable
-from kurabito.library.keeping import Libraries
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
+from kurabito.library.service import LibraryService
 from kurabito.modules.path_maps import PathMap
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -132,7 +132,7 @@ async def test_downloads_may_not_go_into_a_library_that_was_there_before(tmp_pat
     settings.state.mkdir()
     prepare_database(settings)
     async with open_queue(settings.database) as queue:
-        await Libraries(cast("SqlQueue", queue), {}).create(str(films), Care(name="films"))
+        await LibraryService(cast("SqlQueue", queue), {}).create(str(films), LibrarySettings(name="films"))
     inside = settings.model_copy(update={"download_root": tmp_path / "media" / place})
     with pytest.raises(ConfigError, match="lie one in the other"):
         await serve(inside, on_listening=lambda _: pytest.fail("it serves"), dataplane=False)

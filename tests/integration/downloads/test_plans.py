@@ -11,8 +11,11 @@ import pytest
 
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
-from kurabito.downloads import attempts, contenders, filter_rules, polling, recovery, rows
-from kurabito.downloads.filters import Target
+from kurabito.downloads import release_options
+from kurabito.downloads import store as rows
+from kurabito.downloads.dispatch import attempts, polling, recovery
+from kurabito.downloads.filters import store
+from kurabito.downloads.filters.model import Target
 from kurabito.modules import services
 
 MANY = 5_000
@@ -81,7 +84,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         rows._SQL[dialect],
         attempts._SQL[dialect],
         polling._SQL[dialect],
-        contenders.SQL[dialect],
+        release_options.SQL[dialect],
     )
     asked = {
         name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "parcels", "touch", "cancel", "of_links")
@@ -108,12 +111,12 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         "named": Asked(services._SQL.named),
     }
     for target in (Target.SERIES, Target.GROUP):
-        asked[f"links of a {target}"] = Asked(filter_rules._sql(dialect, target=target).in_scope)
+        asked[f"links of a {target}"] = Asked(store._sql(dialect, target=target).in_scope)
     # Whoever asks about every link gets every link; what is known of each is still looked up.
-    asked["every link"] = Asked(filter_rules._sql(dialect, frozenset({"module_id"})).in_scope, whole="link")
+    asked["every link"] = Asked(store._sql(dialect, frozenset({"module_id"})).in_scope, whole="link")
     asked |= {
-        "links": Asked(filter_rules._sql(dialect).links, IDS),
-        "mark": Asked(filter_rules._sql(dialect).mark, ROWS),
+        "links": Asked(store._sql(dialect).links, IDS),
+        "mark": Asked(store._sql(dialect).mark, ROWS),
     }
     return asked
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.orders import CLEAR, POLL
+from kurabito.downloads.tasks import CLEAR, POLL
 from kurabito.errors import BadStatus, DownloadConflict, DownloadNotFound, Unreachable
 from kurabito.runtime import Registry
-from kurabito.runtime.schedules import Every
+from kurabito.runtime.schedules.schedule import Every
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn

@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import ManualClock
-from kurabito.downloads.announcing import Announcement, Announcer, Credentials
+from kurabito.downloads.announcer import Announcement, Announcer, Credentials
 from kurabito.downloads.items import CancelResult, DownloadItem, DownloadItemResult, DownloadStatus
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import DownloaderLoginRefused, InvalidInput

@@ -6,10 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kurabito.downloads.clients.taking import Offer, Taking
-from kurabito.downloads.filters import Action, FilterRule
+from kurabito.downloads.clients.sources import SourceReader, TorrentSource
+from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.items import DownloadItem, Owner
-from kurabito.downloads.orders import DispatchOrder
+from kurabito.downloads.tasks import DispatchOrder
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 
@@ -121,11 +121,11 @@ async def test_only_what_may_be_better_later_is_said_to_be(open_downloader: Open
     closed = await open_downloader("closed")
     await closed.stop()
 
-    async def take(_: Offer) -> Owner:
+    async def take(_: TorrentSource) -> Owner:
         raise AssertionError("there is nothing to take")
 
     async with Outbound(private_hosts=["127.0.0.1"]) as outbound:
-        taking = Taking(outbound, [DownloadType.TORRENT])
+        taking = SourceReader(outbound, [DownloadType.TORRENT])
         urls = {
             f"http://127.0.0.1:{closed.port}/1.torrent": True,
             "http://10.0.0.1/1.torrent": False,

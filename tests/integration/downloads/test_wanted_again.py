@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.downloads.filters import Action, FilterRule
+from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.errors import DownloadConflict, EpisodeNotFound, Unreachable
 from kurabito.feeds.preferences import Policy
 

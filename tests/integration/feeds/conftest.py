@@ -12,7 +12,7 @@ from typing import Any
 import httpcore2
 import pytest
 
-from kurabito.app.following import Following, open_following
+from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
@@ -143,8 +143,8 @@ async def outbound() -> AsyncIterator[Outbound]:
 
 
 @pytest.fixture
-async def following(queue: SqlQueue, outbound: Outbound) -> Following:
-    return open_following(queue, outbound, url="http://core.example", pace=0.0)
+async def following(queue: SqlQueue, outbound: Outbound) -> FeedParts:
+    return open_feeds(queue, outbound, url="http://core.example", pace=0.0)
 
 
 @dataclass

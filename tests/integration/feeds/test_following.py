@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.app.following import Following
+from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
-from kurabito.feeds.readings import StartWith
-from kurabito.feeds.subscriptions import Subscription, Wishes
+from kurabito.feeds.subscription_state import StartWith
+from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
@@ -23,26 +23,28 @@ if TYPE_CHECKING:
 HOUR = timedelta(hours=1)
 
 
-def wishes(site: FeedSite, path: str = "/rss", **given: Any) -> Wishes:
-    return Wishes(**{"name": "Kura", "url": site.url(path), "allows_private": True, "fetch_interval": HOUR, **given})
+def wishes(site: FeedSite, path: str = "/rss", **given: Any) -> SubscriptionSettings:
+    return SubscriptionSettings(
+        **{"name": "Kura", "url": site.url(path), "allows_private": True, "fetch_interval": HOUR, **given}
+    )
 
 
 async def followed(
-    following: Following, site: FeedSite, start_with: StartWith = StartWith.MISSING, **given: Any
+    following: FeedParts, site: FeedSite, start_with: StartWith = StartWith.MISSING, **given: Any
 ) -> Subscription:
     return await following.subscriptions.create(wishes(site, **given), start_with)
 
 
-async def fetch(following: Following, subscription: Subscription) -> Fetched:
+async def fetch(following: FeedParts, subscription: Subscription) -> Fetched:
     return await following.tasks.fetch(FetchOrder(subscription.id))
 
 
-async def now(following: Following, subscription: Subscription) -> Subscription:
+async def now(following: FeedParts, subscription: Subscription) -> Subscription:
     return await following.subscriptions.get(subscription.id)
 
 
 async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
-    following: Following, site: FeedSite, kept: Kept, queue: SqlQueue, clock: ManualClock
+    following: FeedParts, site: FeedSite, kept: Kept, queue: SqlQueue, clock: ManualClock
 ) -> None:
     site.put(site.feed(1, 2))
     registry = Registry()
@@ -64,7 +66,7 @@ async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
 
 @pytest.mark.parametrize("start_with", list(StartWith))
 async def test_nothing_that_was_there_before_is_taken_by_surprise(
-    following: Following, site: FeedSite, kept: Kept, clock: ManualClock, start_with: StartWith
+    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock, start_with: StartWith
 ) -> None:
     fresh = format_datetime(to_datetime(clock.now()) + HOUR)
     site.put(
@@ -86,7 +88,7 @@ async def test_nothing_that_was_there_before_is_taken_by_surprise(
     assert await kept.links() == [f"https://feeds.example/{number}.torrent" for number in [*taken, 4]]
 
 
-async def test_a_feed_that_did_not_change_is_not_sent_again(following: Following, site: FeedSite) -> None:
+async def test_a_feed_that_did_not_change_is_not_sent_again(following: FeedParts, site: FeedSite) -> None:
     site.put(site.feed(1), etag='"one"', last_modified="Tue, 14 Jan 2025 09:35:59 GMT", content_encoding="gzip")
     subscription = await followed(following, site)
     assert await fetch(following, subscription) == Fetched(items=1, new=1)
@@ -99,7 +101,7 @@ async def test_a_feed_that_did_not_change_is_not_sent_again(following: Following
 
 
 async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_again(
-    following: Following, site: FeedSite, kept: Kept
+    following: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     site.put(site.feed(1, 2, end="<item><title>[Kura] Yoru"), etag='"cut"')
     subscription = await followed(following, site)
@@ -113,7 +115,7 @@ async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_a
 
 
 async def test_what_a_first_reading_cut_off_does_not_pass_for_new(
-    following: Following, site: FeedSite, kept: Kept
+    following: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     site.put(site.feed(1, end=""))
     subscription = await followed(following, site, StartWith.NOW)
@@ -125,7 +127,7 @@ async def test_what_a_first_reading_cut_off_does_not_pass_for_new(
 
 
 async def test_an_error_is_shown_backs_off_and_is_cleared_by_the_next_success(
-    following: Following, site: FeedSite, clock: ManualClock
+    following: FeedParts, site: FeedSite, clock: ManualClock
 ) -> None:
     subscription = await followed(following, site)
     for failures, (status, body, code) in enumerate(
@@ -152,7 +154,7 @@ async def test_an_error_is_shown_backs_off_and_is_cleared_by_the_next_success(
 
 
 async def test_a_host_that_wants_to_be_asked_later_is_asked_later(
-    following: Following, site: FeedSite, clock: ManualClock
+    following: FeedParts, site: FeedSite, clock: ManualClock
 ) -> None:
     site.put(status="429 Too Many Requests", retry_after="20000")
     subscription = await followed(following, site)
@@ -164,7 +166,7 @@ async def test_a_host_that_wants_to_be_asked_later_is_asked_later(
 
 
 async def test_a_private_host_is_refused_until_its_user_allows_it_for_this_feed(
-    following: Following, site: FeedSite, open_site: OpenSite, kept: Kept
+    following: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
 ) -> None:
     site.put(site.feed(1))
     subscription = await followed(following, site, allows_private=False)
@@ -184,7 +186,7 @@ async def test_a_private_host_is_refused_until_its_user_allows_it_for_this_feed(
 
 
 async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
-    following: Following, site: FeedSite, open_site: OpenSite, kept: Kept
+    following: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
 ) -> None:
     site.put(status="301 Moved Permanently", location="/new/rss")
     site.put(b"<rss><channel><item><title>Yoru - 01</title><link>1.torrent</link></item></channel></rss>", "/new/rss")
@@ -201,7 +203,7 @@ async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
 
 
 async def test_a_paused_feed_is_left_alone_unless_somebody_asks(
-    following: Following, site: FeedSite, kept: Kept, clock: ManualClock
+    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
 ) -> None:
     site.put(site.feed(1))
     subscription = await followed(following, site, is_enabled=False)
@@ -215,7 +217,7 @@ async def test_a_paused_feed_is_left_alone_unless_somebody_asks(
 
 
 async def test_a_feed_that_is_let_go_takes_its_fetch_and_items_along_and_leaves_its_links(
-    following: Following, site: FeedSite, kept: Kept
+    following: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     site.put(site.feed(1))
     subscription = await followed(following, site)
@@ -229,7 +231,7 @@ async def test_a_feed_that_is_let_go_takes_its_fetch_and_items_along_and_leaves_
         await fetch(following, subscription)
 
 
-async def test_what_cannot_be_followed_is_refused_with_its_field(following: Following, site: FeedSite) -> None:
+async def test_what_cannot_be_followed_is_refused_with_its_field(following: FeedParts, site: FeedSite) -> None:
     first = await followed(following, site)
     second = await followed(following, site, path="/other")
     with pytest.raises(SubscriptionConflict, match="url: another subscription"):
@@ -255,7 +257,7 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(following: Foll
 
 
 async def test_a_preview_says_what_each_item_is_and_stores_nothing(
-    following: Following, site: FeedSite, kept: Kept
+    following: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     more = "<item><title>[Kura] Yoru no Kurabito [1080p]</title><link>magnet:?xt=urn:btih:aa</link></item><item/>"
     site.put(site.feed(1, more=more + "<item><title>Yoru</title></item>"))

@@ -13,12 +13,12 @@ import pytest
 
 from kurabito.access import Keys
 from kurabito.api import Live, TaskMeter
-from kurabito.app.following import Following, open_following
-from kurabito.app.parts import open_parts
+from kurabito.app.compose.feeds import FeedParts, open_feeds
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import to_datetime
-from kurabito.feeds.readings import StartWith
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.identities import Caller
@@ -47,10 +47,10 @@ def body(name: str = "mikanani", host: str = "127.0.0.1", kind: str = "fetcher",
 class Modules:
     """Modules at other machines, each with a key of its own."""
 
-    def __init__(self, queue: SqlQueue, following: Following, folder: Path) -> None:
+    def __init__(self, queue: SqlQueue, following: FeedParts, folder: Path) -> None:
         chosen = Settings(api_key=OWNER, state=folder)
         access = open_access(chosen, queue.database)
-        parts = open_parts(chosen, queue, following=following)
+        parts = open_product(chosen, queue, following=following)
         self.keys: Keys = access.keys
         self.site = build_site(chosen, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
 
@@ -70,7 +70,7 @@ class Modules:
 
 
 @pytest.fixture
-async def modules(queue: SqlQueue, following: Following, tmp_path: Path) -> Modules:
+async def modules(queue: SqlQueue, following: FeedParts, tmp_path: Path) -> Modules:
     return Modules(queue, following, tmp_path)
 
 
@@ -98,15 +98,15 @@ async def test_a_key_registers_one_module_and_a_module_has_one_key(modules: Modu
 
 
 async def test_results_are_taken_from_the_fetcher_that_reads_the_subscription(
-    modules: Modules, following: Following, kept: Kept
+    modules: Modules, following: FeedParts, kept: Kept
 ) -> None:
     mine, others, unknown = [await modules.key(name) for name in ("mine", "others", "unknown")]
     module_id = (await modules.register(mine)).json()["service_id"]
     await modules.register(others, name="other")
-    wishes = Wishes(name="Kura", url="https://feeds.example/1", module_id=module_id, is_enabled=False)
+    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/1", module_id=module_id, is_enabled=False)
     read_by_mine = await following.subscriptions.create(wishes, StartWith.MISSING)
     built_in = await following.subscriptions.create(
-        Wishes(name="Kura", url="https://feeds.example/2", is_enabled=False), StartWith.MISSING
+        SubscriptionSettings(name="Kura", url="https://feeds.example/2", is_enabled=False), StartWith.MISSING
     )
 
     async def send(secret: str, subscription_id: int) -> httpx2.Response:
@@ -172,12 +172,12 @@ async def test_the_core_calls_a_module_where_it_registers_from(modules: Modules)
 
 async def test_the_keeper_can_allow_other_hosts(queue: SqlQueue, outbound: Outbound, tmp_path: Path) -> None:
     hosts = ["nas.local", "169.254.0.0/16", "10.0.0.8"]
-    modules = Modules(queue, open_following(queue, outbound, module_hosts=hosts), tmp_path)
+    modules = Modules(queue, open_feeds(queue, outbound, module_hosts=hosts), tmp_path)
     for host, status in (("NAS.local", 201), ("169.254.1.1", 201), ("10.0.0.8", 201), ("10.0.0.9", 422)):
         assert (await modules.register(OWNER, "10.0.0.7", host=host)).status_code == status
 
 
-async def test_a_fetcher_is_never_offered_downloads(following: Following, site: FeedSite, kept: Kept) -> None:
+async def test_a_fetcher_is_never_offered_downloads(following: FeedParts, site: FeedSite, kept: Kept) -> None:
     services = following.services
     for kind in ServiceType:
         registration = Registration(

@@ -10,13 +10,13 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
-from kurabito.app.following import Following
-from kurabito.app.parts import open_parts
+from kurabito.app.compose.feeds import FeedParts
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
-from kurabito.feeds.readings import StartWith
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -56,10 +56,10 @@ def body_of(site: FeedSite, **given: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def http(queue: SqlQueue, following: Following, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
+async def http(queue: SqlQueue, following: FeedParts, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
     settings = Settings(api_key=KEY, state=tmp_path)
     access = open_access(settings, queue.database)
-    parts = open_parts(settings, queue, following=following)
+    parts = open_product(settings, queue, following=following)
     site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
     transport = httpx2.ASGITransport(app=site)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers={"X-Api-Key": KEY}) as http:
@@ -67,7 +67,7 @@ async def http(queue: SqlQueue, following: Following, tmp_path: Any) -> AsyncIte
 
 
 async def test_who_registers_again_says_everything_anew_but_what_its_user_decided(
-    following: Following, site: FeedSite, kept: Kept, clock: ManualClock
+    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
 ) -> None:
     services = following.services
     first = await services.register(downloader(site, "qb", DownloadType.MAGNET, DownloadType.TORRENT))
@@ -81,7 +81,7 @@ async def test_who_registers_again_says_everything_anew_but_what_its_user_decide
 
 
 async def test_the_downloader_to_ask_first_is_the_one_with_the_highest_priority(
-    following: Following, site: FeedSite
+    following: FeedParts, site: FeedSite
 ) -> None:
     services = following.services
     ids = {
@@ -102,7 +102,7 @@ async def test_the_downloader_to_ask_first_is_the_one_with_the_highest_priority(
 
 
 async def test_a_name_belongs_to_whoever_has_it_and_answers(
-    following: Following, site: FeedSite, open_site: OpenSite
+    following: FeedParts, site: FeedSite, open_site: OpenSite
 ) -> None:
     services, other = following.services, await open_site()
     site.put(path="/health", status="404 Not Found")
@@ -117,7 +117,7 @@ async def test_a_name_belongs_to_whoever_has_it_and_answers(
     assert (taken.id, taken.registration.port) == (first.id, other.port)
 
 
-async def test_what_would_lead_elsewhere_is_refused(following: Following, site: FeedSite, kept: Kept) -> None:
+async def test_what_would_lead_elsewhere_is_refused(following: FeedParts, site: FeedSite, kept: Kept) -> None:
     wrong: list[tuple[str, Any]] = [
         ("host", "evil.example/x"),
         ("host", "user@evil.example"),
@@ -136,13 +136,13 @@ async def test_what_would_lead_elsewhere_is_refused(following: Following, site: 
 
 
 async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds(
-    following: Following, site: FeedSite, http: httpx2.AsyncClient, kept: Kept
+    following: FeedParts, site: FeedSite, http: httpx2.AsyncClient, kept: Kept
 ) -> None:
     registered = await http.post("/services/register", json=body_of(site))
     assert registered.status_code == 201
     module_id = registered.json()["service_id"]
     site.put(b'{"accepted": true, "message": "soon"}', "/v1/fetch")
-    wishes = Wishes(name="Kura", url="https://feeds.example/rss", module_id=module_id)
+    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
     subscription = await following.subscriptions.create(wishes, StartWith.MISSING)
     assert await following.tasks.fetch(FetchOrder(subscription.id)) == Fetched(changed=False, handed_to="mikanani")
     (asked,) = site.asked
@@ -171,10 +171,10 @@ async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds
 
 
 async def test_a_fetcher_that_does_not_take_a_feed_is_an_error_of_the_feed(
-    following: Following, site: FeedSite, http: httpx2.AsyncClient
+    following: FeedParts, site: FeedSite, http: httpx2.AsyncClient
 ) -> None:
     module_id = (await http.post("/services/register", json=body_of(site))).json()["service_id"]
-    wishes = Wishes(name="Kura", url="https://feeds.example/rss", module_id=module_id)
+    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
     subscription = await following.subscriptions.create(wishes)
     answers = [
         (b'{"accepted": false, "message": "busy"}', "200 OK", "fetcher_refused"),
@@ -218,7 +218,7 @@ async def test_registering_takes_a_key_of_a_module(
         assert answer.status_code == status
 
 
-async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient, following: Following) -> None:
+async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient, following: FeedParts) -> None:
     site.put(site.feed(1, 2))
     refused = await http.post("/api/v1/subscriptions/preview", json={"url": site.url()})
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "host_not_allowed")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.shelves import Shelves, open_shelves
+from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
@@ -35,8 +35,8 @@ async def queue(url: str, clock: ManualClock) -> AsyncIterator[SqlQueue]:
 
 
 @pytest.fixture
-def shelves(queue: SqlQueue, tmp_path: Path) -> Shelves:
+def shelves(queue: SqlQueue, tmp_path: Path) -> LibraryParts:
     for name in ("state", "downloads", "films", "series"):
         (tmp_path / name).mkdir()
     settings = Settings(state=tmp_path / "state", download_root=tmp_path / "downloads")
-    return open_shelves(settings, queue)
+    return open_library(settings, queue)

@@ -9,8 +9,8 @@ import pytest
 from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
 from kurabito.library.deletion import plans as module
 from kurabito.library.deletion.plans import DeletionPlans
-from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference, ProtectedFolder, Reason
-from kurabito.library.duplicates import Duplicates
+from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
+from kurabito.library.duplicates.groups import Duplicates
 from kurabito.protocol.deletion import DeleteMode
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ async def test_a_plan_says_what_goes_what_stays_and_why(shelf: Shelf, plans: Del
     assert (made.mode, made.rules, made.applied_at, made.job_id) == (DeleteMode.HARDLINK, rules, None, None)
     page = await plans.steps(made.id)
     assert [(step.position, step.file_id, step.kept_file_id, step.reason) for step in page.items] == [
-        (1, old, best, Reason.KEPT_IS_PROTECTED),
-        (2, new, best, Reason.KEPT_IS_PROTECTED),
-        (3, again, best, Reason.KEPT_IS_PROTECTED),
+        (1, old, best, KeepReason.KEPT_IS_PROTECTED),
+        (2, new, best, KeepReason.KEPT_IS_PROTECTED),
+        (3, again, best, KeepReason.KEPT_IS_PROTECTED),
     ]
     assert (page.items[0].kept_library_id, page.items[0].kept_path) == (2, "best/it")
     assert await plans.get(made.id) == made

@@ -11,8 +11,8 @@ import pytest
 
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
-from kurabito.library.duplicates import Duplicates, GroupKey
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.library.duplicates.groups import Duplicates, GroupKey
+from kurabito.protocol.enums import HashAlgorithm
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

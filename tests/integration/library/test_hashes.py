@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kurabito.app.shelves import Shelves
+from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import SECOND, ManualClock
 from kurabito.db import Connection, Dialect
 from kurabito.library.hashes import REST
 from kurabito.library.libraries import _SQL
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import TaskPriority
+from kurabito.library.scans.queue import TaskPriority
 from kurabito.library.tasks import HASH, library_of
 from kurabito.runtime import TaskState
 from kurabito.runtime.sql.queue import SqlQueue
@@ -44,7 +44,7 @@ async def hashes(queue: SqlQueue) -> list[tuple[int | None, TaskState]]:
 
 
 @pytest.fixture
-def reconciler(shelves: Shelves, queue: SqlQueue, clock: ManualClock) -> Reconciler:
+def reconciler(shelves: LibraryParts, queue: SqlQueue, clock: ManualClock) -> Reconciler:
     return Reconciler(queue, clock=clock)
 
 
@@ -80,7 +80,7 @@ async def test_a_failed_read_is_tried_again_when_its_time_comes(
 
 
 async def test_a_scan_that_is_under_way_is_followed_by_its_own_hash(
-    queue: SqlQueue, shelves: Shelves, reconciler: Reconciler
+    queue: SqlQueue, shelves: LibraryParts, reconciler: Reconciler
 ) -> None:
     await add_library(queue, 1)
     await add_file(queue, 1)
@@ -107,7 +107,7 @@ async def test_a_hash_that_came_to_nothing_is_not_begun_again_at_once(
 
 
 async def test_a_library_that_is_let_go_gets_no_hash_meanwhile(
-    queue: SqlQueue, shelves: Shelves, reconciler: Reconciler
+    queue: SqlQueue, shelves: LibraryParts, reconciler: Reconciler
 ) -> None:
     await add_library(queue, 1)
     await add_file(queue, 1)
@@ -118,7 +118,9 @@ async def test_a_library_that_is_let_go_gets_no_hash_meanwhile(
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
-async def test_the_question_costs_two_looks_for_each_library(queue: SqlQueue, shelves: Shelves, analyzed: bool) -> None:
+async def test_the_question_costs_two_looks_for_each_library(
+    queue: SqlQueue, shelves: LibraryParts, analyzed: bool
+) -> None:
     def plan(conn: Connection) -> list[str]:
         for library in range(1, 4):
             conn.run(ADD_LIBRARY, {"id": library, "name": f"library {library}", "scanned": 1})

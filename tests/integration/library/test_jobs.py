@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.shelves import Shelves
+from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
 from kurabito.errors import InvalidInput, JobConflict, JobNotFound, LibraryNotFound
-from kurabito.library.libraries import Care
-from kurabito.protocol.values import JobKind, JobStatus
+from kurabito.library.libraries import LibrarySettings
+from kurabito.protocol.enums import JobKind, JobStatus
 from kurabito.runtime.sql.queue import SqlQueue
 
 ADD = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES (:id, :kind, :status, :at, :at)"
@@ -23,11 +23,11 @@ async def add(queue: SqlQueue, job_id: str, at: int, kind: str = "delete", statu
 
 
 @pytest.fixture
-async def library(shelves: Shelves, tmp_path: Path) -> int:
-    return (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+async def library(shelves: LibraryParts, tmp_path: Path) -> int:
+    return (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
 
 
-async def test_one_scan_or_hash_at_a_time(shelves: Shelves, library: int) -> None:
+async def test_one_scan_or_hash_at_a_time(shelves: LibraryParts, library: int) -> None:
     wanted = [JobKind.SCAN, JobKind.HASH] * 3
     outcomes = await asyncio.gather(*(shelves.jobs.admit(kind, library) for kind in wanted), return_exceptions=True)
     admitted = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
@@ -39,18 +39,18 @@ async def test_one_scan_or_hash_at_a_time(shelves: Shelves, library: int) -> Non
 
 
 @pytest.mark.parametrize("kind", [JobKind.DELETE, JobKind.THUMBNAIL])
-async def test_other_kinds_are_not_made_by_hand(shelves: Shelves, library: int, kind: JobKind) -> None:
+async def test_other_kinds_are_not_made_by_hand(shelves: LibraryParts, library: int, kind: JobKind) -> None:
     with pytest.raises(InvalidInput, match="kind: must be scan or hash"):
         await shelves.jobs.admit(kind, library)
 
 
-async def test_a_job_needs_a_library(shelves: Shelves) -> None:
+async def test_a_job_needs_a_library(shelves: LibraryParts) -> None:
     with pytest.raises(LibraryNotFound):
         await shelves.jobs.admit(JobKind.SCAN, 7)
 
 
 async def test_pages_have_every_job_once_also_those_of_one_moment(
-    shelves: Shelves, queue: SqlQueue, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, clock: ManualClock
 ) -> None:
     now = clock.now()
     made = [(f"job-{number:02}", now + number // 4) for number in range(13)]
@@ -69,12 +69,12 @@ async def test_pages_have_every_job_once_also_those_of_one_moment(
     assert seen == [job_id for job_id, _ in sorted(made, key=lambda job: (job[1], job[0]), reverse=True)]
 
 
-async def test_a_cursor_whose_job_is_gone_is_refused(shelves: Shelves) -> None:
+async def test_a_cursor_whose_job_is_gone_is_refused(shelves: LibraryParts) -> None:
     with pytest.raises(InvalidInput, match="cursor: no job has the id 'gone'"):
         await shelves.jobs.list(cursor="gone")
 
 
-async def test_jobs_are_found_by_status_kind_and_library(shelves: Shelves, queue: SqlQueue, library: int) -> None:
+async def test_jobs_are_found_by_status_kind_and_library(shelves: LibraryParts, queue: SqlQueue, library: int) -> None:
     job = await shelves.jobs.admit(JobKind.SCAN, library)
     await add(queue, "other", 1)
     for filters in ({"status": JobStatus.PENDING}, {"kind": JobKind.SCAN}, {"library_id": library}):
@@ -83,20 +83,22 @@ async def test_jobs_are_found_by_status_kind_and_library(shelves: Shelves, queue
 
 
 @pytest.mark.parametrize("status", ["retryable", "failed", "cancelled"])
-async def test_a_job_that_did_not_complete_can_be_reset(shelves: Shelves, queue: SqlQueue, status: str) -> None:
+async def test_a_job_that_did_not_complete_can_be_reset(shelves: LibraryParts, queue: SqlQueue, status: str) -> None:
     await add(queue, "a", 1, "scan", status)
     job = await shelves.jobs.reset("a")
     assert (job.status, job.error_code, job.lost_leases, job.finished_at) == (JobStatus.PENDING, None, 0, None)
 
 
 @pytest.mark.parametrize("status", ["pending", "running", "completed"])
-async def test_no_other_job_can_be_reset(shelves: Shelves, queue: SqlQueue, status: str) -> None:
+async def test_no_other_job_can_be_reset(shelves: LibraryParts, queue: SqlQueue, status: str) -> None:
     await add(queue, "a", 1, "scan", status)
     with pytest.raises(JobConflict, match=f"is {status}"):
         await shelves.jobs.reset("a")
 
 
-async def test_a_job_cannot_be_reset_while_the_slot_is_taken(shelves: Shelves, queue: SqlQueue, library: int) -> None:
+async def test_a_job_cannot_be_reset_while_the_slot_is_taken(
+    shelves: LibraryParts, queue: SqlQueue, library: int
+) -> None:
     await add(queue, "a", 1, "hash", "failed")
     await shelves.jobs.admit(JobKind.SCAN, library)
     with pytest.raises(JobConflict, match="another scan or hash"):
@@ -104,7 +106,7 @@ async def test_a_job_cannot_be_reset_while_the_slot_is_taken(shelves: Shelves, q
     assert (await shelves.jobs.get("a")).status is JobStatus.FAILED
 
 
-async def test_an_unknown_job_is_not_found(shelves: Shelves) -> None:
+async def test_an_unknown_job_is_not_found(shelves: LibraryParts) -> None:
     for ask in (shelves.jobs.get, shelves.jobs.cancel, shelves.jobs.reset):
         with pytest.raises(JobNotFound):
             await ask("nobody")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.shelves import Shelves
+from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput, LibraryConflict
 from kurabito.library import libraries
-from kurabito.library.libraries import Care
-from kurabito.protocol.values import HashAlgorithm, HashPolicy
+from kurabito.library.libraries import LibrarySettings
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 from kurabito.runtime.sql.queue import SqlQueue
 
 ADD_FILE = (
@@ -30,18 +30,18 @@ async def add_files(queue: SqlQueue, library_id: int, *paths: str, missing: bool
     await queue.database.write(add)
 
 
-async def test_a_folder_becomes_a_library(shelves: Shelves, tmp_path: Path, clock: ManualClock) -> None:
-    kept = await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films", ignored=("@eaDir",)))
+async def test_a_folder_becomes_a_library(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
+    kept = await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", ignored=("@eaDir",)))
     assert (kept.library.path, kept.library.care.name, kept.file_count) == (tmp_path / "films", "Films", 0)
     assert kept.library.created_at == to_datetime(clock.now())
-    assert kept.library.care == Care(name="Films", ignored=("@eaDir",))
+    assert kept.library.care == LibrarySettings(name="Films", ignored=("@eaDir",))
     assert await shelves.libraries.get(kept.library.id) == kept
 
 
 async def test_only_the_keeper_changes_when_a_library_was_updated(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
 ) -> None:
-    every_hour = Care(name="Films", scan_interval=timedelta(hours=1))
+    every_hour = LibrarySettings(name="Films", scan_interval=timedelta(hours=1))
     created = (await shelves.libraries.create(str(tmp_path / "films"), every_hour)).library
     clock.advance(7200)
     assert await queue.database.write(libraries.take_due) == [created.id]
@@ -71,7 +71,7 @@ async def test_only_the_keeper_changes_when_a_library_was_updated(
     ],
 )
 async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
-    shelves: Shelves, tmp_path: Path, path: str, problem: str
+    shelves: LibraryParts, tmp_path: Path, path: str, problem: str
 ) -> None:
     (tmp_path / "file.txt").touch()
     (tmp_path / "state" / "thumbs").mkdir()
@@ -79,64 +79,65 @@ async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "to-state").symlink_to("state")
     with pytest.raises(InvalidInput, match=problem) as refused:
-        await shelves.libraries.create(path.format(here=tmp_path), Care(name="x"))
+        await shelves.libraries.create(path.format(here=tmp_path), LibrarySettings(name="x"))
     assert refused.value.field == "path"
     assert len(await shelves.libraries.list()) == 0
 
 
 @pytest.mark.parametrize("path", ["films", "films/new", ".", "link"])
-async def test_no_library_lies_in_another(shelves: Shelves, tmp_path: Path, path: str) -> None:
+async def test_no_library_lies_in_another(shelves: LibraryParts, tmp_path: Path, path: str) -> None:
     (tmp_path / "films" / "new").mkdir()
     outer = tmp_path / "outer"
     (outer / "inner").mkdir(parents=True)
     (outer / "link").symlink_to(tmp_path / "films")
-    await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
-    await shelves.libraries.create(str(outer / "inner"), Care(name="Inner"))
+    await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    await shelves.libraries.create(str(outer / "inner"), LibrarySettings(name="Inner"))
     place = outer if path == "." else outer / "link" if path == "link" else tmp_path / path
     with pytest.raises(LibraryConflict, match=r"path: .* lie one in the other"):
-        await shelves.libraries.create(str(place), Care(name="x"))
+        await shelves.libraries.create(str(place), LibrarySettings(name="x"))
     # A name that begins alike is another folder.
     (tmp_path / "films2").mkdir()
-    await shelves.libraries.create(str(tmp_path / "films2"), Care(name="Films 2"))
+    await shelves.libraries.create(str(tmp_path / "films2"), LibrarySettings(name="Films 2"))
 
 
 @pytest.mark.parametrize(
     ("care", "field"),
     [
-        (Care(name=" "), "name"),
-        (Care(name="x" * 201), "name"),
-        (Care(name="x", scan_interval=timedelta(seconds=59)), "scan_interval"),
-        (Care(name="x", ignored=("",)), "ignored"),
+        (LibrarySettings(name=" "), "name"),
+        (LibrarySettings(name="x" * 201), "name"),
+        (LibrarySettings(name="x", scan_interval=timedelta(seconds=59)), "scan_interval"),
+        (LibrarySettings(name="x", ignored=("",)), "ignored"),
     ],
 )
 async def test_care_that_makes_no_sense_is_refused_by_name(
-    shelves: Shelves, tmp_path: Path, care: Care, field: str
+    shelves: LibraryParts, tmp_path: Path, care: LibrarySettings, field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         await shelves.libraries.create(str(tmp_path / "films"), care)
     assert refused.value.field == field
 
 
-async def test_a_name_is_given_once(shelves: Shelves, tmp_path: Path) -> None:
-    await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+async def test_a_name_is_given_once(shelves: LibraryParts, tmp_path: Path) -> None:
+    await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     with pytest.raises(LibraryConflict, match="name: another library is called 'Films'"):
-        await shelves.libraries.create(str(tmp_path / "series"), Care(name="Films"))
-    other = await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))
+        await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Films"))
+    other = await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
     with pytest.raises(LibraryConflict, match="name"):
         await shelves.libraries.change(other.library.id, {"name": "Films"})
     same = await shelves.libraries.change(other.library.id, {"name": "Series"})
     assert same.library.care.name == "Series"
 
 
-async def test_what_is_not_named_stays(shelves: Shelves, tmp_path: Path, clock: ManualClock) -> None:
+async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
     kept = await shelves.libraries.create(
-        str(tmp_path / "films"), Care(name="Films", scan_interval=timedelta(hours=1), algorithm=HashAlgorithm.SHA256)
+        str(tmp_path / "films"),
+        LibrarySettings(name="Films", scan_interval=timedelta(hours=1), algorithm=HashAlgorithm.SHA256),
     )
     due = kept.library.next_scan_at
     assert due == to_datetime(clock.now()) + timedelta(hours=1)
     clock.advance(60)
     changed = await shelves.libraries.change(kept.library.id, {"watched": True, "hash_policy": HashPolicy.ALL})
-    assert changed.library.care == Care(
+    assert changed.library.care == LibrarySettings(
         name="Films",
         scan_interval=timedelta(hours=1),
         algorithm=HashAlgorithm.SHA256,
@@ -153,10 +154,10 @@ async def test_what_is_not_named_stays(shelves: Shelves, tmp_path: Path, clock: 
     assert (await shelves.libraries.get(kept.library.id)).library.care.scan_interval is None
 
 
-async def test_libraries_come_in_pages(shelves: Shelves, tmp_path: Path) -> None:
+async def test_libraries_come_in_pages(shelves: LibraryParts, tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"l{number}").mkdir()
-        await shelves.libraries.create(str(tmp_path / f"l{number}"), Care(name=str(number)))
+        await shelves.libraries.create(str(tmp_path / f"l{number}"), LibrarySettings(name=str(number)))
     names: list[str] = []
     cursor = None
     while True:
@@ -170,9 +171,9 @@ async def test_libraries_come_in_pages(shelves: Shelves, tmp_path: Path) -> None
 
 
 async def test_files_come_in_the_order_of_their_paths_page_by_page(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path
 ) -> None:
-    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    films = (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
     paths = ["A/1.mkv", "A 1.mkv", "b.mkv", "Ä.mkv", "z\n.mkv", "B.mkv", "bytes-\uef80.mkv"]
     await add_files(queue, films, *paths)
     await add_files(queue, films, "gone.mkv", missing=True)
@@ -201,9 +202,14 @@ async def test_files_come_in_the_order_of_their_paths_page_by_page(
     ],
 )
 async def test_files_are_found_by_what_is_in_their_path(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path, contains: str | None, missing: bool | None, expected: list[str]
+    shelves: LibraryParts,
+    queue: SqlQueue,
+    tmp_path: Path,
+    contains: str | None,
+    missing: bool | None,
+    expected: list[str],
 ) -> None:
-    films = (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+    films = (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
     await add_files(queue, films, "100%.mkv", "1000.mkv", "a_b.txt", "acb.txt")
     await add_files(queue, films, "gone.mkv", missing=True)
     page = await shelves.libraries.files(films, contains=contains, missing=missing)

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from kurabito.app.shelves import Shelves, open_shelves
-from kurabito.dataplane.daemon import DataPlane
-from kurabito.dataplane.hash_job import HashFiles
+from kurabito.app.compose.library import LibraryParts, open_library
+from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.process import _lines
+from kurabito.dataplane.main import _lines
+from kurabito.dataplane.plane import DataPlane
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.library.deletion import policy
-from kurabito.library.deletion.orders import order_delete_job
-from kurabito.library.libraries import Care
+from kurabito.library.deletion.delete_jobs import order_delete_job
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
-from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.library.scans.queue import TaskPriority, TaskStatus
 from kurabito.library.tasks import hash_of
-from kurabito.protocol.values import HashPolicy, JobKind, JobStatus
+from kurabito.protocol.enums import HashPolicy, JobKind, JobStatus
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
@@ -41,11 +41,11 @@ async def queue(url: str) -> AsyncIterator[SqlQueue]:
 
 
 @asynccontextmanager
-async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[Shelves, HashFiles]]:
+async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[LibraryParts, HashFiles]]:
     """The control plane and a data plane, in this process."""
     lines = _lines(settings, queue.database, "plane")
     plane = DataPlane(queue.database, lines, name="plane")
-    shelves = open_shelves(settings, queue, Reconciler(queue))
+    shelves = open_library(settings, queue, Reconciler(queue))
     running = asyncio.create_task(plane.run())
     (hashing,) = [
         one
@@ -77,7 +77,7 @@ async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQue
     (tmp_path / "state").mkdir()
     settings = Settings(state=tmp_path / "state", lease_seconds=10.0, heartbeat_seconds=0.2)
     async with at_work(queue, settings) as (shelves, hashing):
-        care = Care(name="Films", hash_policy=HashPolicy.ALL)
+        care = LibrarySettings(name="Films", hash_policy=HashPolicy.ALL)
         library = (await shelves.libraries.create(str(films), care)).library.id
         first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
 
@@ -89,7 +89,7 @@ async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQue
             return bool(await shelves.jobs.list(kind=JobKind.HASH, status=JobStatus.RUNNING) and hashing._pool._busy)
 
         await until(is_scanned)
-        await queue.conduct(lambda conductor: conductor.enqueue(hash_of(library)))
+        await queue.delegate_write(lambda tasks: tasks.enqueue(hash_of(library)))
         await until(is_read)
         reader = next(iter(hashing._pool._processes))
 

@@ -14,14 +14,14 @@ import pytest
 from psycopg import sql
 
 from kurabito.app.database import missing_role, prepare_database
-from kurabito.app.doctor.findings import Verdict
-from kurabito.app.doctor.stores import data_plane_role
-from kurabito.app.supervision import supervised_plane
+from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import ManualClock
 from kurabito.db import leases, open_database
 from kurabito.db.rights import quoted
+from kurabito.doctor.findings import Severity
+from kurabito.doctor.stores import data_plane_role
 from kurabito.protocol import planes
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
 
@@ -80,7 +80,7 @@ def test_the_role_is_made_with_the_tables(settings: Settings) -> None:
         database.close()
     finding = data_plane_role(settings)
     assert finding is not None
-    assert finding.verdict is Verdict.OK
+    assert finding.verdict is Severity.OK
     plane = open_database(settings.database, role=settings.dataplane_role)
     plane.open()
     try:
@@ -100,7 +100,7 @@ def test_whoever_may_not_make_roles_is_told_what_to_run(settings: Settings, nobo
     assert f"CREATE ROLE {quoted(settings.dataplane_role)} NOLOGIN;" in outcome.stdout
     finding = data_plane_role(settings.model_copy(update={"database": nobody}))
     assert finding is not None
-    assert finding.verdict is Verdict.WARNING
+    assert finding.verdict is Severity.WARNING
     plane = run(settings, "dataplane", "--once", database=nobody)
     assert plane.returncode == 0
     assert "does not hold this data plane to its rights" in plane.stderr
@@ -129,9 +129,9 @@ async def test_the_job_of_a_dead_plane_is_retried_at_once(queue: SqlQueue, clock
 
 LOOK = """
 import os, ctypes, platform
-from kurabito.dataplane.manners import step_back
-step_back(nice=7, idle_io=True)
-step_back(nice=3, idle_io=False)
+from kurabito.dataplane.priority import lower_priority
+lower_priority(nice=7, idle_io=True)
+lower_priority(nice=3, idle_io=False)
 call = {"x86_64": 252, "aarch64": 31, "riscv64": 31}[platform.machine()]
 print(os.getpriority(os.PRIO_PROCESS, 0), ctypes.CDLL(None).syscall(call, 1, 0) >> 13)
 """

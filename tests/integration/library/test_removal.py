@@ -9,17 +9,17 @@ from uuid import uuid4
 
 import pytest
 
-from kurabito.app.shelves import Shelves
+from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database
 from kurabito.errors import LibraryConflict, LibraryInUse, LibraryNotFound
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
 from kurabito.library.obstacles import Obstacles
 from kurabito.library.removal import REMOVE, LibraryRemoval, RemovalOrder
-from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.library.scans.queue import TaskPriority, TaskStatus
 from kurabito.library.tasks import SCAN
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 from kurabito.runtime import Registry, Snooze, TaskRecord, TaskState, Worker
 from kurabito.runtime.model import Progress
 from kurabito.runtime.sql.queue import SqlQueue
@@ -70,15 +70,15 @@ async def worked(queue: SqlQueue, removal: LibraryRemoval, task: TaskRecord) -> 
 
 
 @pytest.fixture
-async def films(shelves: Shelves, tmp_path: Path) -> int:
-    return (await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))).library.id
+async def films(shelves: LibraryParts, tmp_path: Path) -> int:
+    return (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
 
 
 async def test_everything_that_is_known_of_a_library_is_forgotten_and_its_files_stay(
-    shelves: Shelves, queue: SqlQueue, films: int, tmp_path: Path
+    shelves: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path
 ) -> None:
     (tmp_path / "films" / "a.mkv").touch()
-    series = (await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))).library.id
+    series = (await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))).library.id
     await fill(queue, films, 1234)
     await fill(queue, series, 1)
     for library in (films, series):
@@ -130,7 +130,7 @@ class Dying:
         return await self._write(fn)
 
 
-async def test_a_removal_that_was_interrupted_goes_on(shelves: Shelves, queue: SqlQueue, films: int) -> None:
+async def test_a_removal_that_was_interrupted_goes_on(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
     await fill(queue, films, 1000)
     task = await shelves.removal.begin(films)
     interrupted: Any = LibraryRemoval(queue)
@@ -148,7 +148,7 @@ async def test_a_removal_that_was_interrupted_goes_on(shelves: Shelves, queue: S
 
 
 async def test_nothing_is_begun_in_a_library_that_is_being_removed(
-    shelves: Shelves, queue: SqlQueue, films: int, tmp_path: Path, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path, clock: ManualClock
 ) -> None:
     await shelves.libraries.change(films, {"watched": True})
     await shelves.removal.begin(films)
@@ -159,7 +159,7 @@ async def test_nothing_is_begun_in_a_library_that_is_being_removed(
     with pytest.raises(LibraryConflict, match="being removed"):
         await shelves.jobs.admit(JobKind.SCAN, films)
     with pytest.raises(LibraryConflict, match="is being removed; wait until it is gone"):
-        await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films again"))
+        await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films again"))
     scan = await shelves.scans.submit_task(films, TaskPriority.HIGH)
     clock.advance(7200)
     await Reconciler(queue, clock=clock).tick()
@@ -168,7 +168,9 @@ async def test_nothing_is_begun_in_a_library_that_is_being_removed(
     assert await queue.database.read(lambda conn: conn.all("SELECT id FROM jobs")) == []
 
 
-async def test_a_scan_under_way_has_to_be_given_up_knowingly(shelves: Shelves, queue: SqlQueue, films: int) -> None:
+async def test_a_scan_under_way_has_to_be_given_up_knowingly(
+    shelves: LibraryParts, queue: SqlQueue, films: int
+) -> None:
     running = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
     await Reconciler(queue).step()
     with pytest.raises(LibraryInUse, match=r"a scan of the library 'Films' is under way.*confirm=true"):
@@ -182,7 +184,9 @@ async def test_a_scan_under_way_has_to_be_given_up_knowingly(shelves: Shelves, q
     assert task.status is TaskStatus.CANCELLED
 
 
-async def test_a_scan_that_waits_is_cancelled_without_asking(shelves: Shelves, queue: SqlQueue, films: int) -> None:
+async def test_a_scan_that_waits_is_cancelled_without_asking(
+    shelves: LibraryParts, queue: SqlQueue, films: int
+) -> None:
     waiting = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
     done = await worked(queue, shelves.removal, await shelves.removal.begin(films))
     assert done.state is TaskState.SUCCEEDED
@@ -190,7 +194,7 @@ async def test_a_scan_that_waits_is_cancelled_without_asking(shelves: Shelves, q
     assert [task.state for task in await queue.list(task_type=SCAN)] == [TaskState.CANCELLED]
 
 
-async def test_files_in_the_trash_are_given_up_knowingly(shelves: Shelves, queue: SqlQueue, films: int) -> None:
+async def test_files_in_the_trash_are_given_up_knowingly(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
     await run(queue, ADD_TRASH, id=uuid4().hex, library=films, hash=HASH)
     await run(queue, ADD_TRASH, id=uuid4().hex, library=films + 1, hash=HASH)
     await run(
@@ -205,7 +209,7 @@ async def test_files_in_the_trash_are_given_up_knowingly(shelves: Shelves, queue
 
 @pytest.mark.parametrize("order", ["plan", "restore", "purge"])
 async def test_the_removal_waits_until_its_files_are_deleted_or_put_back(
-    shelves: Shelves, queue: SqlQueue, films: int, order: str
+    shelves: LibraryParts, queue: SqlQueue, films: int, order: str
 ) -> None:
     entry = uuid4().hex
     await run(queue, ADD_PLAN)
@@ -225,7 +229,7 @@ async def test_the_removal_waits_until_its_files_are_deleted_or_put_back(
     assert (await worked(queue, shelves.removal, task)).state is TaskState.SUCCEEDED
 
 
-async def test_no_task_removes_what_nobody_asked_to_remove(shelves: Shelves, queue: SqlQueue, films: int) -> None:
+async def test_no_task_removes_what_nobody_asked_to_remove(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
     task = await queue.enqueue(REMOVE, RemovalOrder(films))
     done = await worked(queue, shelves.removal, task)
     assert done.state is TaskState.DEAD

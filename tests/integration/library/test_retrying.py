@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 
-from kurabito.app.shelves import Shelves
-from kurabito.library.scan_queue import TaskPriority, TaskStatus
+from kurabito.app.compose.library import LibraryParts
+from kurabito.library.scans.queue import TaskPriority, TaskStatus
 
 
-async def test_the_command_line_asks_for_a_new_scan(shelves: Shelves, url: str) -> None:
+async def test_the_command_line_asks_for_a_new_scan(shelves: LibraryParts, url: str) -> None:
     task_id = await shelves.scans.submit_task(1, TaskPriority.HIGH)
     await shelves.scans.cancel_task(task_id)
     command = [sys.executable, "-m", "kurabito.cli", "tasks", "retry", "--queue", url, str(task_id)]

@@ -6,24 +6,24 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from kurabito.app.shelves import Shelves
+from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
-from kurabito.library.libraries import Care
-from kurabito.library.scan_queue import TaskPriority
-from kurabito.library.schedules import submit_due
+from kurabito.library.libraries import LibrarySettings
+from kurabito.library.scans.queue import TaskPriority
+from kurabito.library.scans.schedules import submit_due
 from kurabito.runtime.sql.queue import SqlQueue
 
 
-async def hourly(shelves: Shelves, tmp_path: Path) -> int:
-    care = Care(name="Films", scan_interval=timedelta(hours=1))
+async def hourly(shelves: LibraryParts, tmp_path: Path) -> int:
+    care = LibrarySettings(name="Films", scan_interval=timedelta(hours=1))
     return (await shelves.libraries.create(str(tmp_path / "films"), care)).library.id
 
 
 async def test_a_scan_comes_after_each_interval_and_goes_behind_those_asked_for(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
 ) -> None:
     library = await hourly(shelves, tmp_path)
-    await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))
+    await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
     clock.advance(3599)
     assert await submit_due(queue) == 0
     clock.advance(1)
@@ -38,7 +38,7 @@ async def test_a_scan_comes_after_each_interval_and_goes_behind_those_asked_for(
 
 
 async def test_a_firing_is_one_processs_own(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
 ) -> None:
     await hourly(shelves, tmp_path)
     clock.advance(3600)
@@ -46,7 +46,7 @@ async def test_a_firing_is_one_processs_own(
 
 
 async def test_what_became_due_while_nothing_ran_is_done_once(
-    shelves: Shelves, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
 ) -> None:
     await hourly(shelves, tmp_path)
     clock.advance(10 * 3600)

@@ -9,8 +9,8 @@ import pytest
 
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
-from kurabito.library import waste as module
-from kurabito.library.waste import Waste
+from kurabito.library.duplicates import reclaimable as module
+from kurabito.library.duplicates.reclaimable import Reclaimable
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
@@ -48,7 +48,7 @@ async def test_the_most_wasteful_come_first_and_none_twice(
 ) -> None:
     found, cursor = [], None
     while True:
-        page = await Waste(shelf.database).groups(limit=limit, cursor=cursor, files=2)
+        page = await Reclaimable(shelf.database).groups(limit=limit, cursor=cursor, files=2)
         found += [(one.group.reclaimable_bytes, str(one.group.key)) for one in page]
         assert all(len(one.files) == min(2, one.group.file_count) for one in page)
         if (cursor := page.next_cursor) is None:
@@ -59,7 +59,7 @@ async def test_the_most_wasteful_come_first_and_none_twice(
 async def test_what_all_waste_is_added_up_as_far_as_a_page_may_count(
     shelf: Shelf, wasted: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waste = Waste(shelf.database)
+    waste = Reclaimable(shelf.database)
     total = await waste.total()
     assert (total.groups, total.reclaimable_bytes) == (len(wasted), sum(one for one, _ in wasted))
     assert total.is_all
@@ -71,4 +71,4 @@ async def test_what_all_waste_is_added_up_as_far_as_a_page_may_count(
 @pytest.mark.parametrize("cursor", ["", "x", "5", "5-", "5-blake3:00", "-5-blake3:" + 64 * "0", "5-md5:" + 64 * "0"])
 async def test_a_cursor_that_no_page_gave_is_refused(shelf: Shelf, cursor: str) -> None:
     with pytest.raises(InvalidInput, match=r"^cursor: "):
-        await Waste(shelf.database).groups(cursor=cursor)
+        await Reclaimable(shelf.database).groups(cursor=cursor)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.shelves import Shelves
-from kurabito.events import Bell
-from kurabito.library.libraries import Care
-from kurabito.library.watching import Watcher
+from kurabito.app.compose.library import LibraryParts
+from kurabito.library.libraries import LibrarySettings
+from kurabito.library.scans.watcher import Watcher
 from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.wakeup import Bell
 
 PATIENCE = 30.0
 
@@ -34,7 +34,9 @@ async def watching(queue: SqlQueue, changed: Bell, submit: Callable[[int], Await
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_a_change_asks_for_a_scan_until_nobody_watches(shelves: Shelves, queue: SqlQueue, tmp_path: Path) -> None:
+async def test_a_change_asks_for_a_scan_until_nobody_watches(
+    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path
+) -> None:
     asked: asyncio.Queue[int] = asyncio.Queue()
     changed = Bell()
 
@@ -48,9 +50,9 @@ async def test_a_change_asks_for_a_scan_until_nobody_watches(shelves: Shelves, q
                 await asyncio.sleep(0.05)
         return asked.get_nowait()
 
-    films = await shelves.libraries.create(str(tmp_path / "films"), Care(name="Films", watched=True))
+    films = await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", watched=True))
     (tmp_path / "series" / "deep").mkdir()
-    series = await shelves.libraries.create(str(tmp_path / "series"), Care(name="Series"))
+    series = await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
     async with watching(queue, changed, asked.put):
         assert await change_until_asked(tmp_path / "films") == films.library.id
         await shelves.libraries.change(films.library.id, {"watched": False})

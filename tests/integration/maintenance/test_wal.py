@@ -15,17 +15,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from kurabito.app.supervision import supervised_plane
+from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
-from kurabito.dataplane.wal import WalLine
+from kurabito.dataplane.checkpoints import WalLine
 from kurabito.db import Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.db.rights import hold_to
+from kurabito.db.rights import restrict
 from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal, UniqueConflict
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.maintenance.wal_watch import WalWatch
-from kurabito.protocol.rights import DATA_PLANE, rights_of_path
-from kurabito.protocol.wal import (
+from kurabito.protocol.leased.checkpoints import (
     BUSY,
     BUSY_COLUMNS,
     COUNTS,
@@ -37,6 +36,7 @@ from kurabito.protocol.wal import (
     CheckpointMode,
     WalStatus,
 )
+from kurabito.protocol.rights import DATA_PLANE, rights_of_path
 from kurabito.settings import Settings
 
 LIMIT = 1_000_000
@@ -49,7 +49,7 @@ STORY = "status, retry_count, retry_after, error_code, checkpoint_busy, worker_i
 DYING_PLANE = """
 import os, signal, sys
 from pathlib import Path
-from kurabito.dataplane.wal import WalLine
+from kurabito.dataplane.checkpoints import WalLine
 from kurabito.db import open_database
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -352,8 +352,8 @@ async def test_each_path_writes_no_more_than_its_own_columns(
             lambda conn: conn.run("UPDATE wal_maintenance_jobs SET status = 'running', worker_id = 'p#1'")
         )
     with closing(sqlite3.connect(file, isolation_level=None)) as raw:
-        hold_to(raw, rights_of_path(path, WAL))
-        conn = database.adopt(raw)
+        restrict(raw, rights_of_path(path, WAL))
+        conn = database.wrap(raw)
         match path:
             case leases.CLAIM:
                 assert leases.claim(conn, WAL, "p#1", lease=1, limit=1) == [(job.id, "passive")]

@@ -24,10 +24,11 @@ from kurabito.db import Connection, Database, migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
-from kurabito.metadata import offline, records
-from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata import records
 from kurabito.metadata.records import Details, Metadata
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.catalog.matching import deciding, knowledge, matches
-from kurabito.catalog.matching.model import MatchedBy, MatchState, Reason
+from kurabito.catalog.matching.model import MatchedBy, MatchReason, MatchState
 from kurabito.db import Connection, Dialect
-from kurabito.metadata import offline, records
-from kurabito.metadata.bangumi_data import OfflineEntry
+from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Kind, TmdbKind
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 if TYPE_CHECKING:
     from tests.integration.matching.conftest import Desk
@@ -26,7 +27,7 @@ WEEK = 7 * 86_400
 
 def entry(bgm_id: int, title: str, *others: str, season: int | None = None) -> OfflineEntry:
     ids = Ids(bgm_id=bgm_id, tmdb_id=7, tmdb_kind=TmdbKind.TV, tmdb_season=season)
-    return OfflineEntry(title, Kind.TV, "ja", ids, date(2020, 4, 1), other_titles=others)
+    return OfflineEntry(title, RecordKind.TV, "ja", ids, date(2020, 4, 1), other_titles=others)
 
 
 def show(number: int, name: str, day: str, **further: Any) -> Any:
@@ -77,7 +78,7 @@ async def test_tmdb_decides_by_an_exact_name_and_year_alone_and_else_offers(desk
     assert offered["蔵の朝 (2018)"] == ["tmdb:tv:2", "tmdb:tv:3"]
     assert offered["蔵の暁"] == offered["蔵の暁 (2018)/Season 2"] == ["tmdb:tv:6"]
     (old,) = (await desk.open())["蔵の昼 (2018)"].candidates
-    assert set(old.reasons) == {Reason.ONLINE, Reason.OTHER_YEAR}
+    assert set(old.reasons) == {MatchReason.ONLINE, MatchReason.OTHER_YEAR}
 
     # One of them is the one; two folders that are about the same get one record.
     first = await desk.matches.choose((await desk.open())["蔵の暁"].id, "tmdb:tv:6")

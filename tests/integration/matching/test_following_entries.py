@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.catalog.entries import Entries
+from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.series import Alias
 from kurabito.catalog.states import SeriesState
 from kurabito.errors import MetadataNotFound
 from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.metadata.bangumi_data import OfflineEntry
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Kind
+from kurabito.metadata.records import RecordKind
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 if TYPE_CHECKING:
     from tests.integration.matching.conftest import Desk
@@ -32,11 +32,11 @@ def item(number: int, title: str) -> FetchedItem:
 
 async def test_an_entry_becomes_a_series_that_releases_find(desk: Desk) -> None:
     entry = OfflineEntry(
-        "蔵の夜 第2期", Kind.TV, "ja", Ids(bgm_id=5), date(2024, 4, 1), title_english="Kura no Yoru 2nd Season"
+        "蔵の夜 第2期", RecordKind.TV, "ja", Ids(bgm_id=5), date(2024, 4, 1), title_english="Kura no Yoru 2nd Season"
     )
     desk.index(entry)
     desk.run(SUBSCRIBE)
-    entries = Entries(desk.database, desk.catalog, desk._fill_in)
+    entries = FollowFromMetadata(desk.database, desk.catalog, desk._fill_in)
     followed = await entries.follow_entry(5)
     assert (followed.title, followed.season, followed.state) == ("Kura no Yoru", 2, SeriesState.FOLLOWED)
     assert set(followed.aliases) == {Alias("Kura no Yoru", 2), Alias("蔵の夜", 2)}

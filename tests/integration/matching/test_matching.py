@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog.matching.model import MatchedBy, MatchState, Reason
+from kurabito.catalog.matching.model import MatchedBy, MatchReason, MatchState
 from kurabito.errors import InvalidInput, MatchNotFound
 from kurabito.metadata import records
-from kurabito.metadata.bangumi_data import OfflineEntry
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Kind, TmdbKind
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 if TYPE_CHECKING:
     from tests.integration.matching.conftest import Desk
@@ -23,12 +23,12 @@ def entry(
     title: str,
     year: int,
     *others: str,
-    kind: Kind = Kind.TV,
+    kind: RecordKind = RecordKind.TV,
     show: int | None = None,
     season: int | None = None,
     **further: Any,
 ) -> OfflineEntry:
-    world = None if show is None else (TmdbKind.MOVIE if kind is Kind.MOVIE else TmdbKind.TV)
+    world = None if show is None else (TmdbKind.MOVIE if kind is RecordKind.MOVIE else TmdbKind.TV)
     return OfflineEntry(
         title=title,
         kind=kind,
@@ -48,7 +48,7 @@ INDEX = (
     entry(4, "風の灯台", 1998, "Lighthouse of the Wind", show=80, season=1),
     entry(5, "風の灯台", 2019, "Lighthouse of the Wind", show=81, season=1),
     entry(6, "七つの時計", 2015, "Seven Clocks", show=90, season=1),
-    entry(7, "七つの時計", 2016, "Seven Clocks", kind=Kind.MOVIE, show=91),
+    entry(7, "七つの時計", 2016, "Seven Clocks", kind=RecordKind.MOVIE, show=91),
     # One season of TMDB in two parts.
     entry(8, "白銀の庭師", 2017, "Silver Gardener", show=95, season=1),
     entry(9, "白銀の庭師 前半", 2021, show=95, season=2),
@@ -111,16 +111,16 @@ async def test_folders_are_matched_by_name_year_season_and_kind_and_nothing_is_g
         folder: {one.details.bgm_id: set(one.reasons) for one in match.candidates}
         for folder, match in still_open.items()
     }
-    assert offered["Lighthouse of the Wind"] == {n: {Reason.NAME, Reason.SHARED_NAME} for n in (4, 5)}
-    assert offered["Lighthouse of the Wind (2008)"] == {n: {Reason.NAME, Reason.OTHER_YEAR} for n in (4, 5)}
+    assert offered["Lighthouse of the Wind"] == {n: {MatchReason.NAME, MatchReason.SHARED_NAME} for n in (4, 5)}
+    assert offered["Lighthouse of the Wind (2008)"] == {n: {MatchReason.NAME, MatchReason.OTHER_YEAR} for n in (4, 5)}
     assert offered["Silver Gardener/Season 2"] == {
-        8: {Reason.SAME_SHOW, Reason.OTHER_SEASON},
-        9: {Reason.SAME_SHOW, Reason.SHARED_NAME},
-        10: {Reason.SAME_SHOW, Reason.SHARED_NAME},
+        8: {MatchReason.SAME_SHOW, MatchReason.OTHER_SEASON},
+        9: {MatchReason.SAME_SHOW, MatchReason.SHARED_NAME},
+        10: {MatchReason.SAME_SHOW, MatchReason.SHARED_NAME},
     }
     assert offered["Nobody Knows This"] == {}
-    assert found["Lighthouse of the Wind (2019)"].reasons == (Reason.NAME, Reason.YEAR)
-    assert found["Night of the Storehouse/Season 3"].reasons == (Reason.SAME_SHOW,)
+    assert found["Lighthouse of the Wind (2019)"].reasons == (MatchReason.NAME, MatchReason.YEAR)
+    assert found["Night of the Storehouse/Season 3"].reasons == (MatchReason.SAME_SHOW,)
 
 
 async def test_a_folder_with_several_seasons_is_left_to_its_keeper(desk: Desk) -> None:

@@ -21,10 +21,10 @@ from kurabito.db.migrate import PRODUCT
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
 from kurabito.metadata import MetadataActor, MetadataRunner, MetadataService, PosterService, records
-from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.messages import Mailbox
 from kurabito.metadata.records import Details, Metadata
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

@@ -12,7 +12,7 @@ import pytest
 from kurabito.clock import to_datetime
 from kurabito.errors import MetadataStopped
 from kurabito.metadata import DownloadPoster, MetadataHandle
-from kurabito.metadata.downloads import POSTER_DOWNLOAD_CONCURRENCY, Downloads
+from kurabito.metadata.posters.downloads import POSTER_DOWNLOAD_CONCURRENCY, PosterDownloads
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.sync import SYNC_CONCURRENCY
 from kurabito.runtime import Registry, TaskState, Worker
@@ -133,7 +133,7 @@ async def test_five_posters_at_once_for_sync_single_and_batch_together_and_never
 async def test_a_sync_works_on_five_records_at_once_however_many_posters_may_be_fetched(
     desk: Desk, world: World, eventually: Eventually
 ) -> None:
-    desk.runner._downloads = Downloads(desk.posters, at_once=50)
+    desk.runner._downloads = PosterDownloads(desk.posters, at_once=50)
     world.hold = asyncio.Event()
     ids = [desk.add(poster_url=world.url(f"/pic/{n}", "img.test")) for n in range(12)]
     async with acting(desk) as handle:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.errors import BgmtvError, InvalidInput
-from kurabito.metadata import CalendarService, offline
-from kurabito.metadata.bangumi_data import read_entries
+from kurabito.metadata import CalendarService
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import Details, Kind, TmdbKind
+from kurabito.metadata.records import Details, RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import read_entries
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def index(desk: Desk) -> Desk:
 
 def test_the_file_is_read_in_the_time_of_japan_and_with_every_form_of_an_id() -> None:
     first, second, film, special, old, *_ = read_entries(CONTENT)
-    assert (first.air_date, first.title_chinese, first.kind) == (date(2022, 1, 1), "藏之夜", Kind.TV)
+    assert (first.air_date, first.title_chinese, first.kind) == (date(2022, 1, 1), "藏之夜", RecordKind.TV)
     assert first.ids == Ids(bgm_id=11, tmdb_id=101, tmdb_kind=TmdbKind.TV, mal_id=7, anilist_id=8)
     assert (second.ids.tmdb_id, second.ids.tmdb_season, second.ids.mikan_id) == (101, 2, 3)
     assert (film.ids.tmdb_kind, film.ids.tmdb_id) == (TmdbKind.MOVIE, 55)
@@ -82,7 +83,7 @@ async def test_an_entry_is_found_by_id_or_by_a_name_that_is_clear(index: Desk) -
         (Details(bgm_id=12), 12),
         (Details(bgm_id=12, title_japanese="古い蔵", year=1985), 12),
         (Details(title_japanese="蔵の夜", year=2022), 11),
-        (Details(title_japanese="蔵の夜", year=2022, kind=Kind.MOVIE), 13),
+        (Details(title_japanese="蔵の夜", year=2022, kind=RecordKind.MOVIE), 13),
         (Details(title_japanese="蔵の夜", year=2021), 11),
         (Details(title_japanese="蔵の夜", year=2020), None),
         (Details(title_japanese="藏之夜"), 11),

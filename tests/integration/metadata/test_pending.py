@@ -16,7 +16,7 @@ from kurabito.db.queries import for_postgres
 from kurabito.errors import MetadataConflict, MetadataNotFound
 from kurabito.metadata import get_metadata_to_sync, needs_poster_sync, needs_tmdb_sync, pending, records
 from kurabito.metadata.pending import Ids, Lookup
-from kurabito.metadata.records import Candidate, Kind, TmdbKind
+from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
 
 if TYPE_CHECKING:
     from tests.integration.metadata.conftest import Desk
@@ -124,7 +124,7 @@ async def test_a_poster_is_kept_only_for_the_url_that_was_asked_for(desk: Desk) 
 
 async def test_a_lookup_is_spent_whatever_it_found_and_a_new_title_gives_another(desk: Desk) -> None:
     one = desk.add(title_japanese="蔵", year=2020)
-    maybe = Candidate(5, TmdbKind.TV, "蔵", 2019, True, season=2)
+    maybe = RecordCandidate(5, TmdbKind.TV, "蔵", 2019, True, season=2)
     record = desk.get(one)
     desk.database.write_blocking(lambda conn: pending.keep_lookup(conn, record, Lookup(candidates=(maybe,))))
     assert desk.get(one).candidates == (maybe,)
@@ -156,7 +156,7 @@ async def test_records_are_found_by_a_part_of_any_title_and_by_year(desk: Desk) 
         rows = desk.database.read_blocking(lambda conn: records.page(conn, after=0, limit=10, **by))
         return [record.id for record in rows]
 
-    one = desk.add(title_japanese="蔵の夜", title_english="Night 100%", year=2020, kind=Kind.MOVIE)
+    one = desk.add(title_japanese="蔵の夜", title_english="Night 100%", year=2020, kind=RecordKind.MOVIE)
     two = desk.add(title_chinese="藏夜", year=2021)
     assert found() == [one, two]
     assert found(contains="の夜") == [one]

@@ -18,8 +18,8 @@ from kurabito.errors import (
     PosterUnreachable,
 )
 from kurabito.http import Limits, Outbound
-from kurabito.metadata.downloads import Downloads
-from kurabito.metadata.posters import POSTER_LIMITS, PosterService
+from kurabito.metadata.posters.downloads import PosterDownloads
+from kurabito.metadata.posters.service import POSTER_LIMITS, PosterService
 
 if TYPE_CHECKING:
     from tests.integration.metadata.conftest import Eventually
@@ -149,7 +149,7 @@ async def test_a_cancelled_download_leaves_no_file_and_the_next_one_who_waits_fe
     posters: PosterService, world: World, tmp_path: Path, eventually: Eventually
 ) -> None:
     world.hold = asyncio.Event()
-    downloads, url = Downloads(posters), world.url("/pic/a.jpg", "img.test")
+    downloads, url = PosterDownloads(posters), world.url("/pic/a.jpg", "img.test")
     first = asyncio.create_task(downloads.fetch(url))
     second = asyncio.create_task(downloads.fetch(url))
     await eventually(lambda: world.asked)
@@ -166,7 +166,7 @@ async def test_a_cancelled_download_leaves_no_file_and_the_next_one_who_waits_fe
 async def test_whoever_wants_a_poster_that_is_being_fetched_shares_what_comes_of_it(
     posters: PosterService, world: World
 ) -> None:
-    downloads = Downloads(posters)
+    downloads = PosterDownloads(posters)
     good = [world.url("/pic/cover/1.jpg", "bgm.test"), world.url("/r/400/pic/cover/1.jpg", "bgm.test")] * 3
     assert len(set(await asyncio.gather(*map(downloads.fetch, good)))) == 1
     assert len(world.asked) == 1

@@ -11,10 +11,10 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.errors import BgmtvError, TmdbError
 from kurabito.http import Outbound
-from kurabito.metadata.bangumi import BangumiClient
 from kurabito.metadata.lookup import look_up
-from kurabito.metadata.records import Kind, TmdbKind
-from kurabito.metadata.tmdb import TmdbClient
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
 
 if TYPE_CHECKING:
     from tests.integration.metadata.world import World
@@ -27,7 +27,7 @@ def tmdb(outbound: Outbound, world: World, clock: ManualClock, made_up: Any) -> 
     return TmdbClient(outbound, made_up.KEY, url=world.url("/3"), image_url=world.url("/t/p"), clock=clock)
 
 
-async def found(tmdb: TmdbClient, title: str, year: int | None, kind: Kind = Kind.TV) -> int | None:
+async def found(tmdb: TmdbClient, title: str, year: int | None, kind: RecordKind = RecordKind.TV) -> int | None:
     return (await look_up(tmdb, title, year, kind)).tmdb_id
 
 
@@ -106,7 +106,7 @@ async def test_only_the_exact_name_counts_and_the_years_beside_are_read_when_the
     assert await found(tmdb, "蔵の外", 2020) is None
     assert await found(tmdb, "蔵の役者", 2020) == 6
     assert await found(tmdb, "蔵の映画", 2020) is None
-    assert await found(tmdb, "蔵の映画", 2020, Kind.MOVIE) == 7
+    assert await found(tmdb, "蔵の映画", 2020, RecordKind.MOVIE) == 7
     assert await found(tmdb, "蔵の昼", 2021) is None
     assert await found(tmdb, "蔵の朝", None) is None
     between = await look_up(tmdb, "蔵の両隣", 2020)
@@ -183,7 +183,7 @@ async def test_bgm_is_told_who_asks_and_asked_once_a_second(
     clock.advance(1.0)
     subject = await second
     assert subject is not None
-    assert (subject.kind, subject.bgm_id, subject.poster_url) == (Kind.MOVIE, 9, "https://img.test/l.jpg")
+    assert (subject.kind, subject.bgm_id, subject.poster_url) == (RecordKind.MOVIE, 9, "https://img.test/l.jpg")
     assert all(headers["user-agent"].startswith("kurabito/") for headers in world.headers)
     for broken in ([{"weekday": {}, "items": [{"name": "x"}]}], "nothing"):
         world.calendar = broken  # type: ignore[assignment]

@@ -12,7 +12,7 @@ from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT, available
 from kurabito.metadata import CalendarService, records
 from kurabito.metadata.calendar import KEEP, REFRESH
-from kurabito.metadata.sweeping import Sweeper
+from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.runtime import Registry
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def test_posters_that_no_record_shows_are_removed_and_no_other(desk: Desk,
     await desk.sync()
     kept, orphan = (desk.poster(one).removeprefix("/posters/") for one in (shown, gone))
     desk.database.write_blocking(lambda conn: records.forget(conn, gone))
-    sweeper = Sweeper(desk.database, desk.posters)
+    sweeper = PosterCleanup(desk.database, desk.posters)
     # It was fetched a moment ago, and may be on its way into a record.
     assert (await sweeper.sweep()).removed == 0
     for name in (kept, orphan):

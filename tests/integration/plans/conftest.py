@@ -18,8 +18,8 @@ from psycopg import sql
 
 from kurabito.db import Connection, Database, migrate
 from kurabito.db.migrate import RUNTIME
-from kurabito.db.postgres import PostgresDatabase
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.postgres.database import PostgresDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.runtime.sql.postgres import PostgresStore
 from kurabito.runtime.sql.sqlite import SqliteStore
 from kurabito.runtime.sql.store import TaskStore
@@ -84,7 +84,7 @@ class SqlitePlanner(Planner):
             raw.execute("BEGIN IMMEDIATE")
             # The text with its values put in, as SQLite runs it.
             raw.set_trace_callback(statements.append)
-            work(self.database.adopt(raw))
+            work(self.database.wrap(raw))
             raw.set_trace_callback(None)
             raw.execute("ROLLBACK")
             return [self._plan(raw, text) for text in dict.fromkeys(statements) if re.search(r"\btasks\b", text)]
@@ -126,7 +126,7 @@ class PostgresPlanner(Planner):
                 return super().execute(query, params, **options)
 
         with psycopg.connect(self.database.dsn, cursor_factory=Recording) as raw:
-            work(self.database.adopt(raw))
+            work(self.database.wrap(raw))
             raw.rollback()
             asked = [(text, params) for text, params in statements.items() if re.search(r"\btasks\b", text)]
             with psycopg.Cursor(raw) as cursor:

@@ -16,8 +16,8 @@ from psycopg import sql
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
-from kurabito.library.duplicates import EVERY, RECLAIMABLE
-from kurabito.library.waste import SQL as WASTE
+from kurabito.library.duplicates.groups import EVERY, RECLAIMABLE
+from kurabito.library.duplicates.reclaimable import SQL as WASTE
 
 FILES = 100_000
 FILL = """

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from kurabito.db.port import Connection
-from kurabito.runtime.intake import prepare
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Beat
 from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.tasks.intake import prepare
 
 if TYPE_CHECKING:
     from tests.integration.plans.conftest import Plan, Planner

@@ -12,11 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from kurabito.dataplane.scan_queries import _SQL, ROWS
+from kurabito.dataplane.scan.queries import _SQL, ROWS
 from kurabito.db import Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
-from kurabito.db.rowsource import Column, row_source
+from kurabito.db.rows import Column, row_source
 
 FILES = 40_000
 FILL = """

@@ -13,8 +13,8 @@ import pytest
 
 from kurabito.db import Connection, Database, Dialect, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.db.rights import grants, hold_to
-from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS, PROGRESS_COLUMNS, PROGRESS_VALUES
+from kurabito.db.rights import grants, restrict
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS, PROGRESS_COLUMNS, PROGRESS_VALUES
 from kurabito.protocol.rights import DATA_PLANE, rights_of_path
 
 ROLE = "kurabito_dataplane"
@@ -171,8 +171,8 @@ def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Pa
     database.close()
     raw = sqlite3.connect(tmp_path / "files.db", isolation_level=None)
     try:
-        hold_to(raw, rights_of_path(path))
-        conn = open_database(f"sqlite:///{tmp_path / 'files.db'}").adopt(raw)
+        restrict(raw, rights_of_path(path))
+        conn = open_database(f"sqlite:///{tmp_path / 'files.db'}").wrap(raw)
         match path:
             case leases.CLAIM:
                 assert leases.claim(conn, JOBS, "plane#1", lease=1, limit=1)

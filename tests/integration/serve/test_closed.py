@@ -14,27 +14,27 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Mount, Route
 
 from kurabito.api import Live, TaskMeter
-from kurabito.api.doors import Doors
-from kurabito.app.parts import open_parts
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import load
+from kurabito.site.gate import Gate
 
 OPEN = {"/health", "/login", "/static/{name}", "/favicon.ico"}
 
 
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Doors]:
+async def site(tmp_path: Path) -> AsyncIterator[Gate]:
     settings = load(state=tmp_path, database=f"sqlite:///{tmp_path / 'kurabito.db'}")
     async with open_queue(settings.database) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         access = open_access(settings, queue.database)
-        parts = open_parts(settings, queue)
+        parts = open_product(settings, queue)
         site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=datetime.now(UTC))
-        assert isinstance(site, Doors)
+        assert isinstance(site, Gate)
         yield site
 
 
@@ -53,7 +53,7 @@ def routes_of(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
             yield method, route.path
 
 
-async def test_every_route_refuses_a_stranger_but_the_few_that_are_open(site: Doors) -> None:
+async def test_every_route_refuses_a_stranger_but_the_few_that_are_open(site: Gate) -> None:
     inside = site._site
     assert isinstance(inside, FastAPI)
     walked = list(routes_of(inside.routes))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.app.doctor.stores import kind_of_file_system
+from kurabito.doctor.stores import kind_of_file_system
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.db import Connection, Database, leases, open_database
-from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands

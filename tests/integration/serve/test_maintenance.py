@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from kurabito.app.demo_pictures import draw_poster
+from kurabito.demo.pictures import draw_poster
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from kurabito.app.listening import address_of, listen
-from kurabito.app.running import Server, run_together
+from kurabito.app.listener import address_of, listen
+from kurabito.app.server import Server, run_together
 from kurabito.errors import DatabaseUnavailable
 
 

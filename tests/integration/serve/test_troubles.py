@@ -16,8 +16,8 @@ import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from kurabito.app.listening import listen
-from kurabito.app.running import Server, ServiceEnded, run_together
+from kurabito.app.listener import listen
+from kurabito.app.server import Server, ServiceEnded, run_together
 from kurabito.app.troubles import FILE_NAME, KeptWorker
 from kurabito.runtime import Registry, Worker, open_queue
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from kurabito.app.listening import listen
-from kurabito.app.running import Server
+from kurabito.app.listener import listen
+from kurabito.app.server import Server
 from kurabito.site.connections import OpenConnection
 from kurabito.site.limits import ConnectionLimits
 

@@ -11,9 +11,9 @@ import pytest
 from kurabito.clock import SECOND
 from kurabito.db import Dialect, leases, open_database
 from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailNotFound, ThumbnailsFull
-from kurabito.protocol.thumbnails import FAILED, FAILED_COLUMNS, FAILED_VALUES, THUMBNAILS
-from kurabito.protocol.values import MediaType, ThumbnailFormat, ThumbnailStatus
-from kurabito.thumbnails.admission import Refused, Thumbnail, Thumbnails
+from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
+from kurabito.protocol.leased.thumbnails import FAILED, FAILED_COLUMNS, FAILED_VALUES, THUMBNAILS
+from kurabito.thumbnails.admission import Thumbnail, ThumbnailRefused, Thumbnails
 from kurabito.thumbnails.keys import Drawing, media_type_of
 from kurabito.thumbnails.metrics import measure
 
@@ -100,7 +100,7 @@ async def test_many_at_once_have_an_answer_each(shelf: Shelf, thumbnails: Thumbn
     files = [shelf.put(name) for name in ("a.jpg", "b.mkv", "c.txt", "d.png", "e.gif")]
     answers = await thumbnails.request_many([*files, 4711, files[0]], SMALL)
     assert [answer.file_id for answer in answers] == [*files, 4711, files[0]]
-    told = [type(answer.error) if isinstance(answer, Refused) else answer.status.value for answer in answers]
+    told = [type(answer.error) if isinstance(answer, ThumbnailRefused) else answer.status.value for answer in answers]
     assert told == ["pending", "pending", NothingToDraw, "pending", ThumbnailsFull, FileNotKnown, "pending"]
     with pytest.raises(InvalidInput, match="500"):
         await thumbnails.request_many(range(1, 502), SMALL)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from kurabito.app.supervision import supervised_plane
+from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, from_datetime
 from kurabito.db import leases
 from kurabito.errors import InvalidInput, ThumbnailNotReady
-from kurabito.protocol.thumbnails import CLEANUP_COLUMNS, CLEANUP_VALUES, CLEANUPS, FINISH, THUMBNAILS
-from kurabito.protocol.values import CleanupStatus, ThumbnailStatus
+from kurabito.protocol.enums import CleanupStatus, ThumbnailStatus
+from kurabito.protocol.leased.thumbnails import CLEANUP_COLUMNS, CLEANUP_VALUES, CLEANUPS, FINISH, THUMBNAILS
 from kurabito.settings import Settings
 from kurabito.thumbnails.admission import Thumbnail, Thumbnails
 from kurabito.thumbnails.cleanup import Cleanups
 from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import measure
 from kurabito.thumbnails.serving import Pictures
-from kurabito.thumbnails.sweep import Sweeper, Swept
+from kurabito.thumbnails.sweep import ThumbnailsSwept, ThumbnailSweep
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
@@ -46,8 +46,8 @@ def cleanups(shelf: Shelf) -> Cleanups:
 
 
 @pytest.fixture
-def sweeper(shelf: Shelf, cleanups: Cleanups, folder: Path) -> Sweeper:
-    return Sweeper(shelf.database, cleanups, folder, shelf.clock)
+def sweeper(shelf: Shelf, cleanups: Cleanups, folder: Path) -> ThumbnailSweep:
+    return ThumbnailSweep(shelf.database, cleanups, folder, shelf.clock)
 
 
 async def drawn(shelf: Shelf, thumbnails: Thumbnails, folder: Path, file: int) -> Thumbnail:
@@ -107,30 +107,30 @@ async def test_no_other_status_of_a_removal_is_stored(shelf: Shelf, cleanups: Cl
 
 
 async def test_pictures_of_files_that_are_gone_or_changed_are_found(
-    shelf: Shelf, thumbnails: Thumbnails, sweeper: Sweeper, folder: Path
+    shelf: Shelf, thumbnails: Thumbnails, sweeper: ThumbnailSweep, folder: Path
 ) -> None:
     files = {
         name: shelf.put(f"{name}.jpg", name.encode()) for name in ("kept", "missing", "forgotten", "changed", "touched")
     }
     pictures = {name: await drawn(shelf, thumbnails, folder, file) for name, file in files.items()}
-    assert await sweeper.sweep() == Swept(0, 0)
+    assert await sweeper.sweep() == ThumbnailsSwept(0, 0)
     shelf.run("UPDATE library_files SET is_missing = 1 WHERE id = :id", id=files["missing"])
     shelf.run("DELETE FROM library_files WHERE id = :id", id=files["forgotten"])
     shelf.run("UPDATE library_files SET needs_hash = 1, mtime_ns = 5 WHERE id = :id", id=files["changed"])
     shelf.run("UPDATE library_files SET mtime_ns = 5 WHERE id = :id", id=files["touched"])
-    assert await sweeper.sweep() == Swept(3, 0)
+    assert await sweeper.sweep() == ThumbnailsSwept(3, 0)
     scheduled = shelf.all("SELECT group_key, status, execute_after FROM thumbnail_cleanup_jobs ORDER BY group_key")
     due = shelf.clock.now() + 600 * SECOND
     outdated = sorted(pictures[name].group_key for name in ("missing", "forgotten", "changed"))
     assert scheduled == [(group_key, "pending", due) for group_key in outdated]
     # Removing is for the data plane, and it is not time yet.
     assert shelf.all("SELECT count(*) FROM thumbnails") == [(5,)]
-    assert await sweeper.sweep() == Swept(3, 0)
+    assert await sweeper.sweep() == ThumbnailsSwept(3, 0)
     assert shelf.all("SELECT count(*) FROM thumbnail_cleanup_jobs") == [(3,)]
 
 
 async def test_files_that_no_row_knows_are_removed_and_nothing_else(
-    shelf: Shelf, thumbnails: Thumbnails, sweeper: Sweeper, folder: Path, tmp_path: Path
+    shelf: Shelf, thumbnails: Thumbnails, sweeper: ThumbnailSweep, folder: Path, tmp_path: Path
 ) -> None:
     file = shelf.put("kept.jpg")
     known = await drawn(shelf, thumbnails, folder, file)
@@ -147,11 +147,13 @@ async def test_files_that_no_row_knows_are_removed_and_nothing_else(
     for path in (folder / known.output_path, young, new_part, shelf.path("kept.jpg")):
         assert path.read_bytes()
     # A link is as young as it is; what it leads to is not looked at.
-    assert swept == Swept(0, 2)
+    assert swept == ThumbnailsSwept(0, 2)
     assert sorted(path.name for path in (shelf.folder / "library1").iterdir()) == ["kept.jpg"]
 
 
-async def test_finished_removals_are_forgotten_after_a_day(shelf: Shelf, sweeper: Sweeper, cleanups: Cleanups) -> None:
+async def test_finished_removals_are_forgotten_after_a_day(
+    shelf: Shelf, sweeper: ThumbnailSweep, cleanups: Cleanups
+) -> None:
     await cleanups.schedule("file:7")
     shelf.run("UPDATE thumbnail_cleanup_jobs SET status = 'completed', finished_at = :now")
     await cleanups.schedule("file:8")

@@ -15,18 +15,18 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter
-from kurabito.app.demo_feeds import FeedStand
-from kurabito.app.demo_metadata import MetadataStand
-from kurabito.app.following import Following, open_following, open_outbound
-from kurabito.app.metadata import MetadataParts, open_metadata
-from kurabito.app.parts import open_parts
-from kurabito.app.shelves import Shelves, open_shelves
+from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
+from kurabito.app.compose.library import LibraryParts, open_library
+from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
-from kurabito.dataplane.delete import delete
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
 from kurabito.db.migrate import PRODUCT, migrate
+from kurabito.demo.feeds import FeedStand
+from kurabito.demo.metadata import MetadataStand
 from kurabito.library.loop import Reconciler
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
@@ -43,8 +43,8 @@ class Site:
 
     client: httpx2.AsyncClient
     queue: SqlQueue
-    shelves: Shelves
-    following: Following
+    shelves: LibraryParts
+    following: FeedParts
     about: MetadataParts
     reconciler: Reconciler
 
@@ -74,14 +74,14 @@ async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further
     ):
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        shelves = open_shelves(settings, queue)
-        following = open_following(queue, outbound, pace=0.0)
+        shelves = open_library(settings, queue)
+        following = open_feeds(queue, outbound, pace=0.0)
         about = open_metadata(settings, queue, outbound)
         about.posters.prepare()
         access = open_access(settings, queue.database)
         site = build_site(
             settings,
-            open_parts(settings, queue, shelves=shelves, following=following, about=about),
+            open_product(settings, queue, shelves=shelves, following=following, about=about),
             access,
             live,
             meter,

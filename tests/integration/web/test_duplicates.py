@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kurabito.library.duplicates import Duplicates
+from kurabito.library.duplicates.groups import Duplicates
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

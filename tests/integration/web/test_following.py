@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from kurabito.app.demo_feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.db import Connection
+from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.errors import PermanentError
-from kurabito.feeds.readings import NewSeries, StartWith
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) -> int:
     """Follow everything that is in a feed, and read it."""
-    wishes = Wishes(name="Feed", url=url, new_series=new_series, allows_private=True)
+    wishes = SubscriptionSettings(name="Feed", url=url, new_series=new_series, allows_private=True)
     made = await site.following.subscriptions.create(wishes, StartWith.MISSING)
     await fetch(site, made.id)
     return made.id
@@ -92,7 +92,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
 
 
 async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, feeds: str) -> None:
-    wishes = Wishes(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
+    wishes = SubscriptionSettings(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
     await site.following.subscriptions.create(wishes, StartWith.MISSING)
     for _ in range(2):
         with pytest.raises(PermanentError):

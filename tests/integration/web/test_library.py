@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kurabito.db import Connection, leases
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import REMOVE
-from kurabito.library.scan_queue import TaskPriority
+from kurabito.library.scans.queue import TaskPriority
 from kurabito.protocol import planes
-from kurabito.protocol.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
 from kurabito.runtime import Registry, TaskState, Worker
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def remove(site: Site) -> None:
 
 async def test_what_would_be_lost_with_a_library_is_confirmed_first(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     values = {"id": "e" * 32, "hash": b"h" * 32}
     page = await site.get("/library/1")
     assert 'name="confirm"' not in page.text
@@ -128,7 +128,7 @@ async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path:
 
 async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     assert "Never scanned" in (await site.get("/library")).text
     page = await site.post("/library/1/scan", next="/library")
     assert page.url.path == "/library"
@@ -147,7 +147,7 @@ async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: S
 
 async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     task_id = await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
     await end_scan(site, left_out=3)
     for path in ("/library", "/library/1", "/tasks", f"/tasks/{task_id}"):
@@ -162,7 +162,7 @@ async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site:
 
 async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), Care(name="Films"))
+    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
     await end_scan(site, "ROOT_EMPTY", "the folder /films is <empty>")
     for path in ("/library", "/library/1"):
@@ -192,7 +192,7 @@ REFUSED = [
 async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Site, tmp_path: Path) -> None:
     for name in ("films", "taken/below"):
         (tmp_path / name).mkdir(parents=True)
-    await site.shelves.libraries.create(str(tmp_path / "taken"), Care(name="Taken"))
+    await site.shelves.libraries.create(str(tmp_path / "taken"), LibrarySettings(name="Taken"))
     for fields, status, field, says in REFUSED:
         sent = {name: value.format(tmp=tmp_path) for name, value in fields.items()}
         page = await site.post("/library", **sent, ignored="*.keep-this")
@@ -207,11 +207,11 @@ async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Sit
 async def test_a_change_that_is_refused_changes_nothing(site: Site, tmp_path: Path) -> None:
     for name in ("films", "series"):
         (tmp_path / name).mkdir()
-        await site.shelves.libraries.create(str(tmp_path / name), Care(name=name))
+        await site.shelves.libraries.create(str(tmp_path / name), LibrarySettings(name=name))
     page = await site.post("/library/2", name="films", ignored="typed")
     assert (page.status_code, "This name cannot be used:" in page.text) == (409, True)
     assert "typed</textarea>" in page.text
-    assert (await site.shelves.libraries.get(2)).library.care == Care(name="series")
+    assert (await site.shelves.libraries.get(2)).library.care == LibrarySettings(name="series")
 
 
 async def test_files_are_shown_searched_and_paged_whatever_they_are_called(shelf: Shelf, furnished: Site) -> None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kurabito.app.demo_feeds import DAWN
-from kurabito.app.demo_metadata import MetadataStand
-from kurabito.app.demo_shows import ALL_SHOWS
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.matches import NewFolder, Verdict
-from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, Reason
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.matches import MatchVerdict, NewFolder
+from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, MatchReason
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.db import Connection
-from kurabito.feeds.readings import NewSeries, StartWith
-from kurabito.feeds.subscriptions import Wishes
+from kurabito.demo.feeds import DAWN
+from kurabito.demo.metadata import MetadataStand
+from kurabito.demo.shows import ALL_SHOWS
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.feeds.tasks import FetchOrder
-from kurabito.library.libraries import Care
+from kurabito.library.libraries import LibrarySettings
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
@@ -149,20 +149,20 @@ async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: S
 
 async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrated: Site, tmp_path: Path) -> None:
     (tmp_path / "Shows").mkdir()
-    kept = await illustrated.shelves.libraries.create(str(tmp_path / "Shows"), Care(name="Shows"))
+    kept = await illustrated.shelves.libraries.create(str(tmp_path / "Shows"), LibrarySettings(name="Shows"))
     old = Details(title_japanese="灯籠", title_english="The Lantern", year=2009, bgm_id=203)
     new = Details(title_japanese="灯籠", title_english="The Lantern", year=2021, bgm_id=204)
     record = await illustrated.about.service.create(new)
 
     def leave(conn: Connection) -> None:
         offers = (
-            MatchCandidate("bgm:203", old, (Reason.NAME, Reason.SHARED_NAME)),
-            MatchCandidate("bgm:204", new, (Reason.NAME, Reason.YEAR), record.id),
+            MatchCandidate("bgm:203", old, (MatchReason.NAME, MatchReason.SHARED_NAME)),
+            MatchCandidate("bgm:204", new, (MatchReason.NAME, MatchReason.YEAR), record.id),
         )
-        reading = Reading((Name.of("The Lantern"),), None, None, None)
+        reading = FolderReading((Name.of("The Lantern"),), None, None, None)
         folders = [
-            (NewFolder("The Lantern <3", reading, 1), Verdict(candidates=offers)),
-            (NewFolder("ab/???", reading, 2), Verdict()),
+            (NewFolder("The Lantern <3", reading, 1), MatchVerdict(candidates=offers)),
+            (NewFolder("ab/???", reading, 2), MatchVerdict()),
         ]
         matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
 
@@ -194,7 +194,7 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 
 
 async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
-    wishes = Wishes(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
+    wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
     made = await illustrated.following.subscriptions.create(wishes, StartWith.MISSING)
     await illustrated.following.tasks.fetch(FetchOrder(made.id))
     assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text

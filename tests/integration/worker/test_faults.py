@@ -322,7 +322,7 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
 async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kurabito.runtime.heart._STANDS_STILL", 0.2)
+    monkeypatch.setattr("kurabito.runtime.worker.heartbeat._STANDS_STILL", 0.2)
     registry, told = Registry(), threading.Event()
     beats: list[float] = []
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import av
 
-from kurabito.app.demo_videos import film
+from kurabito.demo.videos import film
 
 
 def test_a_name_gives_the_same_video_each_time_and_another_name_another_one() -> None:

@@ -6,31 +6,38 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.app.doctor.findings import Verdict
-from kurabito.app.doctor.machine import judge_clock, judge_space
-from kurabito.app.doctor.stores import judge_skew, judge_version
 from kurabito.clock import SECOND
+from kurabito.doctor.findings import Severity
+from kurabito.doctor.machine import judge_clock, judge_space
+from kurabito.doctor.stores import judge_skew, judge_version
 
 YEAR_2020 = 1_577_836_800 * SECOND
 
 
 @pytest.mark.parametrize(
     ("free", "verdict"),
-    [(0, Verdict.BROKEN), (99_999_999, Verdict.BROKEN), (500_000_000, Verdict.WARNING), (2_000_000_000, Verdict.OK)],
+    [
+        (0, Severity.BROKEN),
+        (99_999_999, Severity.BROKEN),
+        (500_000_000, Severity.WARNING),
+        (2_000_000_000, Severity.OK),
+    ],
 )
-def test_a_disk_is_full_before_its_last_byte(free: int, verdict: Verdict) -> None:
+def test_a_disk_is_full_before_its_last_byte(free: int, verdict: Severity) -> None:
     assert judge_space(free, Path("/srv")).verdict is verdict
 
 
 @pytest.mark.parametrize(
-    ("now", "verdict"), [(0, Verdict.BROKEN), (YEAR_2020 - 1, Verdict.BROKEN), (YEAR_2020, Verdict.OK)]
+    ("now", "verdict"), [(0, Severity.BROKEN), (YEAR_2020 - 1, Severity.BROKEN), (YEAR_2020, Severity.OK)]
 )
-def test_a_clock_that_was_never_set_is_broken(now: int, verdict: Verdict) -> None:
+def test_a_clock_that_was_never_set_is_broken(now: int, verdict: Severity) -> None:
     assert judge_clock(now).verdict is verdict
 
 
-@pytest.mark.parametrize(("number", "verdict"), [(120022, Verdict.BROKEN), (130000, Verdict.OK), (180001, Verdict.OK)])
-def test_an_old_server_is_broken(number: int, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("number", "verdict"), [(120022, Severity.BROKEN), (130000, Severity.OK), (180001, Severity.OK)]
+)
+def test_an_old_server_is_broken(number: int, verdict: Severity) -> None:
     assert judge_version(number).verdict is verdict
 
 
@@ -47,4 +54,4 @@ def test_an_old_server_is_broken(number: int, verdict: Verdict) -> None:
 def test_only_what_the_way_cannot_explain_is_skew(before: int, there: int, after: int, says: str) -> None:
     finding = judge_skew(before * SECOND, there * SECOND, after * SECOND)
     assert says in finding.says
-    assert finding.verdict is (Verdict.WARNING if float(says.split()[1]) > 5 else Verdict.OK)
+    assert finding.verdict is (Severity.WARNING if float(says.split()[1]) > 5 else Severity.OK)

@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from kurabito.catalog.download_types import detect_download_type
-from kurabito.catalog.identity import Identity, identify
+from kurabito.catalog.identity import ReleaseIdentity, identify
 
 V1 = "0123456789abcdef0123456789abcdef01234567"
 BASE32 = base64.b32encode(bytes.fromhex(V1)).decode()
@@ -16,7 +16,7 @@ V2 = "ab" * 32
 OTHER = "f" * 40
 
 
-def identity_of(url: str, info_hash: str | None = None) -> Identity:
+def identity_of(url: str, info_hash: str | None = None) -> ReleaseIdentity:
     return identify(url, detect_download_type(url), info_hash)
 
 

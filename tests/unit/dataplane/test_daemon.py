@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.daemon import DataPlane
+from kurabito.dataplane.plane import DataPlane
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import DatabaseUnavailable

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.digest import EDGE, Reader
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.dataplane.files.digest import EDGE, Reader
+from kurabito.protocol.enums import HashAlgorithm
 
 SIZES = [
     0,

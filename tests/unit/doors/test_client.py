@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kurabito.api.doors.client import client_of
 from kurabito.site.addresses import networks
+from kurabito.site.client import client_of
 
 TRUSTED = networks(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
 

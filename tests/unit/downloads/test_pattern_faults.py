@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kurabito.downloads.filters import Action, FilterRule
+from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.errors import InvalidInput
 
 

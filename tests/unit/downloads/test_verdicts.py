@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kurabito.downloads.answers import ItemAnswer
-from kurabito.downloads.states import Outcome, Owed
-from kurabito.downloads.verdicts import judge
+from kurabito.downloads.dispatch.answers import ReadItem
+from kurabito.downloads.dispatch.outcomes import outcome_of
+from kurabito.downloads.states import CleanupKind, Outcome
 from kurabito.errors import (
     BadAnswer,
     BadStatus,
@@ -33,16 +33,16 @@ from kurabito.errors import (
     ],
 )
 def test_what_may_have_arrived_without_an_answer_is_looked_up(problem: OutboundError, outcome: Outcome) -> None:
-    owed = Owed.LOOK if outcome is Outcome.UNCLEAR else None
-    assert judge(None, problem) == (outcome, str(problem), owed)
+    owed = CleanupKind.LOOK if outcome is Outcome.UNCLEAR else None
+    assert outcome_of(None, problem) == (outcome, str(problem), owed)
 
 
 def test_an_answer_counts_whatever_happened_to_the_rest() -> None:
     broke = ConnectionBroke("gone in the middle")
-    assert judge(ItemAnswer(True, "a" * 40), broke) == (Outcome.ACCEPTED, None, None)
-    assert judge(ItemAnswer(False, reason="disk full"), broke) == (Outcome.REJECTED, "disk full", None)
-    assert judge(ItemAnswer(False), None) == (Outcome.REJECTED, "no reason given", None)
+    assert outcome_of(ReadItem(True, "a" * 40), broke) == (Outcome.ACCEPTED, None, None)
+    assert outcome_of(ReadItem(False, reason="disk full"), broke) == (Outcome.REJECTED, "disk full", None)
+    assert outcome_of(ReadItem(False), None) == (Outcome.REJECTED, "no reason given", None)
 
 
 def test_one_that_an_answer_leaves_out_is_looked_up() -> None:
-    assert judge(None, None) == (Outcome.UNCLEAR, "it said nothing about this one", Owed.LOOK)
+    assert outcome_of(None, None) == (Outcome.UNCLEAR, "it said nothing about this one", CleanupKind.LOOK)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kurabito.clock import SECOND, ManualClock
-from kurabito.http.courtesy import Courtesy
+from kurabito.http.throttle import Courtesy
 
 
 class Visits:

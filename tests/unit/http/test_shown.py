@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from kurabito.http.shown import shown
+from kurabito.http.redaction import shown
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kurabito.metadata.lookup import Sequel, read_sequel, weigh
-from kurabito.metadata.pictures import picture_type
+from kurabito.metadata.posters.pictures import picture_type
 from kurabito.metadata.records import TmdbKind
-from kurabito.metadata.tmdb import Title
+from kurabito.metadata.sources.tmdb import Title
 
 
 def title(number: int, year: int | None, *, animation: bool = True) -> Title:

@@ -9,8 +9,8 @@ import pytest
 from kurabito import errors, metadata
 from kurabito.metadata import MetadataHandle, MetadataService, PosterService
 from kurabito.metadata.actor import SYNC_INTERVAL
-from kurabito.metadata.downloads import POSTER_DOWNLOAD_CONCURRENCY
 from kurabito.metadata.pending import POSTER_URL_PREFIX, SYNC_CHUNK, TMDB_COOL_DOWN
+from kurabito.metadata.posters.downloads import POSTER_DOWNLOAD_CONCURRENCY
 from kurabito.metadata.runner import MetadataRunner
 from kurabito.metadata.sync import SYNC_CONCURRENCY
 

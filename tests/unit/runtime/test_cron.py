@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.errors import InvalidInput
-from kurabito.runtime.cron import ALIASES, Cron
+from kurabito.runtime.schedules.cron import ALIASES, Cron
 
 MINUTE = timedelta(minutes=1)
 

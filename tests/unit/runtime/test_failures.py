@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kurabito.runtime.failures import TRACEBACK_LENGTH, describe, trace_of
+from kurabito.runtime.worker.failures import TRACEBACK_LENGTH, describe, trace_of
 
 
 def raised(problem: BaseException) -> BaseException:
@@ -55,7 +55,7 @@ def test_an_error_that_was_never_raised_has_no_traceback() -> None:
 
 
 def test_the_workers_own_frames_are_left_out() -> None:
-    from kurabito.runtime.payloads import decode
+    from kurabito.runtime.tasks.payloads import decode
 
     with pytest.raises(Exception, match="does not fit") as caught:
         decode(b"1", "application/json", str)

@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.errors import InvalidInput, PermanentError
 from kurabito.runtime import Fixed, Queue, Registry, Snooze, TaskContext, TaskState, Worker, open_queue
-from kurabito.runtime.followups import FollowUp, declare
+from kurabito.runtime.tasks.followups import FollowUp, declare
 
 
 @dataclass(frozen=True)

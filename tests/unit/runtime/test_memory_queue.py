@@ -10,15 +10,15 @@ import pytest
 
 from kurabito.clock import SECOND, ManualClock
 from kurabito.errors import InvalidInput
-from kurabito.runtime.intake import prepare
 from kurabito.runtime.memory import MemoryQueue
-from kurabito.runtime.memory.eventlog import KEPT_FACTS, KEPT_FOR, EventLog
-from kurabito.runtime.memory.rows import QUEUED, RUNNING, Row
-from kurabito.runtime.memory.waiting import ReadyTasks
+from kurabito.runtime.memory.event_log import KEPT_FACTS, KEPT_FOR, EventLog
+from kurabito.runtime.memory.ready_heap import ReadyTasks
+from kurabito.runtime.memory.rows import QUEUED, RUNNING, TaskRow
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Beat, Queue
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import prepare
 
 
 def test_it_is_a_queue() -> None:
@@ -132,10 +132,10 @@ def test_threads_may_share_it() -> None:
 
 def test_a_task_that_comes_back_goes_before_those_that_came_after_it() -> None:
     """Also when its line has been left by all others, and when several come back in any order."""
-    records: dict[str, Row] = {}
+    records: dict[str, TaskRow] = {}
     ready = ReadyTasks(records)
     for key in range(1, 7):
-        row = Row(key, prepare("work", hex_id=f"{key:032x}"), 0)
+        row = TaskRow(key, prepare("work", hex_id=f"{key:032x}"), 0)
         records[row.hex] = row
         ready.push(0, row)
     gone = [_leave(ready, records) for _ in range(4)]
@@ -147,7 +147,7 @@ def test_a_task_that_comes_back_goes_before_those_that_came_after_it() -> None:
     assert len(ready) == 0
 
 
-def _leave(ready: ReadyTasks, records: dict[str, Row]) -> Row:
+def _leave(ready: ReadyTasks, records: dict[str, TaskRow]) -> TaskRow:
     entry = ready.head()
     assert entry is not None
     ready.pop()

@@ -21,13 +21,13 @@ from typing import Any
 import pytest
 
 from kurabito.errors import InvalidInput
-from kurabito.runtime import presence
-from kurabito.runtime.presence import WorkerLock, bury_dead, dead_workers, found_dead, fresh_worker_name
+from kurabito.runtime.worker import locks
+from kurabito.runtime.worker.locks import WorkerLock, dead_workers, expire_dead_workers, found_dead, fresh_worker_name
 
 HOLD = """
 import os, subprocess, sys, time
 from pathlib import Path
-from kurabito.runtime.presence import WorkerLock
+from kurabito.runtime.worker.locks import WorkerLock
 lock = WorkerLock(Path(sys.argv[1]), sys.argv[2])
 lock.acquire()
 way = sys.argv[3:]
@@ -164,9 +164,9 @@ async def test_a_worker_that_could_not_be_buried_is_found_again(tmp_path: Path) 
         buried.append(name)
 
     with pytest.raises(ConnectionError):
-        await bury_dead(tmp_path, fail)
-    assert await bury_dead(tmp_path, expire) == buried == ["w1"]
-    assert await bury_dead(tmp_path, expire) == []
+        await expire_dead_workers(tmp_path, fail)
+    assert await expire_dead_workers(tmp_path, expire) == buried == ["w1"]
+    assert await expire_dead_workers(tmp_path, expire) == []
 
 
 def test_a_file_that_was_replaced_between_look_and_lock_is_left_alone(
@@ -175,15 +175,15 @@ def test_a_file_that_was_replaced_between_look_and_lock_is_left_alone(
     path = tmp_path / "w1.lock"
     path.touch()
     reborn = WorkerLock(tmp_path, "w1")
-    lock = presence._lock
+    lock = locks._lock
 
     def replaced_meanwhile(fd: int) -> bool:
-        monkeypatch.setattr(presence, "_lock", lock)
+        monkeypatch.setattr(locks, "_lock", lock)
         path.unlink()
         reborn.acquire()
         return lock(fd)
 
-    monkeypatch.setattr(presence, "_lock", replaced_meanwhile)
+    monkeypatch.setattr(locks, "_lock", replaced_meanwhile)
     assert list(found_dead(tmp_path)) == []
     assert path.exists()
     assert not reborn.predecessor_died
@@ -193,14 +193,14 @@ def test_a_file_that_was_replaced_between_look_and_lock_is_left_alone(
 def test_a_file_removed_by_a_peer_before_the_worker_locked_it_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock = presence._lock
+    lock = locks._lock
 
     def peer_was_faster(fd: int) -> bool:
-        monkeypatch.setattr(presence, "_lock", lock)
+        monkeypatch.setattr(locks, "_lock", lock)
         assert list(found_dead(tmp_path)) == ["w1"]
         return lock(fd)
 
-    monkeypatch.setattr(presence, "_lock", peer_was_faster)
+    monkeypatch.setattr(locks, "_lock", peer_was_faster)
     with WorkerLock(tmp_path, "w1") as worker:
         assert worker.held
         assert dead_workers(tmp_path) == []
@@ -234,7 +234,7 @@ def test_a_worker_waits_until_its_dead_namesake_is_buried(tmp_path: Path) -> Non
 
 
 def test_the_name_of_a_living_worker_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "_PATIENCE", 0.0)
+    monkeypatch.setattr(locks, "_PATIENCE", 0.0)
     with WorkerLock(tmp_path, "w1"), pytest.raises(InvalidInput, match="a living worker is called w1 already"):
         WorkerLock(tmp_path, "w1").acquire()
 
@@ -272,7 +272,7 @@ def test_a_name_that_is_no_safe_file_name_is_refused(tmp_path: Path, name: str) 
 def test_fresh_names_are_safe_and_never_repeat() -> None:
     names = {fresh_worker_name() for _ in range(1000)}
     assert len(names) == 1000
-    assert all(presence._NAME.fullmatch(name) for name in names)
+    assert all(locks._NAME.fullmatch(name) for name in names)
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP])

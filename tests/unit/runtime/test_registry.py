@@ -12,16 +12,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from kurabito.errors import InvalidInput
-from kurabito.runtime.context import TaskContext
-from kurabito.runtime.handlers import Handler
 from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.payloads import BYTES, JSON, PayloadError
-from kurabito.runtime.registry import Registry
-from kurabito.runtime.retry import DEFAULT_RETRY, Fixed
+from kurabito.runtime.tasks.context import TaskContext
+from kurabito.runtime.tasks.handlers import Handler
+from kurabito.runtime.tasks.payloads import BYTES, JSON, PayloadError
+from kurabito.runtime.tasks.registry import Registry
+from kurabito.runtime.tasks.retry import DEFAULT_RETRY, Fixed
 
 if TYPE_CHECKING:
-    from kurabito.runtime import context as only_for_types
     from kurabito.runtime.model import Progress
+    from kurabito.runtime.tasks import context as only_for_types
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kurabito.errors import InvalidInput
-from kurabito.runtime.retry import DEFAULT_RETRY, Exponential, Fixed, RetryPolicy
+from kurabito.runtime.tasks.retry import DEFAULT_RETRY, Exponential, Fixed, RetryPolicy
 
 ERROR = RuntimeError("no")
 

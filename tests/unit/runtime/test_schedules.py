@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
-from kurabito.runtime.cron import Cron
-from kurabito.runtime.schedules import Every, Schedule
+from kurabito.runtime.schedules.cron import Cron
+from kurabito.runtime.schedules.schedule import Every, Schedule
 
 
 @given(st.floats(0.001, 1e6), st.integers(0, 4_000_000_000 * SECOND))

@@ -15,8 +15,8 @@ import pytest
 
 from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable, InvalidInput
-from kurabito.runtime.retry import Fixed
-from kurabito.runtime.supervisor import PARENT_PID, Supervisor
+from kurabito.runtime.tasks.retry import Fixed
+from kurabito.runtime.worker.supervisor import PARENT_PID, Supervisor
 
 # Writes its name and pid, then does as told.
 CHILD = """
@@ -205,7 +205,7 @@ def test_what_cannot_be_supervised_is_refused(given: dict[str, object], named: s
 
 SUPERVISE = """
 import asyncio, sys
-from kurabito.runtime.supervisor import Supervisor
+from kurabito.runtime.worker.supervisor import Supervisor
 class Rescue:
     async def expire_worker(self, name): return 0
     async def recover(self): return 0
@@ -214,7 +214,7 @@ asyncio.run(Supervisor(Rescue(), sys.argv[1:]).run())
 FAITHFUL = """
 import os, sys, time
 from pathlib import Path
-from kurabito.runtime.supervisor import die_with_parent
+from kurabito.runtime.worker.supervisor import die_with_parent
 die_with_parent()
 assert "KURABITO_PARENT_PID" not in os.environ
 Path(sys.argv[1]).write_text(str(os.getpid()))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kurabito.runtime.events import EVENTS
-from kurabito.runtime.telling import tell
+from kurabito.runtime.worker.log import log_events
 
 ID = "01890a5d" + "0" * 24
 
@@ -35,7 +35,7 @@ def test_each_fact_is_a_line_with_its_values(
     caplog: pytest.LogCaptureFixture, name: str, values: tuple[Any, ...], level: str, shown: dict[str, Any]
 ) -> None:
     with caplog.at_level(logging.DEBUG, "kurabito.runtime"):
-        tell(name, [(ID, "work", *values), (ID, "other", *values)])
+        log_events(name, [(ID, "work", *values), (ID, "other", *values)])
     first, second = caplog.records
     assert first.levelname == level
     line: Any = first.msg
@@ -45,11 +45,11 @@ def test_each_fact_is_a_line_with_its_values(
 
 def test_every_event_has_a_level(caplog: pytest.LogCaptureFixture) -> None:
     for name in EVENTS:
-        tell(name, [])
+        log_events(name, [])
     assert caplog.records == []
 
 
 def test_what_nobody_reads_is_not_even_looked_at(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "kurabito.runtime"):
-        tell("Started", [("no id at all",)])
+        log_events("Started", [("no id at all",)])
     assert caplog.records == []

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kurabito.titles import Kind, ReleaseTitle, parse_title
+from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 from kurabito.titles.text import normalise
 
 PIECES = (
@@ -33,7 +33,7 @@ def check(found: ReleaseTitle) -> None:
     assert found.resolution is None or 100 <= found.resolution <= 9999
     assert found.year is None or 1900 <= found.year <= 2099
     assert found.checksum is None or len(found.checksum) == 8
-    assert isinstance(found.kind, Kind)
+    assert isinstance(found.kind, ReleaseKind)
     assert found.is_batch or len(found.episodes) <= 1
 
 

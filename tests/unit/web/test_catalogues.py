@@ -9,35 +9,35 @@ from string import Formatter
 import pytest
 
 import kurabito.web
+from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
-from kurabito.catalog.matching.model import Reason as Clue
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
-from kurabito.downloads.filters import Action, Target
+from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.states import Outcome
 from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
 from kurabito.feeds.raw_items import RawReason, RawStatus
-from kurabito.feeds.readings import NewSeries, StartWith
-from kurabito.library.deletion.rules import KeepRule, Reason
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.library.deletion.rules import KeepReason, KeepRule
 from kurabito.metadata.calendar import SEASON_MONTHS
-from kurabito.metadata.records import Kind as ShownAs
-from kurabito.protocol.codes import ErrorCode
+from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
-from kurabito.protocol.values import HashPolicy
+from kurabito.protocol.enums import HashPolicy
+from kurabito.protocol.error_codes import ErrorCode
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
-from kurabito.titles import Kind
-from kurabito.web.condition import Condition
-from kurabito.web.download_pages import Shown
-from kurabito.web.going import Going, Wish
-from kurabito.web.lacks import Lack
+from kurabito.titles import ReleaseKind
+from kurabito.web.downloads.download_pages import ShownStates
+from kurabito.web.downloads.going import DownloadAction, DownloadProgressState
+from kurabito.web.downloads.presence import DownloaderHealth
+from kurabito.web.downloads.rule_moves import Move
+from kurabito.web.following.condition import Condition
+from kurabito.web.following.rule_form import ASKED, FURTHER
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
-from kurabito.web.presence import Presence
-from kurabito.web.reasons import Why
-from kurabito.web.rule_form import ASKED, FURTHER
-from kurabito.web.rule_moves import Move
+from kurabito.web.shows.lacks import Lack
+from kurabito.web.system.reasons import Why
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
 OTHERS = [tag for tag in catalogues() if tag != "en"]
@@ -76,7 +76,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted = {f"state.{state}" for state in TaskState}
     wanted |= {f"waiting.{why}" for why in Why} | {f"event.{name}" for name in EVENTS}
     wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
-    wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in Reason}
+    wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in KeepReason}
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
@@ -85,16 +85,20 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
-    wanted |= {f"kind.{kind}" for kind in Kind if kind not in (Kind.TV, Kind.UNKNOWN)}
+    wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}
     wanted |= (
         {f"lack.{lack}" for lack in Lack} | {f"clue.{clue}" for clue in Clue} | {f"show.{kind}" for kind in ShownAs}
     )
     wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
     wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
     wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
-    wanted |= {f"going.{going}" for going in Going} | {f"presence.{presence}" for presence in Presence}
-    wanted |= {f"wish.{wish.replace('-', '_')}" for wish in Wish} | {f"attempt.{outcome}" for outcome in Outcome}
-    wanted |= {f"downloads.show_{shown}" for shown in Shown} | {f"filters.about_{target}" for target in Target}
+    wanted |= {f"going.{going}" for going in DownloadProgressState} | {
+        f"presence.{presence}" for presence in DownloaderHealth
+    }
+    wanted |= {f"wish.{wish.replace('-', '_')}" for wish in DownloadAction} | {
+        f"attempt.{outcome}" for outcome in Outcome
+    }
+    wanted |= {f"downloads.show_{shown}" for shown in ShownStates} | {f"filters.about_{target}" for target in Target}
     wanted |= {f"filters.{word}_{move}" for move in Move for word in ("ask", "sure")}
     wanted |= {f"filters.{word}{action}" for action in Action for word in ("", "does_", "because_")}
     feed_errors: set[type[KurabitoError]] = {*_below(OutboundError), FeedUnreadable, FetcherRefused}

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from kurabito.downloads.filters import Action, Fields, FilterRule, Scope, Target
+from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
 from kurabito.downloads.items import Owner
-from kurabito.downloads.rows import Download
 from kurabito.downloads.states import Status
+from kurabito.downloads.store import Download
 from kurabito.errors import InvalidInput
-from kurabito.web.filter_form import FilterForm, key_of, scope_of
-from kurabito.web.going import Going, Wish, going_of, left_of, wishes_for
+from kurabito.web.downloads.filter_form import FilterForm, key_of, scope_of
+from kurabito.web.downloads.going import DownloadAction, DownloadProgressState, going_of, left_of, wishes_for
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 RULE = FilterRule(
     name="no small ones",
     action=Action.INCLUDE,
-    scope=Scope(Target.SERIES, 7),
+    scope=RuleScope(Target.SERIES, 7),
     rule_order=-3,
     pattern=r"1080p\b",
     fields=Fields(
@@ -46,8 +46,8 @@ def test_lists_are_read_however_they_are_separated() -> None:
     assert form.rule().fields == Fields(groups=("Kura", "Lantern", "蔵字幕組"), resolutions=(1080, 720))
 
 
-@pytest.mark.parametrize("scope", [Scope(Target.GLOBAL), Scope(Target.FETCHER), Scope(Target.GROUP, 12)])
-def test_a_scope_is_a_choice_of_the_form(scope: Scope) -> None:
+@pytest.mark.parametrize("scope", [RuleScope(Target.GLOBAL), RuleScope(Target.FETCHER), RuleScope(Target.GROUP, 12)])
+def test_a_scope_is_a_choice_of_the_form(scope: RuleScope) -> None:
     assert scope_of(key_of(scope)) == scope
 
 
@@ -93,27 +93,62 @@ def download(**values: Any) -> Download:
 @pytest.mark.parametrize(
     ("values", "is_stalled", "going", "wishes"),
     [
-        ({}, False, Going.DOWNLOADING, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({}, True, Going.STALLED, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({"detail": "paused"}, False, Going.PAUSED, [Wish.RESUME, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({"detail": "forcedDL"}, False, Going.DOWNLOADING, [Wish.PAUSE, Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({"owner": Owner.USER}, False, Going.DOWNLOADING, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({"status": Status.PENDING}, False, Going.PENDING, [Wish.CANCEL]),
-        ({"status": Status.NO_DOWNLOADER}, False, Going.NO_DOWNLOADER, [Wish.RETRY, Wish.CANCEL]),
-        ({"status": Status.DOWNLOADER_ERROR}, False, Going.DOWNLOADER_ERROR, [Wish.SEND_ELSEWHERE, Wish.CANCEL]),
-        ({"status": Status.FAILED}, False, Going.FAILED, [Wish.RETRY]),
-        ({"status": Status.CANCELLED}, False, Going.CANCELLED, [Wish.RETRY]),
+        (
+            {},
+            False,
+            DownloadProgressState.DOWNLOADING,
+            [DownloadAction.PAUSE, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        (
+            {},
+            True,
+            DownloadProgressState.STALLED,
+            [DownloadAction.PAUSE, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        (
+            {"detail": "paused"},
+            False,
+            DownloadProgressState.PAUSED,
+            [DownloadAction.RESUME, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        (
+            {"detail": "forcedDL"},
+            False,
+            DownloadProgressState.DOWNLOADING,
+            [DownloadAction.PAUSE, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        (
+            {"owner": Owner.USER},
+            False,
+            DownloadProgressState.DOWNLOADING,
+            [DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        ({"status": Status.PENDING}, False, DownloadProgressState.PENDING, [DownloadAction.CANCEL]),
+        (
+            {"status": Status.NO_DOWNLOADER},
+            False,
+            DownloadProgressState.NO_DOWNLOADER,
+            [DownloadAction.RETRY, DownloadAction.CANCEL],
+        ),
+        (
+            {"status": Status.DOWNLOADER_ERROR},
+            False,
+            DownloadProgressState.DOWNLOADER_ERROR,
+            [DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
+        ),
+        ({"status": Status.FAILED}, False, DownloadProgressState.FAILED, [DownloadAction.RETRY]),
+        ({"status": Status.CANCELLED}, False, DownloadProgressState.CANCELLED, [DownloadAction.RETRY]),
         (
             {"status": Status.COMPLETED, "detail": "seeding"},
             False,
-            Going.COMPLETED,
-            [Wish.WANT_AGAIN, Wish.WANT_OTHER],
+            DownloadProgressState.COMPLETED,
+            [DownloadAction.WANT_AGAIN, DownloadAction.WANT_OTHER],
         ),
-        ({"status": Status.COMPLETED, "episode_id": None}, False, Going.COMPLETED, []),
+        ({"status": Status.COMPLETED, "episode_id": None}, False, DownloadProgressState.COMPLETED, []),
     ],
 )
 def test_a_download_goes_in_one_way_and_can_be_wished_for_what_would_be_done(
-    values: dict[str, Any], is_stalled: bool, going: Going, wishes: list[Wish]
+    values: dict[str, Any], is_stalled: bool, going: DownloadProgressState, wishes: list[DownloadAction]
 ) -> None:
     assert going_of(download(**values), is_stalled) is going
     assert wishes_for(download(**values)) == wishes

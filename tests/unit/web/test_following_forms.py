@@ -12,9 +12,9 @@ from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.errors import InvalidInput, SeriesConflict
 from kurabito.titles import parse_title
-from kurabito.web.rule_form import RuleForm
-from kurabito.web.series_form import SeriesForm
-from kurabito.web.subscription_form import SubscriptionForm
+from kurabito.web.following.rule_form import RuleForm
+from kurabito.web.following.subscription_form import SubscriptionForm
+from kurabito.web.shows.series_form import SeriesForm
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=40)
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

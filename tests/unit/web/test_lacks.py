@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kurabito.metadata.records import Candidate, Details, Metadata, TmdbKind
-from kurabito.web.lacks import Lack, lacks_of
+from kurabito.metadata.records import Details, Metadata, RecordCandidate, TmdbKind
+from kurabito.web.shows.lacks import Lack, lacks_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WHOLE = Details(title_japanese="蔵の夜", poster_url="/posters/0123456789abcdef.jpg", tmdb_id=7)
-MAYBE = Candidate(7, TmdbKind.TV, "蔵の夜", 2022, is_animation=True)
+MAYBE = RecordCandidate(7, TmdbKind.TV, "蔵の夜", 2022, is_animation=True)
 
 
-def _record(details: Details, looked_up: datetime | None = None, *candidates: Candidate) -> Metadata:
+def _record(details: Details, looked_up: datetime | None = None, *candidates: RecordCandidate) -> Metadata:
     return Metadata(1, details, looked_up, candidates, NOW, NOW)
 
 

@@ -6,7 +6,7 @@ from kurabito.clock import ManualClock
 from kurabito.runtime import TaskRecord, open_queue
 from kurabito.runtime.outcomes import Failure, lost_lease_error, worker_lost_error
 from kurabito.runtime.port import Presence
-from kurabito.web.reasons import KnownError, Reason, Why, known_error, waits_for
+from kurabito.web.system.reasons import KnownError, ShownReason, Why, known_error, waits_for
 
 
 async def _task(*, worker: bool = True, delay: float | None = None, failed: bool = False) -> TaskRecord:
@@ -21,15 +21,15 @@ async def _task(*, worker: bool = True, delay: float | None = None, failed: bool
 
 
 async def test_a_queued_task_is_in_line_or_has_nobody_to_run_it() -> None:
-    assert waits_for(await _task()) == [Reason(Why.IN_LINE)]
-    assert waits_for(await _task(worker=False)) == [Reason(Why.NO_WORKER)]
+    assert waits_for(await _task()) == [ShownReason(Why.IN_LINE)]
+    assert waits_for(await _task(worker=False)) == [ShownReason(Why.NO_WORKER)]
 
 
 async def test_a_scheduled_task_is_due_and_a_failed_one_is_tried_again() -> None:
     task = await _task(delay=180)
-    assert waits_for(task) == [Reason(Why.DUE, {"when": task.next_run_at})]
+    assert waits_for(task) == [ShownReason(Why.DUE, {"when": task.next_run_at})]
     task = await _task(failed=True)
-    assert waits_for(task) == [Reason(Why.RETRY, {"attempt": 2, "most": 3, "when": task.next_run_at})]
+    assert waits_for(task) == [ShownReason(Why.RETRY, {"attempt": 2, "most": 3, "when": task.next_run_at})]
     task = await _task(delay=180, worker=False)
     assert [reason.why for reason in waits_for(task)] == [Why.NO_WORKER, Why.DUE]
 

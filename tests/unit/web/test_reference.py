@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from kurabito.web.reference import groups_of, kind_of, operations_of, shapes_of
+from kurabito.web.system.reference import groups_of, kind_of, operations_of, shapes_of
 
 
 @pytest.mark.parametrize(

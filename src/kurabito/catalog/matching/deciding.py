@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.catalog.matching.knowledge import Knowledge, Thing
-from kurabito.catalog.matching.matches import Verdict
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.matches import MatchVerdict
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.matching.weighing import weigh
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 from kurabito.metadata import records
 from kurabito.metadata.records import Details
 
@@ -24,7 +24,7 @@ _SQL: Final = {
 _FIRST_SEASON: Final = 1
 
 
-def decide(conn: Connection, readings: Sequence[Reading]) -> list[Verdict]:
+def decide(conn: Connection, readings: Sequence[FolderReading]) -> list[MatchVerdict]:
     """What each of some folders is about. Records are made where there are none, and series are told theirs."""
     if not readings:
         return []
@@ -38,9 +38,9 @@ def decide(conn: Connection, readings: Sequence[Reading]) -> list[Verdict]:
     }
     _tell_series(conn, told)
     return [
-        Verdict(candidates=one.candidates)
+        MatchVerdict(candidates=one.candidates)
         if one.thing is None
-        else Verdict(made[one.thing.key], one.series.id if one.series else None, one.reasons)
+        else MatchVerdict(made[one.thing.key], one.series.id if one.series else None, one.reasons)
         for one in weighed
     ]
 
@@ -55,7 +55,7 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
     for series_id, name in conn.all(_SQL[conn.dialect].aliases, {"rows": given}):
         names[series_id].append(Name.of(name))
     readings = [
-        Reading(
+        FolderReading(
             tuple(dict.fromkeys(names[series_id])), season if season > _FIRST_SEASON else None, year, SeriesKind(kind)
         )
         for series_id, _, season, kind, year in rows

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rowsource import JSON_ROWS
-from kurabito.metadata import offline, records
-from kurabito.metadata.bangumi_data import OfflineEntry
-from kurabito.metadata.records import Details, Kind, Metadata, TmdbKind
+from kurabito.db.rows import JSON_ROWS
+from kurabito.metadata import records
+from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 _SQL: Final = {
     dialect: Queries("kurabito.catalog.matching", "knowledge.sql", given=given) for dialect, given in JSON_ROWS.items()
@@ -38,7 +39,7 @@ class Thing:
 
     @property
     def is_film(self) -> bool:
-        return self.details.kind is Kind.MOVIE
+        return self.details.kind is RecordKind.MOVIE
 
     @property
     def show(self) -> int | None:
@@ -64,7 +65,7 @@ class KnownSeries:
 class Knowledge:
     """What is known by the names of some readings."""
 
-    def __init__(self, conn: Connection, readings: Sequence[Reading]) -> None:
+    def __init__(self, conn: Connection, readings: Sequence[FolderReading]) -> None:
         names = {name for reading in readings for name in _wanted(reading)}
         entries = offline.named(conn, names)
         # A record may have but the name in its own language, and the folder another that the index knows.
@@ -112,7 +113,7 @@ class Knowledge:
         for record in records.of_bgms(conn, bgm_ids):
             self._record_of[f"bgm:{record.details.bgm_id}"] = record
 
-    def _read_seasons(self, conn: Connection, readings: Sequence[Reading]) -> dict[int, list[Thing]]:
+    def _read_seasons(self, conn: Connection, readings: Sequence[FolderReading]) -> dict[int, list[Thing]]:
         later = [one for one in readings if one.season is not None and one.season > _FIRST_SEASON]
         bases = [thing for one in later for names in (one.names, one.names_of_files) for thing in self.named(names)]
         shows = {thing.show for thing in bases if thing.show is not None}
@@ -192,7 +193,7 @@ def details_of(entry: OfflineEntry) -> Details:
     )
 
 
-def _wanted(reading: Reading) -> Iterable[str]:
+def _wanted(reading: FolderReading) -> Iterable[str]:
     for name in (*reading.names, *reading.names_of_files):
         yield name.folded
         if reading.season is not None:

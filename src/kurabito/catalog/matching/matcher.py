@@ -10,7 +10,7 @@ from typing import Final
 from kurabito.catalog.linking import lock_catalog
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.deciding import decide
-from kurabito.catalog.matching.matches import Look, NewFolder
+from kurabito.catalog.matching.matches import MatchLook, NewFolder
 from kurabito.catalog.matching.model import MatchedBy
 from kurabito.catalog.matching.reading import is_video, read_folder
 from kurabito.db import Connection, Database
@@ -67,7 +67,9 @@ def _read(folders: dict[str, list[tuple[int, str]]]) -> list[NewFolder]:
     return new
 
 
-def _store(conn: Connection, library_id: int, job_id: str, new: Sequence[NewFolder], look: Look, looked_at: int) -> int:
+def _store(
+    conn: Connection, library_id: int, job_id: str, new: Sequence[NewFolder], look: MatchLook, looked_at: int
+) -> int:
     lock_catalog(conn)
     verdicts = decide(conn, [one.reading for one in new])
     matches.add(conn, library_id, job_id, list(zip(new, verdicts, strict=True)), MatchedBy.OFFLINE)
@@ -76,7 +78,7 @@ def _store(conn: Connection, library_id: int, job_id: str, new: Sequence[NewFold
     return sum(verdict.metadata_id is not None for verdict in verdicts)
 
 
-def _tidy(conn: Connection, library_id: int, look: Look) -> None:
+def _tidy(conn: Connection, library_id: int, look: MatchLook) -> None:
     if look.moved:
         matches.follow_renames(conn, library_id)
     if look.removed:

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rowsource import JSON_ROWS
+from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MatchNotFound
-from kurabito.metadata.records import Details, Kind, TmdbKind
+from kurabito.metadata.records import Details, RecordKind, TmdbKind
 
 _MATCH: Final = (
     "id, library_id, folder, reading, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
@@ -31,18 +31,18 @@ class NewFolder(NamedTuple):
     """A folder that nobody looked at yet."""
 
     folder: str
-    reading: Reading
+    reading: FolderReading
     file_id: int
     """A file by which it is known again when it was renamed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MatchVerdict:
     """What a folder is about, or may be."""
 
     metadata_id: int | None = None
     series_id: int | None = None
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[MatchReason, ...] = ()
     candidates: tuple[MatchCandidate, ...] = ()
 
 
@@ -106,7 +106,7 @@ def known(conn: Connection, library_id: int, folders: Iterable[str]) -> set[str]
 
 
 def add(
-    conn: Connection, library_id: int, job_id: str, found: Sequence[tuple[NewFolder, Verdict]], by: MatchedBy
+    conn: Connection, library_id: int, job_id: str, found: Sequence[tuple[NewFolder, MatchVerdict]], by: MatchedBy
 ) -> None:
     """Store folders and what they are about."""
     rows = [
@@ -122,7 +122,9 @@ def add(
     conn.run(_SQL[conn.dialect].add, values)
 
 
-def settle(conn: Connection, match_id: int, verdict: Verdict, by: MatchedBy, *, asked_at: int | None = None) -> bool:
+def settle(
+    conn: Connection, match_id: int, verdict: MatchVerdict, by: MatchedBy, *, asked_at: int | None = None
+) -> bool:
     """Write down what was found later; false when a person was quicker."""
     values = {"id": match_id, **_stored(verdict, by), "asked_at": asked_at}
     return bool(conn.run(_SQL[conn.dialect].settle, values))
@@ -153,7 +155,7 @@ def forget_gone(conn: Connection, library_id: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class MatchLook:
     """How far the folders of a library were looked at, and what happened since."""
 
     session_before: int
@@ -165,14 +167,14 @@ class Look:
     removed: bool
 
 
-def look(conn: Connection, library_id: int) -> Look:
+def look(conn: Connection, library_id: int) -> MatchLook:
     """What is new in a library since its folders were last looked at."""
     sql = _SQL[conn.dialect]
     before, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
     since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": before})
     assert since is not None
     newest, moved, removed = since
-    return Look(before, max(newest, before), file_id, bool(moved), bool(removed))
+    return MatchLook(before, max(newest, before), file_id, bool(moved), bool(removed))
 
 
 def note_look(conn: Connection, library_id: int, session_id: int, file_id: int) -> None:
@@ -192,7 +194,7 @@ def _count(conn: Connection, sql: str, values: dict[str, Any]) -> int:
     return int(row[0])
 
 
-def _stored(verdict: Verdict, by: MatchedBy) -> dict[str, Any]:
+def _stored(verdict: MatchVerdict, by: MatchedBy) -> dict[str, Any]:
     return {
         "metadata_id": verdict.metadata_id,
         "series_id": verdict.series_id,
@@ -217,12 +219,12 @@ def _candidate(found: dict[str, Any]) -> MatchCandidate:
     details = Details(
         **{
             **told,
-            "kind": Kind(told["kind"]),
+            "kind": RecordKind(told["kind"]),
             "air_date": None if day is None else date.fromisoformat(day),
             "tmdb_kind": None if world is None else TmdbKind(world),
         }
     )
-    return MatchCandidate(found["key"], details, tuple(map(Reason, found["reasons"])), found["metadata_id"])
+    return MatchCandidate(found["key"], details, tuple(map(MatchReason, found["reasons"])), found["metadata_id"])
 
 
 def _match(row: Row) -> FolderMatch:
@@ -246,12 +248,12 @@ def _match(row: Row) -> FolderMatch:
         match_id,
         library_id,
         folder,
-        Reading.from_stored(json.loads(reading)),
+        FolderReading.from_stored(json.loads(reading)),
         _state(metadata_id, matched_by, bool(ignored)),
         metadata_id,
         series_id,
         matched_by,
-        tuple(map(Reason, json.loads(reasons))),
+        tuple(map(MatchReason, json.loads(reasons))),
         tuple(map(_candidate, json.loads(candidates))),
         None if asked is None else to_datetime(asked),
         to_datetime(created),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.metadata.records import Details
 
 
@@ -30,7 +30,7 @@ class MatchedBy(StrEnum):
     KEEPER = "keeper"
 
 
-class Reason(StrEnum):
+class MatchReason(StrEnum):
     """What speaks for a candidate, or against it."""
 
     NAME = "name"
@@ -51,7 +51,7 @@ class Reason(StrEnum):
     """A film where the folder says a season, or a show where it says a film."""
 
 
-AGAINST = frozenset({Reason.SHARED_NAME, Reason.OTHER_YEAR, Reason.OTHER_SEASON, Reason.OTHER_KIND})
+AGAINST = frozenset({MatchReason.SHARED_NAME, MatchReason.OTHER_YEAR, MatchReason.OTHER_SEASON, MatchReason.OTHER_KIND})
 """What speaks against a candidate."""
 
 
@@ -62,7 +62,7 @@ class MatchCandidate:
     key: str
     """Names it among the candidates of its folder, when one is chosen."""
     details: Details
-    reasons: tuple[Reason, ...]
+    reasons: tuple[MatchReason, ...]
     metadata_id: int | None = None
     """Its record; None while nobody made one. Choosing it does."""
 
@@ -75,13 +75,13 @@ class FolderMatch:
     library_id: int
     folder: str
     """Its path in the library."""
-    reading: Reading
+    reading: FolderReading
     """What its name was understood as."""
     state: MatchState
     metadata_id: int | None
     series_id: int | None
     matched_by: MatchedBy | None
-    reasons: tuple[Reason, ...]
+    reasons: tuple[MatchReason, ...]
     """Why it was matched."""
     candidates: tuple[MatchCandidate, ...]
     """What it may be, while it is open; what it might have been, when somebody chose."""

@@ -14,9 +14,9 @@ from typing import Final
 from kurabito.catalog.linking import lock_catalog
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.deciding import decide, decide_series
-from kurabito.catalog.matching.matches import Verdict
-from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchState, Reason
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.matches import MatchVerdict
+from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.matching.service import MATCH, record_for
 from kurabito.catalog.matching.weighing import MOST_CANDIDATES
 from kurabito.catalog.states import SeriesKind
@@ -25,8 +25,8 @@ from kurabito.db import Connection, Database
 from kurabito.errors import TmdbError
 from kurabito.logs import get_logger
 from kurabito.metadata.lookup import weigh
-from kurabito.metadata.records import Details, Kind, TmdbKind, folded_name
-from kurabito.metadata.tmdb import Title, TmdbClient
+from kurabito.metadata.records import Details, RecordKind, TmdbKind, folded_name
+from kurabito.metadata.sources.tmdb import Title, TmdbClient
 from kurabito.runtime import Registry
 from kurabito.titles.text import is_foreign
 
@@ -96,7 +96,7 @@ class OpenFolders:
                 )
             after = found[-1].id
 
-    async def _look_up(self, reading: Reading) -> tuple[MatchCandidate | None, list[MatchCandidate]]:
+    async def _look_up(self, reading: FolderReading) -> tuple[MatchCandidate | None, list[MatchCandidate]]:
         """What TMDB knows by the names of a folder: the one that it is, or what it may be."""
         worlds = {SeriesKind.TV: (TmdbKind.TV,), SeriesKind.MOVIE: (TmdbKind.MOVIE,), None: tuple(TmdbKind)}
         found: dict[tuple[TmdbKind, int], Title] = {}
@@ -125,7 +125,7 @@ def _offline(conn: Connection, after: int) -> tuple[int | None, int]:
     page = matches.page(conn, MatchState.OPEN, after=after, limit=_AT_ONCE)
     found = 0
     for match, verdict in zip(page, decide(conn, [match.reading for match in page]), strict=True):
-        told = Verdict(verdict.metadata_id, verdict.series_id, verdict.reasons, _merged(verdict.candidates, match))
+        told = MatchVerdict(verdict.metadata_id, verdict.series_id, verdict.reasons, _merged(verdict.candidates, match))
         if (told.metadata_id, told.candidates) != (match.metadata_id, match.candidates):
             matches.settle(conn, match.id, told, MatchedBy.OFFLINE)
             found += told.metadata_id is not None
@@ -135,29 +135,29 @@ def _offline(conn: Connection, after: int) -> tuple[int | None, int]:
 def _keep(
     conn: Connection, match: FolderMatch, chosen: MatchCandidate | None, candidates: Iterable[MatchCandidate]
 ) -> bool:
-    offline = [one for one in match.candidates if Reason.ONLINE not in one.reasons]
+    offline = [one for one in match.candidates if MatchReason.ONLINE not in one.reasons]
     known = {(one.details.tmdb_kind, one.details.tmdb_id) for one in offline}
     new = [one for one in candidates if (one.details.tmdb_kind, one.details.tmdb_id) not in known]
     listed = (*offline, *new)[:MOST_CANDIDATES]
     record = None if chosen is None else record_for(conn, chosen)
-    verdict = Verdict(record, None, () if chosen is None else chosen.reasons, listed)
+    verdict = MatchVerdict(record, None, () if chosen is None else chosen.reasons, listed)
     return matches.settle(conn, match.id, verdict, MatchedBy.ONLINE, asked_at=conn.now()) and record is not None
 
 
 def _merged(candidates: Iterable[MatchCandidate], match: FolderMatch) -> tuple[MatchCandidate, ...]:
     """What is known here now, and what TMDB said before."""
-    online = (one for one in match.candidates if Reason.ONLINE in one.reasons)
+    online = (one for one in match.candidates if MatchReason.ONLINE in one.reasons)
     return tuple({one.key: one for one in (*online, *candidates)}.values())[:MOST_CANDIDATES]
 
 
-def _candidate(title: Title, reading: Reading) -> MatchCandidate:
-    reasons = [Reason.ONLINE]
+def _candidate(title: Title, reading: FolderReading) -> MatchCandidate:
+    reasons = [MatchReason.ONLINE]
     if reading.year is not None and title.year is not None:
-        reasons.append(Reason.YEAR if abs(title.year - reading.year) <= 1 else Reason.OTHER_YEAR)
+        reasons.append(MatchReason.YEAR if abs(title.year - reading.year) <= 1 else MatchReason.OTHER_YEAR)
     named = "title_japanese" if is_foreign(title.name) else "title_english"
     season = reading.season if title.kind is TmdbKind.TV else None
     details = Details(
-        kind=Kind.MOVIE if title.kind is TmdbKind.MOVIE else Kind.TV,
+        kind=RecordKind.MOVIE if title.kind is TmdbKind.MOVIE else RecordKind.TV,
         year=title.year,
         season=season,
         poster_url=title.poster_url,

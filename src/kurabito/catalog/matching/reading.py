@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
-from kurabito.titles import Kind, ReleaseTitle, parse_title
+from kurabito.titles import ReleaseKind, ReleaseTitle, parse_title
 
 VIDEOS: Final = frozenset("mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb ogm m2ts ts".split())
 _FILMS: Final = frozenset(("movies", "movie", "films", "film", "映画", "劇場版", "电影", "電影", "剧场版"))
@@ -34,13 +34,13 @@ _BESIDES: Final = frozenset(
     "extras extra specials special sp sps bonus featurettes trailers trailer nc ncop nced menu menus cm cms pv pvs cd cds "
     "ost scans sample samples subs subtitles interviews shorts other 特典 特典映像 映像特典".split()
 ) | {"behind the scenes", "deleted scenes"}
-_BESIDES_KINDS: Final = frozenset((Kind.SPECIAL, Kind.OPENING, Kind.ENDING, Kind.TRAILER))
+_BESIDES_KINDS: Final = frozenset((ReleaseKind.SPECIAL, ReleaseKind.OPENING, ReleaseKind.ENDING, ReleaseKind.TRAILER))
 _MOST_LEVELS: Final = 3
 _LARGEST: Final = 9999
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FolderReading:
     """What a folder, or a series, says that it is about."""
 
     names: tuple[Name, ...]
@@ -64,7 +64,7 @@ class Reading:
         }
 
     @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> Reading:
+    def from_stored(cls, stored: dict[str, Any]) -> FolderReading:
         """What `as_stored` wrote."""
         names, of_files = (tuple(map(Name.of, stored[field])) for field in ("names", "names_of_files"))
         kind = None if stored["kind"] is None else SeriesKind(stored["kind"])
@@ -76,7 +76,7 @@ def is_video(path: str) -> bool:
     return path.rpartition(".")[2].lower() in VIDEOS
 
 
-def read_folder(folder: str, files: Sequence[str]) -> Reading | None:
+def read_folder(folder: str, files: Sequence[str]) -> FolderReading | None:
     """What a folder is about; None when it is about nothing of its own: a shelf, or extras of the folder above.
 
     `files` are the names of files in it, in their order. Only the first and the last are read.
@@ -102,7 +102,7 @@ def read_folder(folder: str, files: Sequence[str]) -> Reading | None:
         (season,) = seasons
     if year is None:
         year = next((one.year for one in told if one.year is not None), None)
-    return Reading(
+    return FolderReading(
         _names(found),
         _within(season),
         _within(year),
@@ -127,7 +127,7 @@ def _is_besides(name: str, found: ReleaseTitle) -> bool:
 def _kind(found: ReleaseTitle, parts: Sequence[str], season: int | None) -> SeriesKind | None:
     if season is not None:
         return SeriesKind.TV
-    if found.kind is Kind.MOVIE or any(part.casefold() in _FILMS for part in parts[:-1]):
+    if found.kind is ReleaseKind.MOVIE or any(part.casefold() in _FILMS for part in parts[:-1]):
         return SeriesKind.MOVIE
     return None
 

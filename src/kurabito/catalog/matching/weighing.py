@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.matching.knowledge import Knowledge, KnownSeries, Thing
-from kurabito.catalog.matching.model import AGAINST, MatchCandidate, Reason
-from kurabito.catalog.matching.reading import Reading
+from kurabito.catalog.matching.model import AGAINST, MatchCandidate, MatchReason
+from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
-from kurabito.metadata.records import Details, Kind
+from kurabito.metadata.records import Details, RecordKind
 from kurabito.titles.text import is_foreign
 
 MOST_CANDIDATES: Final = 12
@@ -25,7 +25,7 @@ class Weighed:
 
     thing: Thing | None = None
     series: KnownSeries | None = None
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[MatchReason, ...] = ()
     candidates: tuple[MatchCandidate, ...] = ()
 
     @property
@@ -33,7 +33,7 @@ class Weighed:
         return self.thing is not None or bool(self.candidates)
 
 
-def weigh(reading: Reading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
+def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
     """What it is about by its own names; only where nobody knows them, by those of its files.
 
     `by_alias` is off where a series itself asks.
@@ -42,23 +42,23 @@ def weigh(reading: Reading, known: Knowledge, *, by_alias: bool = True) -> Weigh
     return next((one for one in found if one.says_something), Weighed())
 
 
-def _weigh(reading: Reading, names: Sequence[Name], known: Knowledge, by_alias: bool) -> Weighed:
+def _weigh(reading: FolderReading, names: Sequence[Name], known: Knowledge, by_alias: bool) -> Weighed:
     series = _series(reading, names, known) if by_alias else None
     judged = _judged(reading, names, known)
     if series is not None and series.metadata_id is not None:
         own = known.record(series.metadata_id)
-        judged = [(own, _reasons(reading, own, Reason.ALIAS)), *(one for one in judged if one[0].key != own.key)]
+        judged = [(own, _reasons(reading, own, MatchReason.ALIAS)), *(one for one in judged if one[0].key != own.key)]
         if not AGAINST.intersection(judged[0][1]):
             return Weighed(own, series, judged[0][1])
     fitting = _nearest(reading, [thing for thing, reasons in judged if not AGAINST.intersection(reasons)])
     if len(fitting) == 1 and not reading.has_several_seasons:
         return Weighed(fitting[0], series, {one.key: reasons for one, reasons in judged}[fitting[0].key])
     if series is not None and not judged:
-        return Weighed(_as_thing(series, reading), series, (Reason.ALIAS,))
+        return Weighed(_as_thing(series, reading), series, (MatchReason.ALIAS,))
     return Weighed(candidates=tuple(_candidates(judged, fitting))[:MOST_CANDIDATES])
 
 
-def _series(reading: Reading, names: Sequence[Name], known: Knowledge) -> KnownSeries | None:
+def _series(reading: FolderReading, names: Sequence[Name], known: Knowledge) -> KnownSeries | None:
     """The series of that name, unless the years speak against it."""
     if reading.has_several_seasons:
         return None
@@ -72,47 +72,49 @@ def _series(reading: Reading, names: Sequence[Name], known: Knowledge) -> KnownS
     return found[0] if is_sure else None
 
 
-def _judged(reading: Reading, names: Sequence[Name], known: Knowledge) -> list[tuple[Thing, tuple[Reason, ...]]]:
+def _judged(
+    reading: FolderReading, names: Sequence[Name], known: Knowledge
+) -> list[tuple[Thing, tuple[MatchReason, ...]]]:
     """Everything that may be meant, with what speaks for it and what against."""
     bases = known.named(names)
     if reading.season is None:
-        return [(thing, _reasons(reading, thing, Reason.NAME)) for thing in bases]
+        return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in bases]
     if marked := known.named(names, reading.season):
-        return [(thing, _reasons(reading, thing, Reason.NAME)) for thing in marked]
+        return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in marked]
     if reading.season == _FIRST_SEASON:
         return [(thing, _of_first_season(reading, thing)) for thing in bases]
-    likely = [thing for thing in bases if not AGAINST.intersection(_reasons(reading, thing, Reason.NAME))]
+    likely = [thing for thing in bases if not AGAINST.intersection(_reasons(reading, thing, MatchReason.NAME))]
     shows = {thing.show for thing in likely}
     if len(shows) == 1 and (show := shows.pop()) is not None and (seasons := known.seasons_of(show)):
         return [(thing, _of_show(reading, thing)) for thing in seasons]
-    return [(thing, (*_reasons(reading, thing, Reason.NAME), Reason.OTHER_SEASON)) for thing in bases]
+    return [(thing, (*_reasons(reading, thing, MatchReason.NAME), MatchReason.OTHER_SEASON)) for thing in bases]
 
 
-def _of_first_season(reading: Reading, thing: Thing) -> tuple[Reason, ...]:
-    reasons = _reasons(reading, thing, Reason.NAME)
+def _of_first_season(reading: FolderReading, thing: Thing) -> tuple[MatchReason, ...]:
+    reasons = _reasons(reading, thing, MatchReason.NAME)
     is_later = thing.season is not None and thing.season > _FIRST_SEASON
-    return (*reasons, Reason.OTHER_SEASON) if is_later else reasons
+    return (*reasons, MatchReason.OTHER_SEASON) if is_later else reasons
 
 
-def _of_show(reading: Reading, thing: Thing) -> tuple[Reason, ...]:
-    reasons = _reasons(reading, thing, Reason.SAME_SHOW)
-    return reasons if thing.season == reading.season else (*reasons, Reason.OTHER_SEASON)
+def _of_show(reading: FolderReading, thing: Thing) -> tuple[MatchReason, ...]:
+    reasons = _reasons(reading, thing, MatchReason.SAME_SHOW)
+    return reasons if thing.season == reading.season else (*reasons, MatchReason.OTHER_SEASON)
 
 
-def _reasons(reading: Reading, thing: Thing, why: Reason) -> tuple[Reason, ...]:
+def _reasons(reading: FolderReading, thing: Thing, why: MatchReason) -> tuple[MatchReason, ...]:
     reasons = [why]
     if reading.kind is not None and (reading.kind is SeriesKind.MOVIE) != thing.is_film:
-        reasons.append(Reason.OTHER_KIND)
+        reasons.append(MatchReason.OTHER_KIND)
     began = thing.details.year
     if reading.year is not None and began is not None:
         # Beside a later season stands its own year, or that of the show.
         is_later = (reading.season or _FIRST_SEASON) > _FIRST_SEASON and began > reading.year
         fits = _is_near(began, reading.year) or is_later
-        reasons.append(Reason.YEAR if fits else Reason.OTHER_YEAR)
+        reasons.append(MatchReason.YEAR if fits else MatchReason.OTHER_YEAR)
     return tuple(reasons)
 
 
-def _nearest(reading: Reading, fitting: list[Thing]) -> list[Thing]:
+def _nearest(reading: FolderReading, fitting: list[Thing]) -> list[Thing]:
     """Those that began nearest to the year, where it tells several apart."""
     year = reading.year
     if year is None or len(fitting) <= 1 or (reading.season or _FIRST_SEASON) > _FIRST_SEASON:
@@ -123,18 +125,18 @@ def _nearest(reading: Reading, fitting: list[Thing]) -> list[Thing]:
 
 
 def _candidates(
-    judged: Sequence[tuple[Thing, tuple[Reason, ...]]], fitting: Sequence[Thing]
+    judged: Sequence[tuple[Thing, tuple[MatchReason, ...]]], fitting: Sequence[Thing]
 ) -> Iterable[MatchCandidate]:
     """The likeliest first."""
     shared = {thing.key for thing in fitting} if len(fitting) > 1 else set()
     for thing, reasons in sorted(judged, key=lambda one: len(AGAINST.intersection(one[1]))):
-        told = (*reasons, Reason.SHARED_NAME) if thing.key in shared else reasons
+        told = (*reasons, MatchReason.SHARED_NAME) if thing.key in shared else reasons
         yield MatchCandidate(thing.key, thing.details, told, thing.metadata_id)
 
 
-def _as_thing(series: KnownSeries, reading: Reading) -> Thing:
+def _as_thing(series: KnownSeries, reading: FolderReading) -> Thing:
     """What is known of a series that is in no index, and has no record yet."""
-    kind = Kind.MOVIE if series.kind is SeriesKind.MOVIE else Kind.TV
+    kind = RecordKind.MOVIE if series.kind is SeriesKind.MOVIE else RecordKind.TV
     title = "title_japanese" if is_foreign(series.title) else "title_english"
     details = Details(kind=kind, year=series.year or reading.year, season=reading.season, **{title: series.title})  # type: ignore[arg-type]
     return Thing(f"series:{series.id}", details)

@@ -1,4 +1,1 @@
-"""Files as the file system knows them.
-
-births.py    when a file was made, to tell it from one that came later and got its inode
-"""
+"""Files as the file system knows them: `paths` and `names` are checked, `walk` lists, `ignore` leaves out, `digest` reads, `births` dates."""

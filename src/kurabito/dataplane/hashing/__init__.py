@@ -1,4 +1,1 @@
-"""Hashing the files of a library: reading their content, and nothing that decides which of them are worth it.
-
-large_files.py    reading one very large file in turns
-"""
+"""Hashing the files of a library: `job` reads what `store` gives it, `large_files` lets a huge file be read in turns."""

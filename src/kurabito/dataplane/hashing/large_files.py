@@ -11,11 +11,11 @@ import sys
 import time
 from typing import Any, Final, NamedTuple
 
-from kurabito.dataplane import hash_process
-from kurabito.dataplane.digest import Begun, Reader
-from kurabito.dataplane.hash_pool import spawned
-from kurabito.dataplane.hash_process import Answer, Wanted, is_as_seen, serve
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.dataplane.files.digest import Reader, UnfinishedDigest
+from kurabito.dataplane.readers import process
+from kurabito.dataplane.readers.pool import spawned
+from kurabito.dataplane.readers.process import Answer, Wanted, is_as_seen, serve
+from kurabito.protocol.enums import HashAlgorithm
 
 TURN: Final = 1.0
 """Seconds of reading after which others may go first."""
@@ -40,12 +40,12 @@ class LargeFiles:
     """The files that this process has begun to read."""
 
     def __init__(self) -> None:
-        self._begun: dict[LargeFile, Begun] = {}
+        self._begun: dict[LargeFile, UnfinishedDigest] = {}
 
     def answer(self, question: tuple[Any, ...], reader: Reader) -> Answer | None:
         """Read what is asked for, and of a large file as much as a turn allows."""
         if len(question) != len(LargeFile._fields):
-            return hash_process.answer(question, reader)
+            return process.answer(question, reader)
         asked = LargeFile(*question)
         begun = self._begun.pop(asked, None) or reader.begin(HashAlgorithm(asked.algorithm))
 
@@ -58,14 +58,14 @@ class LargeFiles:
             return begun.digest()
 
         try:
-            return hash_process.read(asked.folder, [asked.file], read_on)
+            return process.read(asked.folder, [asked.file], read_on)
         except _TurnOver:
             self._begun[asked] = begun
             return None
 
     def patience(self) -> float:
         """Seconds to wait for the next question."""
-        return _PATIENCE if self._begun else hash_process.PATIENCE
+        return _PATIENCE if self._begun else process.PATIENCE
 
 
 def reading_in_turns(questions: int, answers: int) -> int:

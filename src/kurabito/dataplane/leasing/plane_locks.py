@@ -14,11 +14,11 @@ from typing import Final
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database
 from kurabito.db.grace import planes_folder
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.protocol import planes
-from kurabito.runtime.presence import WorkerLock, bury_dead
+from kurabito.runtime.worker.locks import WorkerLock, expire_dead_workers
 
 _EVERY: Final = 0.5
 
@@ -48,23 +48,23 @@ class PlaneLocks:
         with WorkerLock(self.folder, name, self._heartbeat) as lock:
             if lock.predecessor_died:
                 # Nobody else can find that one dead any more: its lock is ours now.
-                self._database.write_blocking(lambda conn: planes.bury(conn, name))
+                self._database.write_blocking(lambda conn: planes.expire(conn, name))
             yield
 
-    async def bury_dead(self) -> list[str]:
+    async def expire_dead(self) -> list[str]:
         """See to planes that died; their names."""
-        return [] if self.folder is None else await bury_dead(self.folder, self._bury)
+        return [] if self.folder is None else await expire_dead_workers(self.folder, self._expire)
 
     async def run(self) -> None:
         """Go on until cancelled."""
         never = asyncio.Event()
         while True:
             try:
-                await self.bury_dead()
+                await self.expire_dead()
             except KurabitoError as problem:
                 _log.warning("a data plane that died could not be seen to", problem=str(problem))
             await self._clock.wait(never, _EVERY)
 
-    async def _bury(self, name: str) -> None:
-        rows = await self._database.write(lambda conn: planes.bury(conn, name))
+    async def _expire(self, name: str) -> None:
+        rows = await self._database.write(lambda conn: planes.expire(conn, name))
         _log.warning("data plane died", plane=name, rows=rows)

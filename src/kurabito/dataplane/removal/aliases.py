@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, Refused
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import FileRef, RemovalRefused
 from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.protocol.error_codes import ErrorCode
 
 _HIGHEST: Final = 128
 _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
@@ -39,7 +39,7 @@ def refuse_seen_elsewhere(pair: Pair, probe: FileRef) -> None:
     """
     here, inside = probe.look(), probe.in_trash
     if here is None or inside is None:
-        raise Refused(
+        raise RemovalRefused(
             ErrorCode.DISK_FAILURE, "what was put into the trash is not there; who else removes things there?"
         )
     path = "/".join((TRASH_FOLDER, *inside))
@@ -77,8 +77,8 @@ def _upwards(folder: int) -> Iterator[int]:
         os.close(current)
 
 
-def _alias() -> Refused:
-    return Refused(
+def _alias() -> RemovalRefused:
+    return RemovalRefused(
         ErrorCode.SAME_FILE,
         "the kept copy is the same file, seen through another mount (a pool over a disk, or a share of it), so this is its "
         "only copy; keep either the pool or its disks as libraries",

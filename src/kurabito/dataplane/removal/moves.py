@@ -18,8 +18,8 @@ from typing import Final
 from kurabito.dataplane.removal import aliases, syscalls
 from kurabito.dataplane.removal.own_names import drop_name, own_name, unlink
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, Refused, Stranded, sync
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import FileRef, FileStamp, RemovalRefused, Stranded, sync
+from kurabito.protocol.error_codes import ErrorCode
 
 Check = Callable[[], None]
 """Called before a move is undone: raises when that is for another to do by now."""
@@ -42,7 +42,7 @@ def move_to_trash(pair: Pair, trash: FileRef, is_ours: Check = lambda: None) -> 
     _move_away(pair.source, trash, can_link=can_link)
     try:
         if not pair.source_seen.is_same_content(trash.look()):
-            raise Refused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
+            raise RemovalRefused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
         pair.check_kept()
     except BaseException as problem:
         is_ours()
@@ -94,7 +94,7 @@ def _probe(pair: Pair, trash: FileRef) -> bool:
 def _laid(source: FileRef, trash: FileRef) -> Iterator[tuple[FileRef, bool]]:
     """Another name of the file in the trash for a while, or an empty file where there are no links; and whether it is a link."""
     if trash.is_taken():
-        raise Refused(ErrorCode.TARGET_EXISTS, f"{trash.shown} is there already")
+        raise RemovalRefused(ErrorCode.TARGET_EXISTS, f"{trash.shown} is there already")
     probe = own_name(trash)
     is_link = _link(source, probe)
     if not is_link:
@@ -123,7 +123,7 @@ def _move_away(source: FileRef, trash: FileRef, *, can_link: bool) -> None:
         syscalls.rename_without_replacing((source.folder, source.name), (trash.folder, trash.name))
     except OSError as problem:
         if problem.errno == errno.EXDEV:
-            raise Refused(
+            raise RemovalRefused(
                 ErrorCode.OTHER_FILE_SYSTEM, "its trash is on another mount, and files are not copied there"
             ) from None
         if problem.errno not in syscalls.UNSUPPORTED:
@@ -147,8 +147,8 @@ def _rename_back(trash: FileRef, target: FileRef) -> bool:
     return True
 
 
-def _no_safe_move() -> Refused:
-    return Refused(
+def _no_safe_move() -> RemovalRefused:
+    return RemovalRefused(
         ErrorCode.LINK_UNSUPPORTED,
         "this file system can neither link files nor move them without replacing others, so nothing is moved here; "
         "move the file by hand",

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.dataplane.removal import syscalls
-from kurabito.dataplane.removal.places import FileRef, Refused, sync
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import FileRef, RemovalRefused, sync
+from kurabito.protocol.error_codes import ErrorCode
 
 _TOKEN: Final = 8
 _LONGEST_HEAD: Final = 64
@@ -35,7 +35,9 @@ def drop_name(file: FileRef, other: FileRef) -> None:
         unlink(aside)
     else:
         _give_name(aside, file)
-        raise Refused(ErrorCode.FILE_CHANGED, "another program moved the file in the same moment; look at it again")
+        raise RemovalRefused(
+            ErrorCode.FILE_CHANGED, "another program moved the file in the same moment; look at it again"
+        )
 
 
 def settle_leftovers(trash: FileRef, *others: FileRef) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, Refused
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, RemovalRefused
+from kurabito.protocol.error_codes import ErrorCode
 
 K = TypeVar("K")
 
@@ -30,14 +30,16 @@ class Pair:
     def compare(self, between: Callable[[], None] = lambda: None) -> None:
         """Read both to the end; raises Refused unless they are the same to the last byte. `between` is called often."""
         if self.source_seen.file == self.kept_seen.file:
-            raise Refused(ErrorCode.SAME_FILE, "both paths lead to one and the same file, which is its own last copy")
+            raise RemovalRefused(
+                ErrorCode.SAME_FILE, "both paths lead to one and the same file, which is its own last copy"
+            )
         ours, theirs = bytearray(_BLOCK), bytearray(_BLOCK)
         offset = 0
         while True:
             between()
             read = _fill(self.source_fd, ours, offset)
             if _fill(self.kept_fd, theirs, offset) != read or not _begin_equally(ours, theirs, read):
-                raise Refused(
+                raise RemovalRefused(
                     ErrorCode.CONTENT_DIFFERS,
                     "its content is not that of the copy that would stay; both are read again",
                 )
@@ -48,20 +50,24 @@ class Pair:
     def look_again(self) -> None:
         """See, by their paths from their roots, that both are still what was compared, untouched; raises Refused."""
         if self.source.find() != self.source_seen:
-            raise Refused(ErrorCode.FILE_CHANGED, "the file changed while it was compared; scan and plan again")
+            raise RemovalRefused(ErrorCode.FILE_CHANGED, "the file changed while it was compared; scan and plan again")
         if self.kept.find() != self.kept_seen:
-            raise Refused(ErrorCode.KEPT_CHANGED, "the kept copy changed while it was compared; scan and plan again")
+            raise RemovalRefused(
+                ErrorCode.KEPT_CHANGED, "the kept copy changed while it was compared; scan and plan again"
+            )
 
     def check_kept(self) -> None:
         """See, by its path from its root, that the copy that stays is there, and is not the file that goes; raises Refused."""
         now = self.kept.find()
         if now is None:
-            raise Refused(ErrorCode.KEPT_MISSING, "the kept copy went in the same moment, so this one stays")
+            raise RemovalRefused(ErrorCode.KEPT_MISSING, "the kept copy went in the same moment, so this one stays")
         if now.file == self.source_seen.file:
-            raise Refused(ErrorCode.SAME_FILE, "the kept copy became another name of this file, so this one stays")
+            raise RemovalRefused(
+                ErrorCode.SAME_FILE, "the kept copy became another name of this file, so this one stays"
+            )
         if now != self.kept_seen:
             # A pool may show a file from memory that is gone. But what is done to a file changes its ctime, seen from anywhere.
-            raise Refused(
+            raise RemovalRefused(
                 ErrorCode.KEPT_CHANGED,
                 "the kept copy changed in the same moment, or is this very file seen through another mount; this one stays",
             )
@@ -70,17 +76,19 @@ class Pair:
 def open_pair(roots: OpenRoots[K], source: FileRef, kept: FileRef) -> Pair:
     """Both files, open; raises Refused when one is not there, is no regular file, or the kept one lies in a trash."""
     if kept.in_trash is not None:
-        raise Refused(ErrorCode.KEPT_IN_DOUBT, "the kept copy lies in a trash folder, where it is no copy that stays")
+        raise RemovalRefused(
+            ErrorCode.KEPT_IN_DOUBT, "the kept copy lies in a trash folder, where it is no copy that stays"
+        )
     source_seen, kept_seen = source.look(), kept.look()
     if source_seen is None:
-        raise Refused(ErrorCode.FILE_MISSING, "the file is not there any more")
+        raise RemovalRefused(ErrorCode.FILE_MISSING, "the file is not there any more")
     if kept_seen is None:
-        raise Refused(ErrorCode.KEPT_MISSING, "the kept copy is not there any more, so this one stays")
+        raise RemovalRefused(ErrorCode.KEPT_MISSING, "the kept copy is not there any more, so this one stays")
     source_fd, kept_fd = roots.open_file(source), roots.open_file(kept)
     if FileStamp.of(os.fstat(source_fd)) != source_seen:
-        raise Refused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
+        raise RemovalRefused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
     if FileStamp.of(os.fstat(kept_fd)) != kept_seen:
-        raise Refused(ErrorCode.KEPT_CHANGED, "another file was laid in the kept copy's place a moment ago")
+        raise RemovalRefused(ErrorCode.KEPT_CHANGED, "another file was laid in the kept copy's place a moment ago")
     return Pair(source, source_fd, source_seen, kept, kept_fd, kept_seen)
 
 

@@ -15,12 +15,12 @@ from stat import S_ISREG
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
-from kurabito.dataplane.names import as_name
-from kurabito.dataplane.paths import Root, check_relative
+from kurabito.dataplane.files.names import as_name
+from kurabito.dataplane.files.paths import Root, check_relative
 from kurabito.dataplane.removal.syscalls import links_and_ctime
 from kurabito.errors import DiskError, RootUnavailable
-from kurabito.protocol.codes import ErrorCode
 from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.protocol.error_codes import ErrorCode
 
 K = TypeVar("K")
 
@@ -29,7 +29,7 @@ _PRIVATE: Final = 0o700
 """What lies in the trash had folders above it that may have been closed to others."""
 
 
-class Refused(DiskError):
+class RemovalRefused(DiskError):
     """A file stays where it is, because moving or removing it would not be safe."""
 
     code = "refused"
@@ -39,7 +39,7 @@ class Refused(DiskError):
         self.error_code = code
 
 
-class Stranded(Refused):
+class Stranded(RemovalRefused):
     """A file was moved, should have stayed, and could not be put back: another one has its name by now. It is in the trash."""
 
     code = "stranded"

@@ -15,8 +15,8 @@ from kurabito.dataplane.removal import syscalls
 from kurabito.dataplane.removal.moves import NEW, NO_LINKS, put_back
 from kurabito.dataplane.removal.own_names import unlink
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, Refused, Stranded, sync
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import FileRef, FileStamp, RemovalRefused, Stranded, sync
+from kurabito.protocol.error_codes import ErrorCode
 
 _BLOCK: Final = 1 << 20
 
@@ -29,21 +29,23 @@ def replace_by_link(pair: Pair, aside: FileRef) -> FileStamp:
     """
     pair.look_again()
     if pair.source_seen.device != pair.kept_seen.device:
-        raise Refused(ErrorCode.OTHER_FILE_SYSTEM, "a hard link cannot lead to another file system; use the trash")
+        raise RemovalRefused(
+            ErrorCode.OTHER_FILE_SYSTEM, "a hard link cannot lead to another file system; use the trash"
+        )
     _link_aside(pair, aside)
     try:
         made = aside.look()
         if made is None or made.file != pair.kept_seen.file:
-            raise Refused(ErrorCode.KEPT_CHANGED, "another file was laid in the kept copy's place a moment ago")
+            raise RemovalRefused(ErrorCode.KEPT_CHANGED, "another file was laid in the kept copy's place a moment ago")
         syscalls.swap((aside.folder, aside.name), (pair.source.folder, pair.source.name))
     except OSError as problem:
         unlink(aside)
         if problem.errno not in syscalls.UNSUPPORTED:
             raise
-        raise Refused(
+        raise RemovalRefused(
             ErrorCode.LINK_UNSUPPORTED, "this file system cannot swap two names in one step; use the trash"
         ) from None
-    except Refused:
+    except RemovalRefused:
         unlink(aside)
         raise
     return _after_swap(pair, aside, made)
@@ -89,7 +91,7 @@ def destroy(pair: Pair) -> None:
     unlink(pair.source)
     try:
         pair.check_kept()
-    except Refused:
+    except RemovalRefused:
         # Its last other copy went in the very moment in which it was removed.
         _copy(pair.source_fd, pair.source)
         raise
@@ -101,11 +103,13 @@ def _link_aside(pair: Pair, aside: FileRef) -> None:
         os.link(pair.kept.name, aside.name, src_dir_fd=pair.kept.folder, dst_dir_fd=aside.folder, follow_symlinks=False)
     except OSError as problem:
         if problem.errno == errno.EXDEV:
-            raise Refused(
+            raise RemovalRefused(
                 ErrorCode.OTHER_FILE_SYSTEM, "a hard link cannot lead to another mount; use the trash"
             ) from None
         if problem.errno in NO_LINKS:
-            raise Refused(ErrorCode.LINK_UNSUPPORTED, f"no hard link can be made here: {problem.strerror}") from None
+            raise RemovalRefused(
+                ErrorCode.LINK_UNSUPPORTED, f"no hard link can be made here: {problem.strerror}"
+            ) from None
         raise
 
 
@@ -118,7 +122,7 @@ def _after_swap(pair: Pair, aside: FileRef, made: FileStamp) -> FileStamp:
         lying = aside.look()
         if lying is not None and lying.file == made.file:
             unlink(aside)
-        raise Refused(ErrorCode.FILE_CHANGED, "one of the files changed in the last moment; scan and plan again")
+        raise RemovalRefused(ErrorCode.FILE_CHANGED, "one of the files changed in the last moment; scan and plan again")
     sync(pair.source, aside)
     unlink(aside)
     if not pair.kept_seen.is_same_content(FileStamp.of(os.fstat(pair.kept_fd))):

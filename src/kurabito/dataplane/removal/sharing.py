@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Final
 
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import Refused
-from kurabito.protocol.codes import ErrorCode
+from kurabito.dataplane.removal.places import RemovalRefused
+from kurabito.protocol.error_codes import ErrorCode
 
 _FIDEDUPERANGE: Final = 0xC0189436
 _HEAD: Final = struct.Struct("=QQHHI")
@@ -34,7 +34,7 @@ def share_blocks(pair: Pair, between: Callable[[], None] = lambda: None) -> None
     target = os.open(pair.source.name, _WRITE, dir_fd=pair.source.folder)
     try:
         if not os.path.samestat(os.fstat(target), os.fstat(pair.source_fd)):
-            raise Refused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
+            raise RemovalRefused(ErrorCode.FILE_CHANGED, "another file was laid in its place a moment ago")
         offset, size = 0, pair.source_seen.size
         while offset < size:
             between()
@@ -55,20 +55,24 @@ def _share(kept: int, target: int, offset: int, length: int) -> int:
     if status < 0:
         raise _refusal(-status)
     if status == _DIFFERS or not shared:
-        raise Refused(
+        raise RemovalRefused(
             ErrorCode.CONTENT_DIFFERS, "its content is not that of the copy that would stay; both are read again"
         )
     return int(shared)
 
 
-def _refusal(code: int) -> Refused:
+def _refusal(code: int) -> RemovalRefused:
     if code in _CANNOT:
-        return Refused(
+        return RemovalRefused(
             ErrorCode.LINK_UNSUPPORTED,
             "this file system cannot share blocks between files; use the trash or hard links",
         )
     if code == errno.EXDEV:
-        return Refused(ErrorCode.OTHER_FILE_SYSTEM, "blocks cannot be shared between file systems; use the trash")
+        return RemovalRefused(
+            ErrorCode.OTHER_FILE_SYSTEM, "blocks cannot be shared between file systems; use the trash"
+        )
     if code in _NOT_OURS:
-        return Refused(ErrorCode.DISK_FAILURE, "this user may not write to the file, so it cannot share its blocks")
-    return Refused(ErrorCode.DISK_FAILURE, f"the blocks cannot be shared: {os.strerror(code)}")
+        return RemovalRefused(
+            ErrorCode.DISK_FAILURE, "this user may not write to the file, so it cannot share its blocks"
+        )
+    return RemovalRefused(ErrorCode.DISK_FAILURE, f"the blocks cannot be shared: {os.strerror(code)}")

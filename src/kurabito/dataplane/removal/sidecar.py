@@ -13,11 +13,11 @@ import os
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kurabito.dataplane.paths import check_relative
+from kurabito.dataplane.files.paths import check_relative
 from kurabito.dataplane.removal.places import FileRef, sync
 from kurabito.errors import PathEscapes
 from kurabito.protocol.deletion import TRASH_FOLDER
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.enums import HashAlgorithm
 
 ENDING: Final = ".json"
 _FORMAT: Final = 1

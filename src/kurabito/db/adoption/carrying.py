@@ -13,7 +13,7 @@ from kurabito.db.adoption import values
 from kurabito.db.adoption.finding import EarlierSource, columns_of, first_free, stored_columns_of
 from kurabito.db.adoption.tables import Cells
 from kurabito.db.port import Connection
-from kurabito.db.sqlite_connection import quoted
+from kurabito.db.sqlite.connection import quoted
 
 KEPT: Final = "earlier_"
 """How the name of a table begins that has what was not carried over."""

@@ -12,7 +12,7 @@ from kurabito.db.adoption.carrying import Carrier
 from kurabito.db.adoption.finding import EarlierSource, first_free, objects_of
 from kurabito.db.adoption.tables import LIBRARIES, EarlierTable, unknown_folder
 from kurabito.db.port import Connection
-from kurabito.db.sqlite_connection import quoted
+from kurabito.db.sqlite.connection import quoted
 from kurabito.errors import RowsWouldBeLost
 
 _ORPHANS: Final = (

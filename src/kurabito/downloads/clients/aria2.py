@@ -21,7 +21,7 @@ from kurabito.downloads.clients.aria2_rpc import Aria2Rpc
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
-from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -73,7 +73,7 @@ class Aria2Client:
     def __init__(self, calls: Calls, outbound: Outbound, ids: NativeIds) -> None:
         self._rpc = Aria2Rpc(calls)
         self._is_on_this_machine = calls.is_on_this_machine
-        self._taking = Taking(outbound, ARIA2_TYPES)
+        self._taking = SourceReader(outbound, ARIA2_TYPES)
         self._ids = ids
         self._seeds_beside = True
 
@@ -128,7 +128,7 @@ class Aria2Client:
         # A delete that was killed may have got as far as having it removed.
         await self._remove(hash, await self._one(hash, even_removed=True), delete_files=delete_files)
 
-    async def _add(self, offer: Offer) -> Owner:
+    async def _add(self, offer: TorrentSource) -> Owner:
         there = (await self._find([offer.hash])).get(offer.hash)
         if there is not None:
             owner = _owner(offer.hash, there, await self._ids.of([offer.hash]))
@@ -155,7 +155,7 @@ class Aria2Client:
         there = (await self._find([offer.hash])).get(offer.hash)
         if there is None:
             await self._ids.drop(offer.hash)
-            raise Refused(f"aria2 does not take it: {problem}")
+            raise SourceRefused(f"aria2 does not take it: {problem}")
         return _owner(offer.hash, there, await self._ids.of([offer.hash]))
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:

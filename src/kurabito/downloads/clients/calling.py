@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import httpx2
 
 from kurabito.errors import ConfigError, DownloaderUnavailable
-from kurabito.http.shown import bare
+from kurabito.http.redaction import bare
 
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _TIMEOUT: Final = httpx2.Timeout(15.0, connect=5.0)

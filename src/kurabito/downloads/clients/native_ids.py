@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from kurabito.db.port import Connection
-from kurabito.db.sqlite import SqliteDatabase
+from kurabito.db.sqlite.database import SqliteDatabase
 
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS native_ids (hash TEXT PRIMARY KEY, native_id TEXT NOT NULL) WITHOUT ROWID"
 _GET: Final = "SELECT native_id FROM native_ids WHERE hash = :hash"

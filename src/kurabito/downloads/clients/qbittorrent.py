@@ -15,7 +15,7 @@ import httpx2
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
-from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -59,7 +59,7 @@ class QBittorrentClient:
     def __init__(self, calls: Calls, outbound: Outbound, mark: str = MARK) -> None:
         self._calls = calls
         self._mark = mark
-        self._taking = Taking(outbound, QBITTORRENT_TYPES)
+        self._taking = SourceReader(outbound, QBITTORRENT_TYPES)
         self._credentials: tuple[str, str] | None = None
         self._logging_in = asyncio.Lock()
         self._logins = 0
@@ -94,7 +94,7 @@ class QBittorrentClient:
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         known = await self._all()
 
-        async def take(offer: Offer) -> Owner:
+        async def take(offer: TorrentSource) -> Owner:
             there = known.get(offer.hash)
             return await self._add(offer) if there is None else self._owner(there)
 
@@ -179,7 +179,7 @@ class QBittorrentClient:
                     by_hash[name.lower()] = torrent
         return by_hash
 
-    async def _add(self, offer: Offer) -> Owner:
+    async def _add(self, offer: TorrentSource) -> Owner:
         # The tag comes with the torrent: no crash can leave one of ours without it.
         options = {
             "savepath": offer.item.save_path,
@@ -201,7 +201,7 @@ class QBittorrentClient:
             if (there := (await self._all()).get(offer.hash)) is not None:
                 return self._owner(there)
             await asyncio.sleep(_BETWEEN_LOOKS)
-        raise Refused("qBittorrent does not take it")
+        raise SourceRefused("qBittorrent does not take it")
 
     async def _done(self, path: str, data: Mapping[str, str]) -> None:
         response = await self._call("POST", path, data=data)

@@ -19,7 +19,7 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
-from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -57,7 +57,7 @@ class TransmissionClient:
         self._calls = calls
         self._adding = adding
         self._mark = mark
-        self._taking = Taking(outbound, TRANSMISSION_TYPES)
+        self._taking = SourceReader(outbound, TRANSMISSION_TYPES)
         self._auth: tuple[str, str] | None = None
         self._session = ""
 
@@ -133,7 +133,7 @@ class TransmissionClient:
         await self._call("torrent-set", ids=[hash], labels=[self._mark])
         await self._adding.drop(hash)
 
-    async def _add(self, offer: Offer) -> Owner:
+    async def _add(self, offer: TorrentSource) -> Owner:
         if there := await self._get([offer.hash]):
             return Owner.KURABITO if await self._recognise(there) else Owner.USER
         wanted: dict[str, Any] = {"download-dir": offer.item.save_path, "paused": False, "labels": [self._mark]}
@@ -145,7 +145,7 @@ class TransmissionClient:
         problem, answer = await self._ask("torrent-add", wanted)
         if problem is not None:
             await self._adding.drop(offer.hash)
-            raise Refused(f"Transmission does not take it: {problem}")
+            raise SourceRefused(f"Transmission does not take it: {problem}")
         if "torrent-added" in answer:
             await self._label(offer.hash)
             return Owner.KURABITO

@@ -12,19 +12,19 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Dialect, Queries
 from kurabito.db.port import Row
 from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
-from kurabito.library.deletion.orders import order_delete_job
+from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.deletion.rules import (
+    KeepReason,
     KeepRule,
     KeepRules,
+    PlannedRemoval,
     Preference,
     ProtectedFolder,
-    Reason,
-    Removal,
     freed_bytes,
 )
-from kurabito.library.duplicates import DuplicateGroup, GroupKey, files_of, groups_after, reclaimable_group
+from kurabito.library.duplicates.groups import DuplicateGroup, GroupKey, files_of, groups_after, reclaimable_group
 from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
-from kurabito.protocol.values import JobStatus
+from kurabito.protocol.enums import JobStatus
 
 MAX_GROUPS: Final = 10_000
 MAX_STEPS: Final = 100_000
@@ -81,7 +81,7 @@ class PlanStep:
     kept_file_id: int
     kept_library_id: int
     kept_path: str
-    reason: Reason
+    reason: KeepReason
     is_stale: bool
     """The file or the kept copy is known to be another by now: the step will be refused."""
     state: LogState | None
@@ -146,7 +146,7 @@ class DeletionPlans:
 
 def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[GroupKey] | None) -> DeletionPlan:
     _check_rules(conn, rules)
-    removals: list[Removal] = []
+    removals: list[PlannedRemoval] = []
     groups, freed, is_complete = 0, 0, True
     for group in _groups(conn, keys):
         if groups == MAX_GROUPS or len(removals) + group.file_count > MAX_STEPS:
@@ -245,7 +245,7 @@ def _step_of(row: Row) -> PlanStep:
     known = None if state is None else LogState(state)
     # Once it is done the file is another of course.
     stale = bool(is_stale) and known is not LogState.DONE
-    cells: list[Any] = [*what, Reason(reason), stale, known, code, message]
+    cells: list[Any] = [*what, KeepReason(reason), stale, known, code, message]
     return PlanStep(*cells)
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from kurabito.errors import InvalidInput
-from kurabito.library.duplicates import GroupFile
+from kurabito.library.duplicates.groups import GroupFile
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 
@@ -25,7 +25,7 @@ class KeepRule(StrEnum):
     IN_LIBRARY = "in_library"
 
 
-class Reason(StrEnum):
+class KeepReason(StrEnum):
     """Why a file goes: what made another copy the kept one."""
 
     KEPT_IS_PROTECTED = "kept_is_protected"
@@ -37,10 +37,10 @@ class Reason(StrEnum):
 
 
 _REASONS = {
-    KeepRule.OLDEST: Reason.KEPT_IS_OLDER,
-    KeepRule.NEWEST: Reason.KEPT_IS_NEWER,
-    KeepRule.SHORTEST_PATH: Reason.KEPT_HAS_SHORTER_PATH,
-    KeepRule.IN_LIBRARY: Reason.KEPT_IS_IN_LIBRARY,
+    KeepRule.OLDEST: KeepReason.KEPT_IS_OLDER,
+    KeepRule.NEWEST: KeepReason.KEPT_IS_NEWER,
+    KeepRule.SHORTEST_PATH: KeepReason.KEPT_HAS_SHORTER_PATH,
+    KeepRule.IN_LIBRARY: KeepReason.KEPT_IS_IN_LIBRARY,
 }
 
 
@@ -88,12 +88,12 @@ class ProtectedFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class PlannedRemoval:
     """One file that goes, and the one that stays for it."""
 
     file: GroupFile
     kept: GroupFile
-    reason: Reason
+    reason: KeepReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class KeepRules:
     keep: tuple[Preference, ...] = (Preference(KeepRule.OLDEST),)
     protected: tuple[ProtectedFolder, ...] = ()
 
-    def removals(self, files: Sequence[GroupFile]) -> list[Removal]:
+    def removals(self, files: Sequence[GroupFile]) -> list[PlannedRemoval]:
         """What goes of the files of one group. Another name of a file that stays is left alone: it takes no room.
 
         What lies in a trash is neither kept nor removed, however it came to be known.
@@ -114,7 +114,7 @@ class KeepRules:
         guarded = [file for file in files if self.is_protected(file)]
         kept = min(guarded or files, key=self._order)
         staying = {identity(kept), *map(identity, guarded)}
-        return [Removal(file, kept, self._reason(file, kept)) for file in files if identity(file) not in staying]
+        return [PlannedRemoval(file, kept, self._reason(file, kept)) for file in files if identity(file) not in staying]
 
     def is_protected(self, file: GroupFile) -> bool:
         return any(folder.holds(file) for folder in self.protected)
@@ -122,13 +122,13 @@ class KeepRules:
     def _order(self, file: GroupFile) -> tuple[int, ...]:
         return (*(preference.rank(file) for preference in self.keep), file.id)
 
-    def _reason(self, file: GroupFile, kept: GroupFile) -> Reason:
+    def _reason(self, file: GroupFile, kept: GroupFile) -> KeepReason:
         if self.is_protected(kept):
-            return Reason.KEPT_IS_PROTECTED
+            return KeepReason.KEPT_IS_PROTECTED
         for preference in self.keep:
             if preference.rank(file) != preference.rank(kept):
                 return _REASONS[preference.rule]
-        return Reason.KEPT_WAS_KNOWN_FIRST
+        return KeepReason.KEPT_WAS_KNOWN_FIRST
 
 
 def identity(file: GroupFile) -> tuple[Any, ...]:
@@ -136,6 +136,6 @@ def identity(file: GroupFile) -> tuple[Any, ...]:
     return (file.id,) if file.inode is None or file.device is None else (file.device, file.inode)
 
 
-def freed_bytes(removals: Sequence[Removal]) -> int:
+def freed_bytes(removals: Sequence[PlannedRemoval]) -> int:
     """How much room the removals give back: each file counts once, however many of its names go."""
     return sum({identity(removal.file): removal.file.size_bytes for removal in removals}.values())

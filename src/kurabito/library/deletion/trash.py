@@ -12,10 +12,10 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, TrashConflict, TrashNotFound
-from kurabito.library.deletion.orders import order_delete_job
-from kurabito.library.duplicates import GroupKey
+from kurabito.library.deletion.delete_jobs import order_delete_job
+from kurabito.library.duplicates.groups import GroupKey
 from kurabito.protocol.deletion import JOB_MAY_RUN
-from kurabito.protocol.values import HashAlgorithm
+from kurabito.protocol.enums import HashAlgorithm
 from kurabito.runtime import Registry
 
 PURGE: Final = "library.purge_trash"

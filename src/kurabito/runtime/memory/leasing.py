@@ -10,15 +10,15 @@ from typing import Final
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.runtime.events import Fact
-from kurabito.runtime.intake import PreparedTask
-from kurabito.runtime.memory.eventlog import Facts
-from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
+from kurabito.runtime.memory.event_log import Facts
+from kurabito.runtime.memory.ready_heap import Entry, ReadyTasks
+from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, TaskRow
 from kurabito.runtime.memory.table import TaskTable
-from kurabito.runtime.memory.waiting import Entry, ReadyTasks
 from kurabito.runtime.model import MAX_LOST_LEASES
-from kurabito.runtime.outcomes import Claim, Settlement, Success, lost_lease_error, verdict, worker_lost_error
+from kurabito.runtime.outcomes import Claim, Settlement, Success, lost_lease_error, transition_of, worker_lost_error
 from kurabito.runtime.port import Beat
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import PreparedTask
 
 _SUCCEEDED: Final = TaskState.SUCCEEDED
 _DEAD: Final = TaskState.DEAD
@@ -89,7 +89,7 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
             say_succeeded((row.hex, row.task_type, row.attempts))
             follow_ups += outcome.follow_ups
             continue
-        ruling = verdict(claim, outcome)
+        ruling = transition_of(claim, outcome)
         row.attempts, row.max_attempts = ruling.attempts, ruling.max_attempts
         if ruling.error is not None:
             row.fail(claim.attempt, ruling.error, now, ruling.traceback)
@@ -155,7 +155,7 @@ def expire(table: TaskTable, worker: str, now: int) -> int:
     return expired
 
 
-def _owned(table: TaskTable, claim: Claim) -> Row | None:
+def _owned(table: TaskTable, claim: Claim) -> TaskRow | None:
     """The claim's row while its lease is the claim's: also an expired one that nobody has recovered yet."""
     row = table.running.get(claim.hex)
     return row if row is not None and row.owner == claim.owner else None

@@ -11,16 +11,16 @@ from uuid import UUID
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.errors import InvalidInput
-from kurabito.events import Bell
-from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
 from kurabito.runtime.memory import leasing
-from kurabito.runtime.memory.reading import ReadSide
-from kurabito.runtime.memory.rows import Records, Row, with_priority
-from kurabito.runtime.memory.table import News
+from kurabito.runtime.memory.reading import MemoryReads
+from kurabito.runtime.memory.rows import Records, TaskRow, with_priority
+from kurabito.runtime.memory.table import PendingEvents
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, microseconds
 from kurabito.runtime.port import Beat, Claimed, Presence
-from kurabito.runtime.telling import tell
+from kurabito.runtime.tasks.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
+from kurabito.runtime.worker.log import log_events
+from kurabito.wakeup import Bell
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class Transaction:
         self.tasks: list[PreparedTask] | None = []
 
 
-class MemoryQueue(ReadSide):
+class MemoryQueue(MemoryReads):
     """Tasks that live as long as the process."""
 
     def __init__(self, *, clock: Clock | None = None, max_payload: int = MAX_PAYLOAD, keep: float = _KEEP) -> None:
@@ -116,7 +116,7 @@ class MemoryQueue(ReadSide):
         conn.tasks.append(prepared)
         with self._lock:
             row = self._table.active_keys.get(unique_key) if unique_key is not None else None
-            row = row or Row(0, (twins or [prepared])[0], self._clock.now())
+            row = row or TaskRow(0, (twins or [prepared])[0], self._clock.now())
             record = row.record(self._living_types())
         return with_priority(record, max(task.priority for task in (prepared, *twins)))
 
@@ -138,7 +138,7 @@ class MemoryQueue(ReadSide):
             raise InvalidInput("older_than", f"must not be negative, got {seconds} s")
         limit = self._clock.now() - round(seconds * SECOND)
 
-        def old(row: Row) -> bool:
+        def old(row: TaskRow) -> bool:
             return row.finished_at is not None and row.finished_at <= limit
 
         with self._lock:
@@ -217,9 +217,9 @@ class MemoryQueue(ReadSide):
         with self._lock:
             self._attendance.leave(worker)
 
-    def _make_known(self, news: News, ended: builtins.list[Bell]) -> None:
+    def _make_known(self, news: PendingEvents, ended: builtins.list[Bell]) -> None:
         for name, facts in news.events:
-            tell(name, facts)
+            log_events(name, facts)
         if news.events:
             self._happened.ring()
         for bell in ended:
@@ -229,7 +229,7 @@ class MemoryQueue(ReadSide):
         if news.interrupted:
             self.interrupts.ring()
 
-    def _bells_of(self, news: News) -> builtins.list[Bell]:
+    def _bells_of(self, news: PendingEvents) -> builtins.list[Bell]:
         if not self._awaited:
             return []
         ended = [fact[0] for name, facts in news.events if name in _ENDINGS for fact in facts]
@@ -250,7 +250,7 @@ class _Change:
 
     def __exit__(self, *_: object) -> None:
         queue = self._queue
-        news = queue._table.take_news()
+        news = queue._table.take_events()
         ended = queue._bells_of(news)
         queue._lock.release()
         queue._make_known(news, ended)

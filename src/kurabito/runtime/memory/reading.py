@@ -14,24 +14,24 @@ from uuid import UUID
 
 from kurabito.clock import SECOND, Clock, to_datetime
 from kurabito.errors import TaskNotFound
-from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent, unpack
 from kurabito.runtime.history import history_of
-from kurabito.runtime.intake import parse_id
-from kurabito.runtime.memory.eventlog import EventLog, Position
-from kurabito.runtime.memory.presence import Attendance
-from kurabito.runtime.memory.rows import Row
+from kurabito.runtime.memory.event_log import EventLog, LogPosition
+from kurabito.runtime.memory.rows import TaskRow
 from kurabito.runtime.memory.table import TaskTable
+from kurabito.runtime.memory.worker_table import WorkerTable
 from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, lease_lost
 from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import parse_id
+from kurabito.wakeup import Bell
 
 # A long scan lets go of the lock after so many rows.
 _STRETCH: Final = 2000
 
 
-class ReadSide:
+class MemoryReads:
     """The questions, and the state that they are about."""
 
     def __init__(self, clock: Clock) -> None:
@@ -40,7 +40,7 @@ class ReadSide:
         self._lock = threading.Lock()
         self._log = EventLog()
         self._table = TaskTable(self._log)
-        self._attendance = Attendance()
+        self._attendance = WorkerTable()
         self._happened = Bell()
         self._awaited: defaultdict[str, builtins.list[Bell]] = defaultdict(builtins.list)
 
@@ -120,7 +120,7 @@ class ReadSide:
     async def ping(self) -> None:
         return None
 
-    def _find(self, task_id: UUID | str) -> Row:
+    def _find(self, task_id: UUID | str) -> TaskRow:
         parsed = parse_id(task_id)
         row = self._table.records.get(parsed.hex) if parsed else None
         if row is None:
@@ -130,7 +130,7 @@ class ReadSide:
     def _living_types(self) -> frozenset[str]:
         return self._attendance.types(self._clock.now())
 
-    def _stretch(self, before: int | None) -> tuple[builtins.list[Row], int]:
+    def _stretch(self, before: int | None) -> tuple[builtins.list[TaskRow], int]:
         """Some rows with keys below `before`, newest first, and where the next stretch begins; 0 at the end."""
         rows = self._table.newest_last
         end = len(rows) if before is None else bisect_left(rows, before, key=lambda row: row.key)
@@ -152,7 +152,7 @@ class ReadSide:
                 if not self._awaited[task]:
                     del self._awaited[task]
 
-    async def _follow(self, position: Position) -> AsyncIterator[TaskEvent]:
+    async def _follow(self, position: LogPosition) -> AsyncIterator[TaskEvent]:
         news = asyncio.Event()
         with self._happened.listen(news.set):
             while True:
@@ -161,10 +161,10 @@ class ReadSide:
                     batches = self._log.since(position)
                 for number, name, at, facts in batches:
                     begin = position.place if number == position.number else 0
-                    position = Position(number, len(facts))
+                    position = LogPosition(number, len(facts))
                     for event in unpack(name, at, facts, str(number), begin):
                         yield event
                 if not batches:
                     await news.wait()
                     continue
-                position = Position(position.number + 1, 0)
+                position = LogPosition(position.number + 1, 0)

@@ -10,11 +10,11 @@ from typing import Any, Final, overload
 from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.runtime import payloads
-from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, ERRORS_KEPT, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks import payloads
+from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 QUEUED: Final = TaskState.QUEUED
 RUNNING: Final = TaskState.RUNNING
@@ -22,7 +22,7 @@ RETRY_SCHEDULED: Final = TaskState.RETRY_SCHEDULED
 WAITING: Final = frozenset({QUEUED, RETRY_SCHEDULED})
 
 
-class Row:
+class TaskRow:
     """The only place where a task's data is; heaps and indexes hold its id."""
 
     __slots__ = (
@@ -112,7 +112,7 @@ class Records(Sequence[TaskRecord]):
     """Records of rows, each made when it is looked at: a program that enqueues a million tasks reads few of them."""
 
     def __init__(
-        self, rows: Sequence[Row], lock: AbstractContextManager[object], living_types: Callable[[], frozenset[str]]
+        self, rows: Sequence[TaskRow], lock: AbstractContextManager[object], living_types: Callable[[], frozenset[str]]
     ) -> None:
         self._rows = rows
         self._lock = lock

@@ -12,17 +12,17 @@ from typing import Final
 
 from kurabito.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact
-from kurabito.runtime.intake import PreparedTask
-from kurabito.runtime.memory.eventlog import EventLog, Facts
-from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, Row
-from kurabito.runtime.memory.waiting import ReadyTasks, ScheduledTasks
+from kurabito.runtime.memory.event_log import EventLog, Facts
+from kurabito.runtime.memory.ready_heap import ReadyTasks, ScheduledTasks
+from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, TaskRow
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
+from kurabito.runtime.tasks.intake import PreparedTask
 
 _CANCELLED: Final = TaskState.CANCELLED
 
 
 @dataclass(slots=True)
-class News:
+class PendingEvents:
     """What a critical section did that others have to hear of."""
 
     events: list[tuple[str, Sequence[Fact]]] = field(default_factory=list)
@@ -36,20 +36,20 @@ class TaskTable:
     """Every task there is. A row is in exactly one place: ready, scheduled, running or finished."""
 
     def __init__(self, log: EventLog) -> None:
-        self.records: dict[str, Row] = {}
-        self.newest_last: list[Row] = []
-        self.active_keys: dict[str, Row] = {}
+        self.records: dict[str, TaskRow] = {}
+        self.newest_last: list[TaskRow] = []
+        self.active_keys: dict[str, TaskRow] = {}
         self.counts = dict.fromkeys(TaskState, 0)
         self.scheduled = ScheduledTasks(self.records)
-        self.news = News()
+        self.news = PendingEvents()
         self.ready: defaultdict[str, ReadyTasks] = defaultdict(lambda: ReadyTasks(self.records))
-        self.running: dict[str, Row] = {}
+        self.running: dict[str, TaskRow] = {}
         self._log = log
         self._last_key = 0
 
-    def insert(self, tasks: Iterable[PreparedTask], now: int) -> list[Row]:
+    def insert(self, tasks: Iterable[PreparedTask], now: int) -> list[TaskRow]:
         """Store tasks; the row that has an active task's unique key already stands for the new one."""
-        rows: list[Row] = []
+        rows: list[TaskRow] = []
         facts = Facts("Enqueued")
         say = facts.values.extend
         active, records, ready = self.active_keys, self.records, self.ready
@@ -61,7 +61,7 @@ class TaskTable:
                 rows.append(twin)
                 continue
             key += 1
-            row = Row(key, task, now)
+            row = TaskRow(key, task, now)
             records[row.hex] = row
             self.newest_last.append(row)
             rows.append(row)
@@ -92,7 +92,7 @@ class TaskTable:
             promoted += 1
         return promoted
 
-    def cancel(self, row: Row, now: int) -> None:
+    def cancel(self, row: TaskRow, now: int) -> None:
         """Cancel a row that is not finished."""
         if row.state in TERMINAL:
             way_out = "retry it" if row.state in RETRYABLE else "enqueue a new task"
@@ -107,7 +107,7 @@ class TaskTable:
             waiting.abandon()
         self.tell("Cancelled", now, [(row.hex, row.task_type)])
 
-    def retry(self, row: Row, now: int) -> None:
+    def retry(self, row: TaskRow, now: int) -> None:
         """Put a dead or cancelled row back, as if it had never been tried."""
         if row.state not in RETRYABLE:
             raise TaskConflict(f"task {row.id} is {row.state}; only a dead or cancelled task can be retried")
@@ -126,7 +126,7 @@ class TaskTable:
         self._queue(row)
         self.tell("Enqueued", now, [(row.hex, row.task_type)])
 
-    def forget(self, rows: Iterable[Row], still: Callable[[Row], bool]) -> int:
+    def forget(self, rows: Iterable[TaskRow], still: Callable[[TaskRow], bool]) -> int:
         """Drop finished rows that are still as the caller saw them."""
         gone = {row.key for row in rows if row.hex in self.records and still(row)}
         if gone:
@@ -140,7 +140,7 @@ class TaskTable:
             self.newest_last = kept
         return len(gone)
 
-    def leave_running(self, row: Row, state: TaskState, now: int) -> None:
+    def leave_running(self, row: TaskRow, state: TaskState, now: int) -> None:
         """End the row's lease and move it on; a row that becomes scheduled has its next time already."""
         del self.running[row.hex]
         self.counts[RUNNING] -= 1
@@ -163,19 +163,19 @@ class TaskTable:
             self._log.add(name, now, facts)
             self.news.events.append((name, facts))
 
-    def take_news(self) -> News:
+    def take_events(self) -> PendingEvents:
         """What happened since this was last asked."""
-        news, self.news = self.news, News()
+        news, self.news = self.news, PendingEvents()
         return news
 
-    def _queue(self, row: Row) -> None:
+    def _queue(self, row: TaskRow) -> None:
         row.state = QUEUED
         row.next_run_at = None
         self.counts[QUEUED] += 1
         self.ready[row.task_type].push(-row.priority, row)
         self.news.arrived = True
 
-    def _finish(self, row: Row, state: TaskState, now: int) -> None:
+    def _finish(self, row: TaskRow, state: TaskState, now: int) -> None:
         row.state = state
         row.next_run_at = None
         row.finished_at = row.updated_at = now
@@ -183,7 +183,7 @@ class TaskTable:
         if row.unique_key is not None:
             del self.active_keys[row.unique_key]
 
-    def _raise_priority(self, row: Row, priority: int) -> None:
+    def _raise_priority(self, row: TaskRow, priority: int) -> None:
         if priority <= row.priority or row.state is RUNNING:
             return
         row.priority = priority

@@ -9,16 +9,16 @@ from kurabito.clock import Clock
 from kurabito.db.opening import open_database
 from kurabito.db.port import Connection, Dialect
 from kurabito.logs import get_logger
-from kurabito.runtime.intake import MAX_PAYLOAD
-from kurabito.runtime.port import Claimed, StandingOrder
+from kurabito.runtime.port import Claimed, ParkedClaim
 from kurabito.runtime.sql.postgres import PostgresStore
 from kurabito.runtime.sql.queue import KEEP, SqlQueue
 from kurabito.runtime.sql.sqlite import SqliteStore
 from kurabito.runtime.sql.store import INTERRUPT, Told
+from kurabito.runtime.tasks.intake import MAX_PAYLOAD
 
 if TYPE_CHECKING:
-    from kurabito.db.postgres import PostgresDatabase
-    from kurabito.db.sqlite import SqliteDatabase
+    from kurabito.db.postgres.database import PostgresDatabase
+    from kurabito.db.sqlite.database import SqliteDatabase
 
 
 _log = get_logger("kurabito.runtime")
@@ -56,12 +56,12 @@ class PostgresQueue(SqlQueue):
         schema: str | None = None,
     ) -> None:
         super().__init__(database, PostgresStore(schema), max_payload=max_payload, keep=keep, create=create)
-        self._orders: deque[StandingOrder] = deque()
+        self._orders: deque[ParkedClaim] = deque()
 
-    def stand_by(self, order: StandingOrder) -> None:
+    def park(self, order: ParkedClaim) -> None:
         self._orders.append(order)
 
-    def withdraw(self, order: StandingOrder) -> bool:
+    def unpark(self, order: ParkedClaim) -> bool:
         try:
             self._orders.remove(order)
         except ValueError:
@@ -83,7 +83,7 @@ class PostgresQueue(SqlQueue):
         self.arrivals.ring(but=served)
         self._changes.ring()
 
-    def _take_orders(self) -> list[StandingOrder]:
+    def _take_orders(self) -> list[ParkedClaim]:
         taken = []
         # One by one: each is either taken here or withdrawn by its worker, whoever comes first.
         while True:
@@ -92,7 +92,7 @@ class PostgresQueue(SqlQueue):
             except IndexError:
                 return taken
 
-    def _claim_for(self, order: StandingOrder) -> tuple[Claimed | None, Told]:
+    def _claim_for(self, order: ParkedClaim) -> tuple[Claimed | None, Told]:
         def work(conn: Connection) -> tuple[Claimed, Told]:
             told: Told = []
             return self._claim(conn, order.worker, order.capacity, order.limit, order.lease, [], told), told

@@ -20,7 +20,7 @@ from kurabito.runtime.sql.records import RECORD, claim_of, marked, moment_of, re
 from kurabito.runtime.states import TaskState, state_of
 
 
-class Position(NamedTuple):
+class TaskPosition(NamedTuple):
     """A place between two events: a row of `task_events`, and how many of its facts lie behind."""
 
     row: tuple[int, ...]
@@ -115,15 +115,17 @@ class TaskLookup(ABC):
     # Events.
 
     @abstractmethod
-    def first_position(self, conn: Connection) -> Position:
+    def first_position(self, conn: Connection) -> TaskPosition:
         """After everything that has happened until now."""
 
     @abstractmethod
-    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+    def position(self, numbers: tuple[int, ...], place: int) -> TaskPosition:
         """The position that a cursor's numbers mean; raises ValueError for a wrong count of them."""
 
     @abstractmethod
-    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+    def events_after(
+        self, conn: Connection, position: TaskPosition, limit: int
+    ) -> tuple[list[TaskEvent], TaskPosition]:
         """The events of the next rows, and the position after them."""
 
 

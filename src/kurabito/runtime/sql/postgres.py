@@ -8,13 +8,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.db.port import Connection, Dialect, Row
-from kurabito.db.rowsource import Column, row_source
+from kurabito.db.rows import Column, row_source
 from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
-from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.sql.lookup import Position, types_among
+from kurabito.runtime.sql.lookup import TaskPosition, types_among
 from kurabito.runtime.sql.records import marked, record_of_new
 from kurabito.runtime.sql.store import UNIQUE_KEY, TaskStore, Told
+from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 # Below this the round trip decides, above it what a row costs.
 _WORTH_COPYING: Final = 100
@@ -48,7 +48,7 @@ class PostgresStore(TaskStore):
             "max_attempts": task.max_attempts,
             "facts": pack(facts),
         }
-        ((now, _, listed),) = conn.alone(self.sql.store_one, values, one_plan=True)
+        ((now, _, listed),) = conn.autocommit(self.sql.store_one, values, one_plan=True)
         return marked(record_of_new(task, now), types_among(listed))
 
     def _tell_started(self, conn: Connection, facts: list[Fact], told: Told) -> None:
@@ -91,18 +91,20 @@ class PostgresStore(TaskStore):
         active = conn.all(self.sql.active_among, {"ids": list(ids)})
         return set(ids) - {task_id for (task_id,) in active}
 
-    def first_position(self, conn: Connection) -> Position:
+    def first_position(self, conn: Connection) -> TaskPosition:
         """Right after what is committed now. Events that are seen already lie behind the oldest open transaction too."""
         row = conn.one(self.sql.first_uncommitted)
         assert row is not None
         seen = conn.all(self.sql.events_seen, {"tx": str(row[0])})
-        return Position((row[0], 0), 0, frozenset((tx, seq) for tx, seq in seen))
+        return TaskPosition((row[0], 0), 0, frozenset((tx, seq) for tx, seq in seen))
 
-    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+    def position(self, numbers: tuple[int, ...], place: int) -> TaskPosition:
         tx, seq = numbers
-        return Position((tx, seq), place)
+        return TaskPosition((tx, seq), place)
 
-    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+    def events_after(
+        self, conn: Connection, position: TaskPosition, limit: int
+    ) -> tuple[list[TaskEvent], TaskPosition]:
         tx, seq = position.row
         rows = conn.all(self.sql.events_after, {"tx": str(tx), "seq": seq, "limit": limit})
         events = [
@@ -111,7 +113,7 @@ class PostgresStore(TaskStore):
             if (tx, seq) not in position.seen
             for event in unpack(name, at, facts, f"{tx}-{seq}", position.place if (tx, seq) == position.row else 0)
         ]
-        return events, Position((rows[-1][0], rows[-1][1]), 1 << 62, position.seen) if rows else position
+        return events, TaskPosition((rows[-1][0], rows[-1][1]), 1 << 62, position.seen) if rows else position
 
 
 def _copied(task: PreparedTask, now: int) -> str:

@@ -20,16 +20,16 @@ from kurabito.clock import SECOND
 from kurabito.db.migrate import RUNTIME, has_set, migrate
 from kurabito.db.port import Connection, Database
 from kurabito.errors import DatabaseUnavailable, InvalidInput
-from kurabito.runtime.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import microseconds
-from kurabito.runtime.sql.conducting import Conductor, Overview
+from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.sql.reading import known_id
 from kurabito.runtime.sql.records import StoredRecords
 from kurabito.runtime.sql.store import INTERRUPT, STATEMENT_ROWS, TaskStore, Told
 from kurabito.runtime.sql.working import WorkSide
 from kurabito.runtime.states import RETRYABLE
-from kurabito.runtime.telling import tell
+from kurabito.runtime.tasks.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
+from kurabito.runtime.worker.log import log_events
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class SqlQueue(WorkSide):
         return stored
 
     async def transact(self, fn: Callable[[Any], T]) -> T:
-        answer = await self._change(lambda conn, _: conn.lend(fn))
+        answer = await self._change(lambda conn, _: conn.with_raw(fn))
         self.arrivals.ring()
         return answer
 
@@ -119,9 +119,9 @@ class SqlQueue(WorkSide):
         )
         # Logged before the commit, which is the caller's and which we do not see.
         told: Told = []
-        record = self._store.add_one(self.database.adopt(conn), prepared, told)
+        record = self._store.add_one(self.database.wrap(conn), prepared, told)
         for name, facts in told:
-            tell(name, facts)
+            log_events(name, facts)
         return record
 
     async def cancel(self, task_id: UUID | str) -> TaskRecord:
@@ -148,19 +148,19 @@ class SqlQueue(WorkSide):
         await self.database.write(lambda conn: conn.run(self._store.sql.forget_workers, {"age": _KEEP_WORKERS}))
         return purged
 
-    def reserve(self, task_types: Iterable[str]) -> None:
+    def delegate(self, task_types: Iterable[str]) -> None:
         """Let no worker claim tasks of these types here: somebody conducts them."""
         self._reserved |= frozenset(task_types)
 
-    async def oversee(self, fn: Callable[[Overview], T]) -> T:
+    async def delegate_read(self, fn: Callable[[TaskSnapshot], T]) -> T:
         """Run a plain function that only looks, at tasks and whatever else is in the database, at one moment."""
-        return await self.database.read(lambda conn: fn(Overview(self._store, conn)))
+        return await self.database.read(lambda conn: fn(TaskSnapshot(self._store, conn)))
 
-    async def conduct(self, fn: Callable[[Conductor], T]) -> T:
+    async def delegate_write(self, fn: Callable[[TaskTransaction], T]) -> T:
         """Run a plain function in one transaction that may start and settle tasks without a lease."""
 
         def work(conn: Connection, told: Told) -> tuple[T, bool]:
-            return fn(Conductor(self._store, conn, told)), any(name != "Progressed" for name, _ in told)
+            return fn(TaskTransaction(self._store, conn, told)), any(name != "Progressed" for name, _ in told)
 
         answer, moved = await self._change(work)
         if moved:

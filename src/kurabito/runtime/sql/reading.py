@@ -12,10 +12,8 @@ from uuid import UUID
 from kurabito.clock import to_datetime
 from kurabito.db.port import Connection, Database
 from kurabito.errors import TaskNotFound
-from kurabito.events import Bell
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
-from kurabito.runtime.intake import parse_id
 from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.paging import check_page, cursor_after
@@ -23,11 +21,13 @@ from kurabito.runtime.sql.records import record_of
 from kurabito.runtime.sql.store import TaskStore
 from kurabito.runtime.sql.streams import EventStream, Waiters
 from kurabito.runtime.states import TaskState
+from kurabito.runtime.tasks.intake import parse_id
+from kurabito.wakeup import Bell
 
 _NEWEST: Final = 2**63 - 1
 
 
-class ReadSide:
+class SqlReads:
     """What can be asked about tasks, and how they are watched."""
 
     def __init__(self, database: Database, store: TaskStore) -> None:

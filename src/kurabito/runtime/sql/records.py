@@ -11,11 +11,11 @@ from uuid import UUID
 
 from kurabito.clock import to_datetime
 from kurabito.db.port import Row
-from kurabito.runtime import payloads
-from kurabito.runtime.intake import PreparedTask, due_at
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import WAITING, TaskState, state_of
+from kurabito.runtime.tasks import payloads
+from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 RECORD: Final = (
     "seq, id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases, "

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.runtime.events import TaskEvent, unpack
-from kurabito.runtime.intake import PreparedTask, due_at
-from kurabito.runtime.sql.lookup import Position
+from kurabito.runtime.sql.lookup import TaskPosition
 from kurabito.runtime.sql.records import RECORD
 from kurabito.runtime.sql.store import TaskStore
 from kurabito.runtime.states import TERMINAL
+from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 _TERMINAL: Final = ", ".join(f"'{state}'" for state in sorted(TERMINAL))
 
@@ -78,23 +78,25 @@ class SqliteStore(TaskStore):
         active = conn.all(asked, params)
         return set(ids) - {UUID(bytes=task_id) for (task_id,) in active}
 
-    def first_position(self, conn: Connection) -> Position:
+    def first_position(self, conn: Connection) -> TaskPosition:
         row = conn.one(self.sql.last_event)
         assert row is not None
-        return Position((row[0],), 1 << 62)
+        return TaskPosition((row[0],), 1 << 62)
 
-    def position(self, numbers: tuple[int, ...], place: int) -> Position:
+    def position(self, numbers: tuple[int, ...], place: int) -> TaskPosition:
         (seq,) = numbers
-        return Position((seq,), place)
+        return TaskPosition((seq,), place)
 
-    def events_after(self, conn: Connection, position: Position, limit: int) -> tuple[list[TaskEvent], Position]:
+    def events_after(
+        self, conn: Connection, position: TaskPosition, limit: int
+    ) -> tuple[list[TaskEvent], TaskPosition]:
         rows = conn.all(self.sql.events_after, {"seq": position.row[0], "limit": limit})
         events = [
             event
             for seq, at, name, facts in rows
             for event in unpack(name, at, facts, str(seq), position.place if (seq,) == position.row else 0)
         ]
-        return events, Position((rows[-1][0],), 1 << 62) if rows else position
+        return events, TaskPosition((rows[-1][0],), 1 << 62) if rows else position
 
 
 def _row(task: PreparedTask, now: int) -> tuple[Any, ...]:

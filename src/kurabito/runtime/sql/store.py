@@ -15,9 +15,8 @@ from kurabito.db import leases
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
 from kurabito.runtime.events import Fact, pack
-from kurabito.runtime.intake import PreparedTask, merge_by_key
 from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.outcomes import Claim, Settlement, Success, Verdict, microseconds, verdict
+from kurabito.runtime.outcomes import Claim, Settlement, Success, Transition, microseconds, transition_of
 from kurabito.runtime.port import Beat, Presence
 from kurabito.runtime.sql.leasing import (
     PROGRESS_COLUMNS,
@@ -31,6 +30,7 @@ from kurabito.runtime.sql.leasing import (
 from kurabito.runtime.sql.lookup import TaskLookup
 from kurabito.runtime.sql.records import RECORD, claim_of, hex_of, record_of, record_of_new
 from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
+from kurabito.runtime.tasks.intake import PreparedTask, merge_by_key
 
 STATEMENT_ROWS: Final = 1000
 INTERRUPT: Final = "interrupt"
@@ -130,7 +130,7 @@ class TaskStore(TaskLookup):
     def settle(self, conn: Connection, settling: Sequence[Settlement], told: Told) -> list[Claim]:
         """Write how claims ended, and the follow-ups of those that succeeded; the claims that were lost."""
         good = [(claim, outcome) for claim, outcome in settling if type(outcome) is Success]
-        rest = [(claim, verdict(claim, outcome)) for claim, outcome in settling if type(outcome) is not Success]
+        rest = [(claim, transition_of(claim, outcome)) for claim, outcome in settling if type(outcome) is not Success]
         lost = self._succeed(conn, good, told) if good else set()
         if rest:
             lost |= self._resolve(conn, rest, told)
@@ -147,7 +147,7 @@ class TaskStore(TaskLookup):
             self.add(conn, follow_ups[start : start + STATEMENT_ROWS], told)
         return lost
 
-    def _resolve(self, conn: Connection, rest: Sequence[tuple[Claim, Verdict]], told: Told) -> leases.Lost:
+    def _resolve(self, conn: Connection, rest: Sequence[tuple[Claim, Transition]], told: Told) -> leases.Lost:
         rows = [
             (
                 claim.key,
@@ -168,7 +168,7 @@ class TaskStore(TaskLookup):
         self._tell_resolved(conn, [(claim, to) for claim, to in rest if (claim.key, claim.owner) not in lost], told)
         return lost
 
-    def _tell_resolved(self, conn: Connection, rest: Sequence[tuple[Claim, Verdict]], told: Told) -> None:
+    def _tell_resolved(self, conn: Connection, rest: Sequence[tuple[Claim, Transition]], told: Told) -> None:
         now = conn.now()
         failed: list[Fact] = []
         later: list[Fact] = []

@@ -17,10 +17,10 @@ from uuid import UUID
 
 from kurabito.db.port import Connection, Database
 from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.events import Bell
 from kurabito.logs import get_logger
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.sql.lookup import Position, TaskLookup
+from kurabito.runtime.sql.lookup import TaskLookup, TaskPosition
+from kurabito.wakeup import Bell
 
 _log = get_logger("kurabito.runtime")
 
@@ -40,7 +40,7 @@ class EventStream:
         self._changes = changes
         self._ready: deque[TaskEvent] = deque()
         self._position = None if after is None else _parse(store, after)
-        self.starting: asyncio.Future[Position] = asyncio.ensure_future(self._start())
+        self.starting: asyncio.Future[TaskPosition] = asyncio.ensure_future(self._start())
 
     def __aiter__(self) -> Self:
         return self
@@ -60,10 +60,10 @@ class EventStream:
                 self._position = position = after
         return self._ready.popleft()
 
-    def _read(self, position: Position, conn: Connection) -> tuple[list[TaskEvent], Position]:
+    def _read(self, position: TaskPosition, conn: Connection) -> tuple[list[TaskEvent], TaskPosition]:
         return self._store.events_after(conn, position, _PAGE)
 
-    async def _start(self) -> Position:
+    async def _start(self) -> TaskPosition:
         if self._position is None:
             return await self._database.read(self._store.first_position)
         return self._position
@@ -132,7 +132,7 @@ async def _either(rung: asyncio.Event, seconds: float) -> bool:
         return False
 
 
-def _parse(store: TaskLookup, cursor: str) -> Position:
+def _parse(store: TaskLookup, cursor: str) -> TaskPosition:
     if isinstance(cursor, str) and _CURSOR.fullmatch(cursor):
         row, _, place = cursor.rpartition(".")
         try:

@@ -10,18 +10,18 @@ from typing import TypeVar
 from kurabito.clock import SECOND
 from kurabito.db import leases
 from kurabito.db.port import Connection, Database
-from kurabito.events import Bell
-from kurabito.runtime.intake import PreparedTask
 from kurabito.runtime.outcomes import Claim, Settlement, Success
 from kurabito.runtime.port import Beat, Claimed, Presence
-from kurabito.runtime.sql.reading import ReadSide
+from kurabito.runtime.sql.reading import SqlReads
 from kurabito.runtime.sql.store import TaskStore, Told
-from kurabito.runtime.telling import tell
+from kurabito.runtime.tasks.intake import PreparedTask
+from kurabito.runtime.worker.log import log_events
+from kurabito.wakeup import Bell
 
 T = TypeVar("T")
 
 
-class WorkSide(ReadSide):
+class WorkSide(SqlReads):
     """How tasks are claimed, kept and settled, and how they come back from workers that are lost."""
 
     def __init__(self, database: Database, store: TaskStore) -> None:
@@ -126,7 +126,7 @@ class WorkSide(ReadSide):
 
     def _make_known(self, told: Told) -> None:
         for name, facts in told:
-            tell(name, facts)
+            log_events(name, facts)
         if told:
             self._changes.ring()
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.delete import delete
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
 from kurabito.dataplane.removal import aliases
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.protocol.deletion import TRASH_FOLDER, DeleteMode
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

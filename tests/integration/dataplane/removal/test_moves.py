@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane.delete import delete
+from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
 from kurabito.dataplane.removal import syscalls
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference
 from kurabito.library.deletion.trash import Trash
-from kurabito.library.duplicates import Duplicates
+from kurabito.library.duplicates.groups import Duplicates
 from kurabito.protocol.deletion import TRASH_FOLDER, DeleteMode
-from kurabito.protocol.values import JobKind
+from kurabito.protocol.enums import JobKind
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Shelf

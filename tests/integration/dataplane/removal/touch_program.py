@@ -39,11 +39,11 @@ def play(acts: list[dict[str, Any]]) -> None:
 
 
 def do_jobs(url: str) -> None:
-    from kurabito.dataplane.delete import delete
+    from kurabito.dataplane.deletion.job import delete
     from kurabito.dataplane.jobs import JobLine
     from kurabito.db import open_database
+    from kurabito.protocol.enums import JobKind
     from kurabito.protocol.rights import DATA_PLANE
-    from kurabito.protocol.values import JobKind
 
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()

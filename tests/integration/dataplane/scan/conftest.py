@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, SystemClock
-from kurabito.dataplane.held import HeldJob
+from kurabito.dataplane.files.names import as_text
 from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.names import as_text
-from kurabito.dataplane.scan import Scanner
-from kurabito.dataplane.scan_walkers import Walkers
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan.scanner import Scanner
+from kurabito.dataplane.scan.walkers import Walkers
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants
+from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE, READABLE
-from kurabito.protocol.values import JobKind
 
 ROLE = "kurabito_dataplane"
 ADD_LIBRARY = (
@@ -64,7 +64,7 @@ class Shelf:
 
     def work(self, scanner: Any = None) -> bool:
         """Let the data plane do one job."""
-        executor = scanner or Scanner(self.state, stretch=4, walkers=WALKERS)
+        executor = scanner or Scanner(self.state, chunk=4, walkers=WALKERS)
         return JobLine(self.plane, {JobKind.SCAN: executor}, name="plane", heartbeat=60.0).work()
 
     def again(self, job: str) -> None:
@@ -174,11 +174,11 @@ class Interrupted(Exception):
 class Dying(Scanner):
     """A scanner that dies with its n-th transaction."""
 
-    def __init__(self, state: Path, *, transactions: int, stretch: int = 4) -> None:
-        super().__init__(state, stretch=stretch, walkers=WALKERS)
+    def __init__(self, state: Path, *, transactions: int, chunk: int = 4) -> None:
+        super().__init__(state, chunk=chunk, walkers=WALKERS)
         self.left = transactions
 
-    def __call__(self, job: HeldJob) -> None:
+    def __call__(self, job: LeasedJob) -> None:
         write = job.write
 
         def dying(fn: Any, *, durable: bool = True) -> Any:

@@ -6,8 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan.scanner import Scanner
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Shelf
@@ -161,9 +161,9 @@ def test_progress_goes_by_what_the_last_scan_counted(shelf: Shelf) -> None:
     def scan_and_listen() -> list[tuple[int, float]]:
         reports = []
 
-        def listening(job: HeldJob) -> None:
+        def listening(job: LeasedJob) -> None:
             job.report = lambda processed, progress: reports.append((processed, progress))  # type: ignore[method-assign]
-            Scanner(shelf.state, stretch=4)(job)
+            Scanner(shelf.state, chunk=4)(job)
 
         shelf.scan(listening)
         return reports

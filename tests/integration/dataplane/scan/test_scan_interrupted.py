@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import leases
-from kurabito.protocol.jobs import JOBS
+from kurabito.protocol.leased.jobs import JOBS
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Dying, Shelf
@@ -120,7 +120,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing_more(shelf: Shelf) -> None:
     def look() -> list[object]:
         return [shelf.ask(f"SELECT * FROM {table}") for table in ("library_files", "scan_sessions", "scan_findings")]
 
-    def lose(held: HeldJob) -> None:
+    def lose(held: LeasedJob) -> None:
         report = held.report
 
         def reporting(processed: int, progress: float) -> None:
@@ -132,7 +132,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing_more(shelf: Shelf) -> None:
                 stored.extend(look())
 
         held.report = reporting  # type: ignore[method-assign]
-        Scanner(shelf.state, stretch=4)(held)
+        Scanner(shelf.state, chunk=4)(held)
 
     shelf.work(lose)
     assert shelf.ask("SELECT status, error_code FROM jobs") == [("retryable", "LEASE_EXPIRED")]

@@ -87,7 +87,7 @@ def scan_and_check(shelf: Shelf, dying: type[Dying], dies_after: int) -> None:
     before = shelf.known()
     job = shelf.begin()
     if dies_after:
-        scanner = dying(shelf.state, transactions=dies_after, stretch=2)
+        scanner = dying(shelf.state, transactions=dies_after, chunk=2)
         shelf.work(scanner)
         if scanner.left < 0:
             shelf.again(job)

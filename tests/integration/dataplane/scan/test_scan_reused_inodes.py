@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane import scan_files
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan import known_files
+from kurabito.dataplane.scan.scanner import Scanner
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Shelf
@@ -94,7 +94,7 @@ def test_a_file_that_was_put_away_after_the_scan_saw_it_does_not_come_back(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known(shelf)
-    look_up = scan_files.known_files
+    look_up = known_files.known_files
 
     def putting_away(*asked: Any) -> Any:
         monkeypatch.undo()
@@ -102,7 +102,7 @@ def test_a_file_that_was_put_away_after_the_scan_saw_it_does_not_come_back(
         shelf.change("UPDATE library_files SET is_missing = 1 WHERE relative_path = 'a.mkv'")
         return look_up(*asked)
 
-    monkeypatch.setattr(scan_files, "known_files", putting_away)
+    monkeypatch.setattr(known_files, "known_files", putting_away)
     # So that what is known is looked at file by file.
     shelf.write("new.mkv", b"5")
     assert shelf.scan() == DONE
@@ -117,14 +117,14 @@ def test_a_file_that_was_put_back_before_the_scan_wrote_is_not_added_twice(
     shelf.change(
         "UPDATE library_files SET is_missing = 1, hashed_at = :later WHERE relative_path = 'a.mkv'", later=1 << 60
     )
-    look_up = scan_files.known_files
+    look_up = known_files.known_files
 
     def putting_back(*asked: Any) -> Any:
         found = look_up(*asked)
         shelf.change("UPDATE library_files SET is_missing = 0 WHERE relative_path = 'a.mkv'")
         return found
 
-    monkeypatch.setattr(scan_files, "known_files", putting_back)
+    monkeypatch.setattr(known_files, "known_files", putting_back)
     assert shelf.scan() == DONE
     assert shelf.files("content_hash")["a.mkv"] == b"h" * 32
 
@@ -136,7 +136,7 @@ def test_a_file_that_was_put_back_after_the_scan_came_by_is_not_missing(shelf: S
     class Meanwhile(Scanner):
         """Somebody has a file put back as soon as the scan has begun."""
 
-        def __call__(self, job: HeldJob) -> None:
+        def __call__(self, job: LeasedJob) -> None:
             write = job.write
 
             def writing(fn: Any, *, durable: bool = True) -> Any:

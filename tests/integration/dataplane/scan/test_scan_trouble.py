@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.held import HeldJob
-from kurabito.dataplane.names import shown
-from kurabito.dataplane.scan import Scanner
+from kurabito.dataplane.files.names import shown
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Database
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def filled(shelf: Shelf) -> Shelf:
     return shelf
 
 
-def scanner_that(shelf: Shelf, do: Callable[[], None]) -> Callable[[HeldJob], None]:
+def scanner_that(shelf: Shelf, do: Callable[[], None]) -> Callable[[LeasedJob], None]:
     """A scanner; something happens after its first file, when only the second was looked at."""
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         report, left = job.report, [do]
 
         def reporting(processed: int, progress: float) -> None:
@@ -46,7 +46,7 @@ def scanner_that(shelf: Shelf, do: Callable[[], None]) -> Callable[[HeldJob], No
                 left.pop()()
 
         job.report = reporting  # type: ignore[method-assign]
-        Scanner(shelf.state, stretch=1)(job)
+        Scanner(shelf.state, chunk=1)(job)
 
     return execute
 
@@ -157,14 +157,14 @@ def connect(database: Database, count: int) -> None:
 @pytest.mark.usefixtures("public_folder")
 def test_what_cannot_be_read_is_told_and_nothing_is_taken_for_missing(shelf: Shelf) -> None:
     filled(shelf)
-    scanner = Scanner(shelf.state, stretch=2)
+    scanner = Scanner(shelf.state, chunk=2)
     assert shelf.scan(scanner) == DONE
     connect(shelf.plane, 4)
     (shelf.folder / "c.mkv").unlink()
     shelf.write("z.mkv", b"new")
     (shelf.folder / "a").chmod(0)
 
-    def execute(job: HeldJob) -> None:
+    def execute(job: LeasedJob) -> None:
         with without_privileges():
             scanner(job)
 
@@ -276,7 +276,7 @@ def test_the_trash_is_passed_over_wherever_it_is_and_whoever_goes_on(shelf: Shel
     while shelf.ask("SELECT status FROM jobs WHERE id = :id", id=job) != [("completed",)]:
         transactions += 1
         shelf.again(job)
-        assert shelf.work(dying(shelf.state, transactions=transactions, stretch=1))
+        assert shelf.work(dying(shelf.state, transactions=transactions, chunk=1))
     assert transactions > 2
     assert set(shelf.files()) == set(kept)
     assert shelf.session("files_seen, directories_seen, error_count") == (len(kept), 4, 0)

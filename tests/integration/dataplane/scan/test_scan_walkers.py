@@ -15,18 +15,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kurabito.dataplane.hash_pool import spawned
-from kurabito.dataplane.ignore import Ignored
-from kurabito.dataplane.paths import Root
-from kurabito.dataplane.scan_process import WalkQuestion
-from kurabito.dataplane.scan_process import __name__ as program
-from kurabito.dataplane.scan_shares import Cut, Ground, Share
-from kurabito.dataplane.scan_stretches import Stretch, gathered, told, untold
-from kurabito.dataplane.scan_walkers import SharedWalk, Walkers
-from kurabito.dataplane.walk import Entry
+from kurabito.dataplane.files.ignore import Ignored
+from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.walk import Entry
+from kurabito.dataplane.readers.pool import spawned
+from kurabito.dataplane.scan.chunks import Chunk, decode_files, encode_files, gathered
+from kurabito.dataplane.scan.shards import ScanTarget, Shard, ShardLimits
+from kurabito.dataplane.scan.walk_process import WalkQuestion
+from kurabito.dataplane.scan.walk_process import __name__ as program
+from kurabito.dataplane.scan.walkers import SharedWalk, Walkers
 
 NAMES = ("a", "b", "b.mkv", "b0", "c.part", "é", "\udcff")
-SMALL = Cut(shares=3, names=2, files=2)
+SMALL = ShardLimits(shards=3, names=2, files=2)
 walkers = Walkers(1, few=0)
 
 path = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join)
@@ -53,18 +53,18 @@ def plant(folder: Path, paths: set[str]) -> None:
 
 def plain(root: Root, after: str = "") -> tuple[list[Entry], int]:
     """The files behind a path as one walk sees them, and how many folders it enters."""
-    walk = Ground(root, Ignored()).everything(after)
+    walk = ScanTarget(root, Ignored()).everything(after)
     return [entry for batch in walk.batches() for entry in batch], walk.folders
 
 
-def files_of(found: list[Stretch]) -> list[Entry]:
-    return [entry for stretch in found for entry in stretch.files]
+def files_of(found: list[Chunk]) -> list[Entry]:
+    return [entry for chunk in found for entry in chunk.files]
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     paths=st.sets(path, max_size=25),
-    cut=st.builds(Cut, st.integers(1, 6), st.integers(1, 4), st.integers(1, 6)),
+    cut=st.builds(ShardLimits, st.integers(1, 6), st.integers(1, 4), st.integers(1, 6)),
     piece=st.integers(1, 3),
     length=st.integers(1, 5),
     few=st.integers(0, 6),
@@ -72,7 +72,7 @@ def files_of(found: list[Stretch]) -> list[Entry]:
     place=st.floats(0, 1, exclude_max=True),
 )
 def test_shares_of_any_tree_joined_are_what_one_walk_finds(
-    tmp_path: Path, paths: set[str], cut: Cut, piece: int, length: int, few: int, tells: bool, place: float
+    tmp_path: Path, paths: set[str], cut: ShardLimits, piece: int, length: int, few: int, tells: bool, place: float
 ) -> None:
     folder = tmp_path / "tree"
     shutil.rmtree(folder, ignore_errors=True)
@@ -83,46 +83,46 @@ def test_shares_of_any_tree_joined_are_what_one_walk_finds(
         everything, folders = plain(root)
         after = everything[int(len(everything) * place)][0] if everything and place > 0.3 else ""
         expected, folders = plain(root, after)
-        ground = Ground(root, Ignored(), tells=tells, piece=piece, cut=cut)
-        found = list(gathered(SharedWalk(ground, walkers, nothing).stretches(after), lambda: length))
+        target = ScanTarget(root, Ignored(), tells=tells, piece=piece, cut=cut)
+        found = list(gathered(SharedWalk(target, walkers, nothing).chunks(after), lambda: length))
         assert files_of(found) == expected
-        assert sum(stretch.folders for stretch in found) == folders
-        assert [stretch.count for stretch in found] == [len(stretch.files) for stretch in found]
-        assert sum(stretch.bytes for stretch in found) == sum(entry[1] for entry in expected)
+        assert sum(chunk.folders for chunk in found) == folders
+        assert [chunk.count for chunk in found] == [len(chunk.files) for chunk in found]
+        assert sum(chunk.bytes for chunk in found) == sum(entry[1] for entry in expected)
         assert found[-1].count == 0
         # Whoever goes on after any of them counts what is left.
-        for number, stretch in enumerate(found[:-1], 1):
-            assert stretch.count <= max(length, piece)
-            assert stretch.end == stretch.files[-1][0]
-            assert stretch.told == (told(stretch.files) if tells else "")
-            assert sum(each.folders for each in found[:number]) + plain(root, stretch.end)[1] == folders
+        for number, chunk in enumerate(found[:-1], 1):
+            assert chunk.count <= max(length, piece)
+            assert chunk.end == chunk.files[-1][0]
+            assert chunk.encoded == (encode_files(chunk.files) if tells else "")
+            assert sum(each.folders for each in found[:number]) + plain(root, chunk.end)[1] == folders
 
 
 def test_files_are_told_in_a_text_and_read_from_it() -> None:
     files = [("a b/ c \n.mkv", 1, -2, 3, 4), ("d", 0, 1 << 62, -(1 << 63), 0)]
-    assert untold(told(files)) == files
-    assert untold("") == []
+    assert decode_files(encode_files(files)) == files
+    assert decode_files("") == []
 
 
-def found_in(folder: Path, share: Share, root: Root | None = None) -> list[Stretch]:
+def found_in(folder: Path, shard: Shard, root: Root | None = None) -> list[Chunk]:
     """What a process answers."""
     with Root(folder) as opened:
-        question = WalkQuestion.about(Ground(root or opened, Ignored()), share)
+        question = WalkQuestion.about(ScanTarget(root or opened, Ignored()), shard)
         return walkers.ask(question, Event()).result()[0]
 
 
 def test_a_process_tells_of_what_it_cannot_read_and_goes_on(tmp_path: Path) -> None:
     plant(tmp_path, {"a/1", "c/2"})
     (tmp_path / "link").symlink_to(tmp_path / "c")
-    found = found_in(tmp_path, Share("", ("a/", "c/", "link/", "not there/", "nor this"), (), ""))
+    found = found_in(tmp_path, Shard("", ("a/", "c/", "link/", "not there/", "nor this"), (), ""))
     assert [entry[0] for entry in files_of(found)] == ["a/1", "c/2"]
-    ((problem_at, problem),) = [problem for stretch in found for problem in stretch.problems]
+    ((problem_at, problem),) = [problem for chunk in found for problem in chunk.problems]
     assert problem_at == "link/"
     assert problem.strerror == "Not a directory"
     # Its own folder is gone, or something else by now.
-    assert found_in(tmp_path, Share("not there/", ("1",), (), "")) == []
-    (stretch,) = found_in(tmp_path, Share("link/", ("2",), (), ""))
-    assert [problem_at for problem_at, _ in stretch.problems] == ["link/"]
+    assert found_in(tmp_path, Shard("not there/", ("1",), (), "")) == []
+    (chunk,) = found_in(tmp_path, Shard("link/", ("2",), (), ""))
+    assert [problem_at for problem_at, _ in chunk.problems] == ["link/"]
 
 
 def test_a_process_does_not_walk_another_folder_at_the_same_place(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_a_process_does_not_walk_another_folder_at_the_same_place(tmp_path: Path
     with Root(tmp_path / "shelf") as root:
         (tmp_path / "shelf").rename(tmp_path / "unmounted")
         for _ in ("there is none", "there is another"):
-            (stretch,) = found_in(tmp_path, Share("", ("1", "2"), (), ""), root)
-            assert [problem_at for problem_at, _ in stretch.problems] == [""]
-            assert stretch.count == 0
+            (chunk,) = found_in(tmp_path, Shard("", ("1", "2"), (), ""), root)
+            assert [problem_at for problem_at, _ in chunk.problems] == [""]
+            assert chunk.count == 0
             if (tmp_path / "other").exists():
                 (tmp_path / "other").rename(tmp_path / "shelf")
 
@@ -158,8 +158,8 @@ def test_a_process_that_dies_is_replaced_once_and_missed_by_nobody(tmp_path: Pat
             pass
 
     with Root(tmp_path) as root:
-        walk = SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0, start=start), wait_for_it)
-        assert files_of(list(walk.stretches(""))) == plain(root)[0]
+        walk = SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0, start=start), wait_for_it)
+        assert files_of(list(walk.chunks(""))) == plain(root)[0]
     assert len(started) == starts
 
 
@@ -168,8 +168,8 @@ def test_nobody_helps_with_a_small_tree_or_on_one_core(tmp_path: Path, processes
     plant(tmp_path, {f"{letter}/{number}" for letter in "acde" for number in range(20)})
     started, start = broken_starts(0)
     with Root(tmp_path) as root:
-        ground = Ground(root, Ignored(), piece=1, cut=SMALL)
-        found = list(SharedWalk(ground, Walkers(processes, few=few, start=start), nothing).stretches(""))
+        target = ScanTarget(root, Ignored(), piece=1, cut=SMALL)
+        found = list(SharedWalk(target, Walkers(processes, few=few, start=start), nothing).chunks(""))
         assert files_of(found) == plain(root)[0]
     assert started == []
 
@@ -178,11 +178,11 @@ def test_a_walk_that_is_given_up_leaves_the_next_one_its_processes(tmp_path: Pat
     plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
     walkers.few = 0
     with Root(tmp_path) as root:
-        walk = SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), walkers, nothing).stretches("")
+        walk = SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), walkers, nothing).chunks("")
         for _ in range(5):
             next(walk)
         walk.close()
-        again = SharedWalk(Ground(root, Ignored(), cut=SMALL), walkers, nothing).stretches("")
+        again = SharedWalk(ScanTarget(root, Ignored(), cut=SMALL), walkers, nothing).chunks("")
         assert files_of(list(again)) == plain(root)[0]
 
 
@@ -195,21 +195,21 @@ def test_a_walk_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
 
     plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
     with Root(tmp_path) as root, pytest.raises(StoppedHere):
-        list(SharedWalk(Ground(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0), stop).stretches(""))
+        list(SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0), stop).chunks(""))
 
 
 def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from threading import Event\n"
-        "from kurabito.dataplane.ignore import Ignored\n"
-        "from kurabito.dataplane.paths import Root\n"
-        "from kurabito.dataplane.scan_process import WalkQuestion\n"
-        "from kurabito.dataplane.scan_shares import Ground, Share\n"
-        "from kurabito.dataplane.scan_walkers import Walkers\n"
+        "from kurabito.dataplane.files.ignore import Ignored\n"
+        "from kurabito.dataplane.files.paths import Root\n"
+        "from kurabito.dataplane.scan.walk_process import WalkQuestion\n"
+        "from kurabito.dataplane.scan.shards import ScanTarget, Shard\n"
+        "from kurabito.dataplane.scan.walkers import Walkers\n"
         "walkers = Walkers(1)\n"
         f"with Root(Path({str(tmp_path)!r})) as root:\n"
-        "    question = WalkQuestion.about(Ground(root, Ignored()), Share('', (), (), ''))\n"
+        "    question = WalkQuestion.about(ScanTarget(root, Ignored()), Shard('', (), (), ''))\n"
         "    walkers.ask(question, Event()).result()\n"
         "pool = walkers._pools.get()\n"
         "[process] = pool._processes\n"

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.thumbnail import ThumbnailLine
-from kurabito.dataplane.thumbnail_cleanup import CleanupLine
-from kurabito.dataplane.thumbnail_studio import Studio
+from kurabito.dataplane.thumbnails.cleanup import CleanupLine
+from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
+from kurabito.dataplane.thumbnails.job import ThumbnailLine
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants
+from kurabito.protocol.enums import MediaType
 from kurabito.protocol.rights import DATA_PLANE, READABLE
-from kurabito.protocol.values import MediaType
 
 ROLE = "kurabito_dataplane"
 ADD_LIBRARY = (
@@ -54,19 +54,24 @@ def art() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def studios() -> Iterator[dict[MediaType, Studio]]:
+def studios() -> Iterator[dict[MediaType, DecoderProcess]]:
     """Processes that draw, for all tests here."""
-    studios = {media_type: Studio(media_type) for media_type in MediaType}
+    studios = {media_type: DecoderProcess(media_type) for media_type in MediaType}
     yield studios
-    for studio in studios.values():
-        studio.close()
+    for decoder in studios.values():
+        decoder.close()
 
 
 class Gallery:
     """One library, its folder, and what is asked of the data plane about it."""
 
     def __init__(
-        self, database: Database, plane: Database, folder: Path, clock: ManualClock, studios: dict[MediaType, Studio]
+        self,
+        database: Database,
+        plane: Database,
+        folder: Path,
+        clock: ManualClock,
+        studios: dict[MediaType, DecoderProcess],
     ) -> None:
         self.database = database
         self.plane = plane
@@ -150,7 +155,7 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def gallery(url: str, tmp_path: Path, studios: dict[MediaType, Studio]) -> Iterator[Gallery]:
+def gallery(url: str, tmp_path: Path, studios: dict[MediaType, DecoderProcess]) -> Iterator[Gallery]:
     """On both databases, with a data plane that is held to its rights."""
     clock = ManualClock()
     database = open_database(url, clock=clock)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.thumbnail_cleanup import CleanupLine
+from kurabito.dataplane.thumbnails.cleanup import CleanupLine
 from kurabito.db import leases
-from kurabito.protocol.thumbnails import CLEANUPS
+from kurabito.protocol.leased.thumbnails import CLEANUPS
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.thumbs.conftest import Gallery

@@ -11,32 +11,34 @@ from typing import Any
 
 import pytest
 
-from kurabito.dataplane.thumbnail_picture import Limits, Picture, ThumbnailFailed, Wanted
-from kurabito.dataplane.thumbnail_studio import Studio
-from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.values import MediaType, ThumbnailFormat
+from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
+from kurabito.dataplane.thumbnails.picture import DecodeLimits, DrawnPicture, ThumbnailFailed, Wanted
+from kurabito.protocol.enums import MediaType, ThumbnailFormat
+from kurabito.protocol.error_codes import ErrorCode
 
-Draw = Callable[..., Picture]
+Draw = Callable[..., DrawnPicture]
 
 
 @pytest.fixture(scope="module")
 def draw() -> Iterator[Draw]:
-    studios = {media_type: Studio(media_type) for media_type in MediaType}
+    studios = {media_type: DecoderProcess(media_type) for media_type in MediaType}
 
-    def drawn(content: bytes, media_type: MediaType = MediaType.IMAGE, form: str = "jpeg", side: int = 100) -> Picture:
+    def drawn(
+        content: bytes, media_type: MediaType = MediaType.IMAGE, form: str = "jpeg", side: int = 100
+    ) -> DrawnPicture:
         return draw_with(studios[media_type], content, Wanted(media_type, ThumbnailFormat(form), side))
 
     yield drawn
-    for studio in studios.values():
-        studio.close()
+    for decoder in studios.values():
+        decoder.close()
 
 
-def draw_with(studio: Studio, content: bytes, wanted: Wanted) -> Picture:
+def draw_with(decoder: DecoderProcess, content: bytes, wanted: Wanted) -> DrawnPicture:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.flush()
         os.lseek(file.fileno(), 0, os.SEEK_SET)
-        return studio.draw(file.fileno(), wanted)
+        return decoder.draw(file.fileno(), wanted)
 
 
 @pytest.mark.parametrize("form", ThumbnailFormat)
@@ -157,42 +159,42 @@ def test_only_part_of_a_long_video_is_read(draw: Draw, art: Any) -> None:
 
 
 def test_a_decoder_that_takes_too_long_is_killed_and_the_next_file_is_drawn(art: Any) -> None:
-    studio = Studio(MediaType.IMAGE, Limits(seconds=0.5))
+    decoder = DecoderProcess(MediaType.IMAGE, DecodeLimits(seconds=0.5))
     wanted = Wanted(MediaType.IMAGE, ThumbnailFormat.JPEG, 100)
     try:
-        assert draw_with(studio, art.jpeg(), wanted).width == 100
+        assert draw_with(decoder, art.jpeg(), wanted).width == 100
         with pytest.raises(ThumbnailFailed) as failed:
-            draw_with(studio, art.endless_png(17_000), wanted)
+            draw_with(decoder, art.endless_png(17_000), wanted)
         assert failed.value.error_code is ErrorCode.THUMB_TIMEOUT
-        assert draw_with(studio, art.jpeg(), wanted).width == 100
+        assert draw_with(decoder, art.jpeg(), wanted).width == 100
     finally:
-        studio.close()
+        decoder.close()
 
 
 def test_a_decoder_that_dies_is_replaced(art: Any) -> None:
-    studio = Studio(MediaType.IMAGE)
+    decoder = DecoderProcess(MediaType.IMAGE)
     wanted = Wanted(MediaType.IMAGE, ThumbnailFormat.JPEG, 100)
     try:
-        draw_with(studio, art.jpeg(), wanted)
-        studio.interrupt()
+        draw_with(decoder, art.jpeg(), wanted)
+        decoder.interrupt()
         with pytest.raises(ThumbnailFailed, match="SIGKILL") as failed:
-            draw_with(studio, art.jpeg(), wanted)
+            draw_with(decoder, art.jpeg(), wanted)
         assert failed.value.error_code is ErrorCode.THUMB_DECODER_DIED
-        assert draw_with(studio, art.jpeg(), wanted).width == 100
+        assert draw_with(decoder, art.jpeg(), wanted).width == 100
     finally:
-        studio.close()
+        decoder.close()
 
 
 def test_a_decoder_that_takes_too_much_memory_is_refused_it_and_goes_on(art: Any) -> None:
-    studio = Studio(MediaType.IMAGE, Limits(memory=64 << 20))
+    decoder = DecoderProcess(MediaType.IMAGE, DecodeLimits(memory=64 << 20))
     wanted = Wanted(MediaType.IMAGE, ThumbnailFormat.JPEG, 100)
     try:
         with pytest.raises(ThumbnailFailed) as failed:
-            draw_with(studio, art.endless_png(16_000), wanted)
+            draw_with(decoder, art.endless_png(16_000), wanted)
         assert failed.value.error_code is ErrorCode.THUMB_OUT_OF_MEMORY
-        assert draw_with(studio, art.jpeg(), wanted).width == 100
+        assert draw_with(decoder, art.jpeg(), wanted).width == 100
     finally:
-        studio.close()
+        decoder.close()
 
 
 def test_a_file_cannot_have_another_one_shown(art: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,10 +202,10 @@ def test_a_file_cannot_have_another_one_shown(art: Any, tmp_path: Path, monkeypa
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret.mp4").write_bytes(art.video([(art.RED, 20)]))
-    studio, wanted = Studio(MediaType.VIDEO), Wanted(MediaType.VIDEO, ThumbnailFormat.JPEG, 100)
+    decoder, wanted = DecoderProcess(MediaType.VIDEO), Wanted(MediaType.VIDEO, ThumbnailFormat.JPEG, 100)
     try:
         with pytest.raises(ThumbnailFailed) as failed:
-            draw_with(studio, b"ffconcat version 1.0\nfile secret.mp4\n", wanted)
+            draw_with(decoder, b"ffconcat version 1.0\nfile secret.mp4\n", wanted)
         assert failed.value.error_code is ErrorCode.THUMB_UNKNOWN_FORMAT
     finally:
-        studio.close()
+        decoder.close()

@@ -12,11 +12,11 @@ import pytest
 from kurabito.db import Connection, Dialect, leases, migrate, open_database
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER
 from kurabito.db.migrate import PRODUCT
-from kurabito.db.rights import hold_to
-from kurabito.protocol import thumbnails
+from kurabito.db.rights import restrict
+from kurabito.protocol.enums import MediaType
+from kurabito.protocol.leased import thumbnails
+from kurabito.protocol.leased.thumbnails import CLEANUPS, FAILED, FINISH, READY, THUMBNAILS
 from kurabito.protocol.rights import rights_of_path
-from kurabito.protocol.thumbnails import CLEANUPS, FAILED, FINISH, READY, THUMBNAILS
-from kurabito.protocol.values import MediaType
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.thumbs.conftest import Gallery
@@ -56,7 +56,7 @@ def test_the_paths_may_write_what_the_protocol_lists() -> None:
 
 STATEMENTS: dict[tuple[str, str], Callable[[Connection], Any]] = {
     ("thumbnails", CLAIM): lambda conn: leases.claim(
-        conn, THUMBNAILS, "p#1", lease=1, limit=1, candidates=thumbnails.first_of(MediaType.IMAGE, conn.dialect)
+        conn, THUMBNAILS, "p#1", lease=1, limit=1, candidates=thumbnails.pending_query(MediaType.IMAGE, conn.dialect)
     ),
     ("thumbnails", HEARTBEAT): lambda conn: leases.heartbeat(conn, THUMBNAILS, OWNED, lease=1),
     ("thumbnails", READY): lambda conn: leases.finish(
@@ -111,8 +111,8 @@ def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Pa
         database.write_blocking(lambda conn, table=table, status=status: conn.run(ADD[table], {"status": status}))  # type: ignore[misc]
         raw = sqlite3.connect(tmp_path / "files.db", isolation_level=None)
         try:
-            hold_to(raw, rights_of_path(path, specs[table]))
-            assert statement(open_database(url).adopt(raw))
+            restrict(raw, rights_of_path(path, specs[table]))
+            assert statement(open_database(url).wrap(raw))
             with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
                 raw.execute(f"UPDATE {table} SET group_key = 'mine'")
         finally:
@@ -135,7 +135,7 @@ def test_no_look_for_work_walks_through_what_waits(gallery: Gallery, analysed: b
     gallery.do(MANY)
     if analysed or gallery.database.dialect is Dialect.POSTGRES:
         gallery.database.write_blocking(lambda conn: conn.script("ANALYZE thumbnails"))
-    first = thumbnails.first_of(MediaType.IMAGE, gallery.database.dialect).replace(":limit", "1")
+    first = thumbnails.pending_query(MediaType.IMAGE, gallery.database.dialect).replace(":limit", "1")
     stale = "SELECT id FROM thumbnails WHERE status = 'running' AND lease_expires_at <= 5"
     for sql, index in (
         (first, "ix_thumbnails_waiting"),

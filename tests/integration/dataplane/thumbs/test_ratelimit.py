@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.ratelimit import IoLimit
+from kurabito.dataplane.io_limit import IoLimit
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.thumbs.conftest import Gallery
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PROGRAM = """
 import json, random, sys
 from kurabito.clock import ManualClock
-from kurabito.dataplane.ratelimit import IoLimit
+from kurabito.dataplane.io_limit import IoLimit
 from kurabito.db import open_database
 from kurabito.protocol.rights import DATA_PLANE
 url, seed, rate = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

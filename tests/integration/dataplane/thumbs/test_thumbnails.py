@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.ratelimit import IoLimit
-from kurabito.dataplane.thumbnail_picture import Picture, ThumbnailFailed, Wanted
+from kurabito.dataplane.io_limit import IoLimit
+from kurabito.dataplane.thumbnails.picture import DrawnPicture, ThumbnailFailed, Wanted
 from kurabito.db import leases
-from kurabito.protocol import thumbnails
-from kurabito.protocol.codes import ErrorCode
-from kurabito.protocol.thumbnails import THUMBNAILS
-from kurabito.protocol.values import MediaType
+from kurabito.protocol.enums import MediaType
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased import thumbnails
+from kurabito.protocol.leased.thumbnails import THUMBNAILS
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.thumbs.conftest import Gallery
@@ -30,12 +30,12 @@ class Pencil:
         self.interrupted = threading.Event()
         self.drawn: list[Wanted] = []
 
-    def draw(self, fd: int, wanted: Wanted) -> Picture:
+    def draw(self, fd: int, wanted: Wanted) -> DrawnPicture:
         self.drawn.append(wanted)
         self.meanwhile()
         if self.interrupted.is_set():
             raise ThumbnailFailed(ErrorCode.THUMB_DECODER_DIED, "interrupted")
-        return Picture(b"picture", 4, 3, os.fstat(fd).st_size)
+        return DrawnPicture(b"picture", 4, 3, os.fstat(fd).st_size)
 
     def interrupt(self) -> None:
         self.interrupted.set()
@@ -102,7 +102,7 @@ def test_the_lease_is_renewed_while_it_is_drawn(gallery: Gallery) -> None:
 def test_an_expired_lease_is_pending_again_and_drawn_by_the_next(gallery: Gallery) -> None:
     key, other = gallery.want("a.jpg", b"a"), gallery.want("b.mkv", b"b", media=MediaType.VIDEO)
     for media in MediaType:
-        first = thumbnails.first_of(media, gallery.plane.dialect)
+        first = thumbnails.pending_query(media, gallery.plane.dialect)
         gallery.plane.write_blocking(
             lambda conn, first=first: leases.claim(  # type: ignore[misc]
                 conn, THUMBNAILS, "dead#1", lease=30 * SECOND, limit=1, candidates=first

@@ -13,7 +13,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.downloads.clients.embedded.files import PlainFiles
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.embedded.room import check_room
-from kurabito.downloads.clients.taking import Offer, Refused, Taking
+from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -51,7 +51,7 @@ class EmbeddedClient:
         self._folder = folder
         self._options = options or EmbeddedOptions()
         self._clock = clock or SystemClock()
-        self._taking = Taking(outbound, EMBEDDED_TYPES)
+        self._taking = SourceReader(outbound, EMBEDDED_TYPES)
         self._files = PlainFiles(folder, outbound, self._clock, at_once=self._options.files_at_once)
         self._torrents: Torrents | None = None
         self._tending: asyncio.Task[None] | None = None
@@ -103,7 +103,7 @@ class EmbeddedClient:
         if not await self._remove(hash, delete_files=delete_files):
             raise _not_found(hash)
 
-    async def _add(self, offer: Offer) -> Owner:
+    async def _add(self, offer: TorrentSource) -> Owner:
         try:
             if offer.torrent is not None:
                 await asyncio.to_thread(check_room, Path(offer.item.save_path), offer.torrent.size)
@@ -112,7 +112,7 @@ class EmbeddedClient:
             else:
                 await asyncio.to_thread((await self._open()).add, offer)
         except OSError as error:
-            raise Refused(
+            raise SourceRefused(
                 f"it cannot be kept in {self._folder}: {error.strerror}; make room, or check its rights"
             ) from None
         # There is no other way into it.

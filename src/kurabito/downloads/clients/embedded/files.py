@@ -15,7 +15,7 @@ from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.naming import file_name
 from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, is_another, refuse_page
 from kurabito.downloads.clients.leftovers import remove_files
-from kurabito.downloads.clients.taking import Offer
+from kurabito.downloads.clients.sources import TorrentSource
 from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
 from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
 from kurabito.http import Limits, Outbound, Reply
@@ -55,7 +55,7 @@ class PlainFile:
     """What ended it."""
 
 
-class Step(Enum):
+class TransferStep(Enum):
     """How a fetch goes on after a piece."""
 
     MORE = auto()
@@ -90,7 +90,7 @@ class PlainFiles:
         for hash in list(self._running):
             await self._stop(hash)
 
-    async def add(self, offer: Offer) -> None:
+    async def add(self, offer: TorrentSource) -> None:
         """Take a file; one that failed is tried again from where it was."""
         known = self._files.get(offer.hash)
         if known is not None and known.problem is None:
@@ -188,32 +188,32 @@ class PlainFiles:
         partial = self._partial(hash, file)
         await asyncio.to_thread(partial.parent.mkdir, parents=True, exist_ok=True)
         beginnings = 0
-        while (step := await self._fetch_piece(hash, file, partial)) is not Step.DONE:
-            if step is Step.AGAIN:
+        while (step := await self._fetch_piece(hash, file, partial)) is not TransferStep.DONE:
+            if step is TransferStep.AGAIN:
                 log.info("a file changed while it was fetched", hash=hash)
                 beginnings += 1
                 await self._begin_again(hash, file, partial)
-            if step is Step.WHOLE or beginnings == _MOST_BEGINNINGS:
+            if step is TransferStep.WHOLE or beginnings == _MOST_BEGINNINGS:
                 await self._fetch_whole(hash, file, partial)
                 break
         target = Path(file.save_path) / (file.name or "download")
         await asyncio.to_thread(partial.replace, target)
         file.is_complete = True
 
-    async def _fetch_piece(self, hash: str, file: PlainFile, partial: Path) -> Step:
+    async def _fetch_piece(self, hash: str, file: PlainFile, partial: Path) -> TransferStep:
         """Fetch the next piece, and say how it goes on."""
         offset = _size(partial)
         if file.size and offset >= file.size:
-            return Step.DONE if offset == file.size else Step.AGAIN
+            return TransferStep.DONE if offset == file.size else TransferStep.AGAIN
         try:
             reply = await self._piece(file, offset)
         except TooLarge:
-            return Step.WHOLE
+            return TransferStep.WHOLE
         except BadStatus as refused:
             if refused.answered != _NOTHING_THERE:
                 raise
             # It shrank, or there is nothing in it at all.
-            return Step.AGAIN if offset else Step.WHOLE
+            return TransferStep.AGAIN if offset else TransferStep.WHOLE
         name = file.name or _name(file, reply)
         span = _SPAN.fullmatch(reply.headers.get("content-range", "")) if reply.status == 206 else None
         if span is None or not offset:
@@ -222,17 +222,17 @@ class PlainFiles:
             # The whole of it, which is small enough for one answer.
             await asyncio.to_thread(_write, partial, 0, reply.content)
             file.name, file.size = name, reply.size
-            return Step.DONE
+            return TransferStep.DONE
         begin, total = int(span[1]), int(span[3])
         etag, modified = reply.headers.get("etag"), reply.headers.get("last-modified")
         if offset and is_another((file.size, file.etag, file.modified), (total, etag, modified)):
-            return Step.AGAIN
+            return TransferStep.AGAIN
         if begin != offset or not reply.content:
             raise Unreachable("the host sent another part of the file than was asked for; it is asked again later")
         file.name, file.size, file.etag, file.modified = name, total, etag, modified
         await asyncio.to_thread(_write, partial, offset, reply.content)
         await self._note(hash)
-        return Step.MORE
+        return TransferStep.MORE
 
     async def _piece(self, file: PlainFile, offset: int) -> Reply:
         """The next piece; raises TooLarge when the host only gives the whole, and that is larger."""

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from kurabito.downloads.clients.taking import Refused
+from kurabito.downloads.clients.sources import SourceRefused
 
 _ENOUGH: Final = 64 << 20
 
@@ -23,7 +23,7 @@ def check_room(folder: Path, size: int) -> None:
     """Raise Refused when so many bytes do not fit on the disk of a folder, which need not be there yet."""
     there, free = _free(folder)
     if size > free:
-        raise Refused(f"there is no room: it needs {size >> 20} MiB, and {there} has {free >> 20} MiB left")
+        raise SourceRefused(f"there is no room: it needs {size >> 20} MiB, and {there} has {free >> 20} MiB left")
 
 
 def _free(folder: Path) -> tuple[Path, int]:

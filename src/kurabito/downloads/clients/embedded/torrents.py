@@ -15,7 +15,7 @@ import libtorrent as lt
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.embedded.room import has_room
-from kurabito.downloads.clients.taking import Offer, Refused
+from kurabito.downloads.clients.sources import SourceRefused, TorrentSource
 from kurabito.downloads.items import MOST_FILES, NO_ROOM, DownloadStatus, TransferFile, TransferStatus
 from kurabito.logs import get_logger
 
@@ -66,7 +66,7 @@ class Torrents:
         self._handles.clear()
         self._session = None
 
-    def add(self, offer: Offer) -> None:
+    def add(self, offer: TorrentSource) -> None:
         """Take a torrent; what is there already stays as it is."""
         assert self._session is not None, "it is opened first"
         try:
@@ -75,7 +75,7 @@ class Torrents:
             else:
                 params = lt.parse_magnet_uri(offer.item.url)
         except RuntimeError as error:
-            raise Refused(f"libtorrent does not take it: {error}") from None
+            raise SourceRefused(f"libtorrent does not take it: {error}") from None
         params.save_path = offer.item.save_path
         with self._lock:
             there = self._handles.get(offer.hash)
@@ -90,7 +90,7 @@ class Torrents:
                 self._handles[offer.hash] = self._session.add_torrent(params)
             except RuntimeError as error:
                 self._kept(offer.hash).unlink(missing_ok=True)
-                raise Refused(f"libtorrent does not take it: {error}") from None
+                raise SourceRefused(f"libtorrent does not take it: {error}") from None
 
     def status(self, hash: str) -> DownloadStatus | None:
         """How a torrent is doing; None when it is not ours."""

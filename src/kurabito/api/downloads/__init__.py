@@ -1,0 +1,1 @@
+"""Downloads, downloaders, filters and conflicts."""

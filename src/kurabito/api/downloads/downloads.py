@@ -1,0 +1,209 @@
+"""Downloads: how far they are, who has them, and what their keeper wants of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from kurabito.api.bodies import LARGEST_ID
+from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.downloads.dispatch.attempts import Attempt
+from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.items import Owner
+from kurabito.downloads.states import Outcome, Status
+from kurabito.downloads.store import Download
+from kurabito.downloads.wanting import WantedAgain, Wanting
+from kurabito.feeds.raw_items import LARGEST
+from kurabito.site.errors import documented
+
+EpisodeId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the episode's id")]
+DownloadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the download's id")]
+
+
+class DownloadAnswer(BaseModel):
+    """One dispatch of one link. Times are UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    link_id: int
+    title: str
+    series_id: int
+    episode_id: int | None
+    module_id: int | None
+    downloader: str | None = Field(description="the name of the downloader that has it")
+    status: Status
+    hash: str | None
+    save_path: str | None = Field(
+        description="its folder, as the downloader sees it: where it really is, if the downloader tells"
+    )
+    progress: float = Field(description="from 0 to 1")
+    size_bytes: int | None
+    downloaded_bytes: int
+    rate: int | None = Field(description="bytes a second")
+    peers: int | None
+    detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
+    reason: str | None = Field(description="why it is where it is, in words")
+    owner: Owner | None = Field(
+        description="who added it to the downloader: what the user did is only watched; null where that is not known"
+    )
+    is_stalled: bool = Field(False, description="it has come no further for a long time")
+    retry_at: datetime | None = Field(None, description="when it is tried again, where something has to pass first")
+    progressed_at: datetime | None
+    completed_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, download: Download, is_stalled: bool = False) -> Self:
+        return cls.model_validate(download).model_copy(update={"is_stalled": is_stalled})
+
+
+class AttemptAnswer(BaseModel):
+    """What came of offering it to one downloader."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    module_id: int | None
+    downloader: str = Field(validation_alias="module_name")
+    outcome: Outcome
+    reason: str | None
+    sent_at: datetime
+    answered_at: datetime | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        return cls.model_validate(attempt)
+
+
+class DownloadFileAnswer(BaseModel):
+    """One file of a download."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    path: str = Field(description="below save_path, with slashes")
+    size_bytes: int = Field(validation_alias="size")
+    is_wanted: bool = Field(description="whether it was downloaded at all")
+    is_complete: bool
+
+
+class DownloadStory(DownloadAnswer):
+    """A download, who was asked to take it, and what is in it."""
+
+    attempts: list[AttemptAnswer] = Field(default_factory=list, description="the first at the front")
+    files: list[DownloadFileAnswer] = Field(
+        default_factory=list, description="once it is complete, as its downloader told them"
+    )
+
+
+class DownloadPageAnswer(BaseModel):
+    """Some downloads, the newest first."""
+
+    items: list[DownloadAnswer]
+    next_cursor: NextCursor
+
+
+class WantedAgainAnswer(BaseModel):
+    """What came of wanting an episode again."""
+
+    downloads: list[DownloadAnswer] = Field(
+        description="what was begun; none where no release is known that can be taken"
+    )
+    is_asked: bool = Field(description="a release has to be chosen first: see /conflicts")
+
+    @classmethod
+    def of(cls, wanted: WantedAgain) -> Self:
+        return cls(downloads=[DownloadAnswer.of(one) for one in wanted.downloads], is_asked=wanted.is_asked)
+
+
+def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
+    """The routes of the downloads."""
+    routes = APIRouter(prefix="/api/v1/downloads", tags=["downloads"])
+
+    @routes.get("", responses=documented(422))
+    async def list_downloads(
+        status: Annotated[Status | None, Query(description="only those that are so far")] = None,
+        module_id: Annotated[
+            int | None, Query(ge=1, le=2**31 - 1, description="only those that this downloader has")
+        ] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
+    ) -> DownloadPageAnswer:
+        """Downloads, the newest first."""
+        found = await downloads.page(before=int(cursor or LARGEST), limit=limit + 1, status=status, module_id=module_id)
+        return DownloadPageAnswer(
+            items=[DownloadAnswer.of(*one) for one in found[:limit]],
+            next_cursor=str(found[limit - 1][0].id) if len(found) > limit else None,
+        )
+
+    @routes.get("/{download_id}", responses=documented(404, 422))
+    async def get_download(download_id: DownloadId) -> DownloadStory:
+        """One download, who was asked to take it, and what is in it."""
+        download, is_stalled, history = await downloads.get(download_id)
+        files = await downloads.files(download_id)
+        return DownloadStory.of(download, is_stalled).model_copy(
+            update={
+                "attempts": [AttemptAnswer.of(attempt) for attempt in history],
+                "files": [DownloadFileAnswer.model_validate(file) for file in files],
+            }
+        )
+
+    @routes.delete("/{download_id}", status_code=204, responses=documented(404, 409, 422))
+    async def delete_download(
+        download_id: DownloadId,
+        delete_files: Annotated[bool, Query(description="delete what was downloaded, too")] = False,
+    ) -> None:
+        """Show a download no longer; its downloader forgets it as soon as it answers. What is the user's stays there."""
+        await downloads.remove(download_id, delete_files=delete_files)
+
+    @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
+    async def retry_download(download_id: DownloadId) -> DownloadAnswer:
+        """Try the link of a download that ended without files again. The answer is the new download."""
+        return DownloadAnswer.of(await downloads.retry(download_id))
+
+    @routes.post("/{download_id}/want-again", status_code=202, responses=documented(404, 409, 422, 502, 504))
+    async def want_download_again(
+        download_id: DownloadId,
+        other_release: Annotated[bool, Query(description="take any release but this one")] = False,
+    ) -> WantedAgainAnswer:
+        """Want the episode of a completed download again. The best release that is known is taken, also the same one; without any
+        the episode is wanted, and one that comes is taken. What lies on the disk stays there.
+        """
+        return WantedAgainAnswer.of(await wanting.want_download_again(download_id, other_release=other_release))
+
+    @routes.post("/{download_id}/cancel", responses=documented(404, 409, 422))
+    async def cancel_download(download_id: DownloadId) -> DownloadAnswer:
+        """Give a download up. Its downloader is told as soon as it answers; what is the user's stays there as it is."""
+        return DownloadAnswer.of(await downloads.cancel(download_id))
+
+    @routes.post("/{download_id}/send-elsewhere", status_code=202, responses=documented(404, 409, 422))
+    async def send_download_elsewhere(download_id: DownloadId) -> DownloadAnswer:
+        """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
+        return DownloadAnswer.of(await downloads.send_elsewhere(download_id))
+
+    @routes.post("/{download_id}/pause", responses=documented(404, 409, 422, 502, 504))
+    async def pause_download(download_id: DownloadId) -> DownloadAnswer:
+        """Let a download rest, unless it is the user's."""
+        return DownloadAnswer.of(await downloads.pause(download_id))
+
+    @routes.post("/{download_id}/resume", responses=documented(404, 409, 422, 502, 504))
+    async def resume_download(download_id: DownloadId) -> DownloadAnswer:
+        """Let a download go on, unless it is the user's."""
+        return DownloadAnswer.of(await downloads.resume(download_id))
+
+    return routes
+
+
+def episodes_router(wanting: Wanting) -> APIRouter:
+    """What is wished for an episode, whichever download it had."""
+    routes = APIRouter(prefix="/api/v1/episodes", tags=["downloads"])
+
+    @routes.post("/{episode_id}/want-again", status_code=202, responses=documented(404, 409, 422, 502, 504))
+    async def want_episode_again(episode_id: EpisodeId) -> WantedAgainAnswer:
+        """Want an episode again whose files are gone. The best release that is known is taken."""
+        return WantedAgainAnswer.of(await wanting.want_again(episode_id))
+
+    return routes

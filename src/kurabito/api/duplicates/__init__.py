@@ -1,0 +1,1 @@
+"""Duplicates, deletion plans and the trash."""

@@ -1,0 +1,1 @@
+"""Subscriptions, what they brought, and the rules for titles."""

@@ -1,0 +1,261 @@
+"""The catalog: items of feeds, links, series and their episodes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Self
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.download_types import DownloadType
+from kurabito.catalog.links import Link
+from kurabito.catalog.series import Alias, Series
+from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
+from kurabito.feeds.raw_items import RawReason, RawStatus
+from kurabito.site.errors import WITH_BODY, documented
+from kurabito.titles import ReleaseKind
+
+_LARGEST_COUNT: Final = 100_000
+SeriesId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the series' id")]
+Id = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+EpisodeCursor = Annotated[
+    str,
+    Query(pattern=rf"^({'|'.join(ReleaseKind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description=PAGE_BEFORE),
+]
+Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT), WHOLE]
+
+
+class RawItemAnswer(BaseModel):
+    """An item of a feed as it came, and what became of it. Times are UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    subscription_id: int
+    title: str
+    description: str | None
+    download_url: str | None
+    pub_date: datetime | None
+    size_bytes: int | None
+    fetcher_source: str | None
+    status: RawStatus
+    reason: RawReason | None = Field(description="why it is no link; a title rule can help where it is `no_title`")
+    release_key: str | None = Field(description="that of the links it made, or that were there already")
+    created_at: datetime
+
+
+class RawItemPage(BaseModel):
+    """Some items, the newest first."""
+
+    items: list[RawItemAnswer]
+    next_cursor: NextCursor
+
+
+class LinkAnswer(BaseModel):
+    """One downloadable release of one episode. Times are UTC."""
+
+    id: int
+    release_key: str = Field(description="the same for every link of one release, a batch's among them")
+    raw_item_id: int | None
+    series_id: int
+    episode_id: int | None
+    episode_kind: ReleaseKind | None
+    episode: float | None
+    group: str | None
+    title: str
+    url: str
+    hash: str | None = Field(description="null while only a downloader can tell")
+    download_type: DownloadType | None
+    resolution: int | None
+    source: str | None
+    languages: list[str]
+    version: int | None
+    size_bytes: int | None
+    is_batch: bool
+    held_reason: HeldReason | None = Field(description="why it is not downloaded by itself")
+    is_filtered: bool
+    filter_reason: str | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, link: Link) -> Self:
+        return cls(
+            id=link.id,
+            release_key=link.release_key,
+            raw_item_id=link.raw_item_id,
+            series_id=link.series_id,
+            episode_id=link.episode_id,
+            episode_kind=link.episode_kind,
+            episode=link.episode_number,
+            group=link.group,
+            title=link.title,
+            url=link.url,
+            hash=link.hash,
+            download_type=link.download_type,
+            resolution=link.resolution,
+            source=link.source,
+            languages=list(link.languages),
+            version=link.version,
+            size_bytes=link.size_bytes,
+            is_batch=link.is_batch,
+            held_reason=link.held_reason,
+            is_filtered=link.is_filtered,
+            filter_reason=link.filter_reason,
+            created_at=link.created_at,
+        )
+
+
+class LinkPage(BaseModel):
+    """Some links, the newest first."""
+
+    items: list[LinkAnswer]
+    next_cursor: NextCursor
+
+
+class AliasBody(StrictBody):
+    """A name that titles give a series."""
+
+    name: ShortText
+    season: Count = Field(1, description="the season that titles say beside the name; 1 when they say none")
+
+
+class SeriesChange(StrictBody):
+    """What is to change; what is not named stays."""
+
+    # Made, not given: the documentation must not name values for what is left out.
+    title: ShortText = Field(default_factory=str)
+    season: Count = Field(default_factory=int)
+    episode_offset: Count = Field(
+        default_factory=int,
+        description="what titles count on from: their 27 is episode 3 when it is 24; for what comes from now on",
+    )
+    state: Annotated[SeriesState, Field(strict=False)] = Field(default_factory=lambda: SeriesState.FOLLOWED)
+    aliases: Annotated[list[AliasBody], Field(max_length=200)] = Field(default_factory=list)
+
+    def changes(self) -> dict[str, Any]:
+        """The fields of `Series` that are named."""
+        named = self.model_dump(exclude_unset=True)
+        if "aliases" in named:
+            named["aliases"] = tuple(Alias(alias.name, alias.season) for alias in self.aliases)
+        return named
+
+
+class AliasAnswer(BaseModel):
+    """A name that titles give a series."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    season: int
+
+
+class SeriesAnswer(BaseModel):
+    """One season of one show, or a film. Times are UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    title: str
+    season: int
+    kind: SeriesKind
+    year: int | None
+    episode_offset: int
+    state: SeriesState
+    aliases: list[AliasAnswer]
+    metadata_id: int | None = Field(description="the record that fills it in; null while nobody knows which one does")
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, series: Series) -> Self:
+        return cls.model_validate(series)
+
+
+class SeriesPage(BaseModel):
+    """Some series, the newest first."""
+
+    items: list[SeriesAnswer]
+    next_cursor: NextCursor
+
+
+class EpisodeAnswer(BaseModel):
+    """A number of a series. Times are UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    kind: ReleaseKind
+    number: float
+    state: EpisodeState
+    aired_at: datetime | None
+    link_count: int = Field(description="how many releases of it were seen")
+
+
+class EpisodePage(BaseModel):
+    """Some episodes, the regular ones first, each kind by its numbers."""
+
+    items: list[EpisodeAnswer]
+    next_cursor: NextCursor
+
+
+def router(catalog: Catalog) -> APIRouter:
+    """The routes of the catalog."""
+    routes = APIRouter(prefix="/api/v1", tags=["following"])
+
+    @routes.get("/raw-items", responses=documented(422))
+    async def list_raw_items(
+        status: Annotated[RawStatus | None, Query(description="only those that became this")] = None,
+        subscription_id: Annotated[Id | None, Query(description="only those of this subscription")] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
+    ) -> RawItemPage:
+        """Items of feeds, the newest first."""
+        page = await catalog.raw_items(limit=limit, cursor=cursor, status=status, subscription_id=subscription_id)
+        items = [RawItemAnswer.model_validate(item) for item in page.items]
+        return RawItemPage(items=items, next_cursor=page.next_cursor)
+
+    @routes.get("/links", responses=documented(422))
+    async def list_links(
+        series_id: Annotated[Id | None, Query(description="only those of this series")] = None,
+        held: Annotated[bool, Query(description="only those that are held back")] = False,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
+    ) -> LinkPage:
+        """Links, the newest first."""
+        page = await catalog.links(limit=limit, cursor=cursor, series_id=series_id, held=held)
+        return LinkPage(items=[LinkAnswer.of(link) for link in page.items], next_cursor=page.next_cursor)
+
+    @routes.get("/series", responses=documented(422))
+    async def list_series(
+        state: Annotated[SeriesState | None, Query(description="only those of which this is wanted")] = None,
+        limit: Limit = 50,
+        cursor: IdCursor = None,
+    ) -> SeriesPage:
+        """Series, the newest first."""
+        page = await catalog.series(limit=limit, cursor=cursor, state=state)
+        return SeriesPage(items=[SeriesAnswer.of(series) for series in page.items], next_cursor=page.next_cursor)
+
+    @routes.get("/series/{series_id}", responses=documented(404, 422))
+    async def get_series(series_id: SeriesId) -> SeriesAnswer:
+        """One series."""
+        return SeriesAnswer.of(await catalog.get(series_id))
+
+    @routes.patch("/series/{series_id}", responses=documented(404, 409, *WITH_BODY))
+    async def change_series(series_id: SeriesId, change: SeriesChange) -> SeriesAnswer:
+        """Change a series. Following it frees its links to be downloaded; ignoring it holds them back."""
+        return SeriesAnswer.of(await catalog.change(series_id, change.changes()))
+
+    @routes.get("/series/{series_id}/episodes", responses=documented(404, 422))
+    async def list_episodes(
+        series_id: SeriesId, limit: Limit = 100, cursor: EpisodeCursor | None = None
+    ) -> EpisodePage:
+        """The episodes of a series that are known, the regular ones first."""
+        page = await catalog.episodes(series_id, limit=limit, cursor=cursor)
+        items = [EpisodeAnswer.model_validate(episode) for episode in page.items]
+        return EpisodePage(items=items, next_cursor=page.next_cursor)
+
+    return routes

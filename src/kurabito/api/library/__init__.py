@@ -1,0 +1,1 @@
+"""Libraries, their scans, jobs and thumbnails."""

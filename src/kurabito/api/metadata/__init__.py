@@ -1,0 +1,1 @@
+"""Metadata records, matches, the calendar and posters."""

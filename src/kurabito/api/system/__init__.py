@@ -1,0 +1,1 @@
+"""The installation: health, metrics, keys and maintenance."""

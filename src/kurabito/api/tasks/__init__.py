@@ -1,0 +1,1 @@
+"""Tasks: `tasks` asks for them and shows them, `events` streams what happens, `worker` serves external workers with `claims`."""

@@ -1,0 +1,108 @@
+"""Downloads over one open queue: what is taken, who fetches it, and how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from kurabito.db import Connection
+from kurabito.downloads.conflicts import Conflicts
+from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
+from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
+from kurabito.downloads.dispatch.locks import DownloaderLocks
+from kurabito.downloads.dispatch.polling import DownloadScheduler
+from kurabito.downloads.dispatch.remote import Downloaders, RemoteDownloaders
+from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.filters.service import Filters
+from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.path_tests import PathTests
+from kurabito.downloads.tasks import DownloadTasks
+from kurabito.downloads.wanting import Wanting
+from kurabito.errors import ConfigError
+from kurabito.http import Outbound
+from kurabito.library import libraries
+from kurabito.modules.calling import ServiceCalls
+from kurabito.runtime import Registry
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+DOWNLOADS: Final = "downloads"
+"""The folder in the state folder where downloads go if no other is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadParts:
+    """What there is to ask about downloads, and the tasks behind it."""
+
+    taking: Grabber
+    filters: Filters
+    conflicts: Conflicts
+    downloads: Downloads
+    wanting: Wanting
+    dispatcher: DownloadDispatcher
+    clearing: DownloaderCleanup
+    scheduler: DownloadScheduler
+    paths: PathTests
+
+    def join(self, registry: Registry) -> None:
+        """Register the tasks."""
+        self.conflicts.join(registry)
+        self.dispatcher.join(registry)
+        self.clearing.join(registry)
+        self.scheduler.join(registry)
+
+
+def download_root(settings: Settings) -> Path:
+    """The folder for downloads, as the core sees it."""
+    return settings.download_root or settings.state / DOWNLOADS
+
+
+def open_downloads(
+    queue: SqlQueue, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
+) -> DownloadParts:
+    """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
+    database, orders = queue.database, DownloadTasks(queue)
+    taking, downloaders = Grabber(orders), downloaders or RemoteDownloaders(ServiceCalls(outbound))
+    root = download_root(settings)
+    turns = DownloaderLocks()
+    clearing = DownloaderCleanup(database, downloaders, turns)
+    elsewhere = settings.elsewhere_minutes
+    return DownloadParts(
+        taking,
+        Filters(database, taking),
+        Conflicts(database, taking),
+        Downloads(database, downloaders, orders, stalled=timedelta(minutes=settings.stalled_minutes)),
+        Wanting(database, downloaders, taking),
+        DownloadDispatcher(
+            database,
+            downloaders,
+            orders,
+            turns,
+            root,
+            taking,
+            reserve=round(settings.download_reserve * (1 << 30)),
+        ),
+        clearing,
+        DownloadScheduler(
+            database,
+            downloaders,
+            taking,
+            orders,
+            clearing,
+            interval=settings.download_poll_interval,
+            elsewhere=None if elsewhere is None else timedelta(minutes=elsewhere),
+        ),
+        PathTests(database, ServiceCalls(outbound), root),
+    )
+
+
+def refuse_shared_root(conn: Connection, root: Path) -> None:
+    """Raises ConfigError if downloads would go into a library, or around one: what is in it belongs to its keeper."""
+    for library in libraries.everything(conn):
+        if libraries.overlap(root.resolve(), library.path):
+            raise ConfigError(
+                f"the download root, {root}, and the folder of the library {library.care.name!r}, {library.path}, lie one in "
+                "the other; set KURABITO_DOWNLOAD_ROOT to another folder"
+            )

@@ -1,0 +1,75 @@
+"""Everything about metadata over one open queue."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.follow import FollowFromMetadata
+from kurabito.catalog.matching.matcher import CatalogMatcher
+from kurabito.catalog.matching.online import OpenFolders
+from kurabito.catalog.matching.service import Matches
+from kurabito.errors import MetadataStopped
+from kurabito.http import Outbound
+from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
+from kurabito.metadata.posters.cleanup import PosterCleanup
+from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.runtime import Registry
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+POSTERS: Final = "posters"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataParts:
+    """What there is to ask about metadata, and what fills it in."""
+
+    service: MetadataService
+    posters: PosterService
+    calendar: CalendarService
+    runner: MetadataRunner
+    actor: MetadataActor
+    matches: Matches
+    matcher: CatalogMatcher
+    open_folders: OpenFolders
+    sweeper: PosterCleanup
+    entries: FollowFromMetadata
+
+    def join(self, registry: Registry) -> None:
+        """Register its tasks."""
+        self.open_folders.join(registry)
+        self.sweeper.join(registry)
+        self.runner.join(registry)
+        self.calendar.join(registry)
+
+
+def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> MetadataParts:
+    """Metadata as the settings want it."""
+    key = settings.tmdb_key.get_secret_value() if settings.tmdb_key else None
+    tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url)
+    bangumi = BangumiClient(outbound, url=settings.bgm_url)
+    posters = PosterService(outbound, settings.state / POSTERS, bgm_image_host=settings.bgm_image_host)
+    runner = MetadataRunner(queue, posters, tmdb, bangumi)
+    actor = MetadataActor(runner)
+
+    async def fill_in() -> None:
+        # While we stop nothing is filled in any more; the sync of the next start takes it.
+        with suppress(MetadataStopped):
+            await actor.handle.trigger_sync()
+
+    return MetadataParts(
+        MetadataService(queue.database, tmdb),
+        posters,
+        CalendarService(queue, bangumi, actor.handle),
+        runner,
+        actor,
+        Matches(queue, fill_in),
+        CatalogMatcher(queue.database, fill_in),
+        OpenFolders(queue.database, tmdb, fill_in),
+        PosterCleanup(queue.database, posters),
+        FollowFromMetadata(queue.database, Catalog(queue.database), fill_in),
+    )

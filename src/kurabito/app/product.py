@@ -1,0 +1,99 @@
+"""Everything that the site asks, over one open queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
+from kurabito.app.compose.library import LibraryParts, open_library
+from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.app.compose.thumbnails import ThumbnailParts, open_thumbnails
+from kurabito.app.database import sqlite_file
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.catalog.title_rules import TitleRules
+from kurabito.db import Database
+from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.deletion.trash import Trash
+from kurabito.library.duplicates.groups import Duplicates
+from kurabito.maintenance.wal import WalMaintenance
+from kurabito.protocol.planes import DataPlanes
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """What the interface and the pages have in common."""
+
+    queue: SqlQueue
+    planes: DataPlanes
+    shelves: LibraryParts
+    duplicates: Duplicates
+    plans: DeletionPlans
+    trash: Trash
+    following: FeedParts
+    catalog: Catalog
+    glances: CatalogSummaries
+    title_rules: TitleRules
+    downloading: DownloadParts
+    about: MetadataParts
+    drawn: ThumbnailParts
+    checkpoints: WalMaintenance
+
+    @property
+    def database(self) -> Database:
+        return self.queue.database
+
+
+def open_product(
+    settings: Settings,
+    queue: SqlQueue,
+    *,
+    shelves: LibraryParts | None = None,
+    following: FeedParts | None = None,
+    about: MetadataParts | None = None,
+    downloading: DownloadParts | None = None,
+) -> Product:
+    """The parts, but for those that are open already. Nothing of what is opened here runs by itself."""
+    if downloading is None or following is None or about is None:
+        outbound = open_outbound(settings)
+        downloading = downloading or open_downloads(queue, outbound, settings)
+        following = following or open_feeds(
+            queue, outbound, taking=downloading.taking, module_hosts=settings.allow_private_hosts
+        )
+        about = about or open_metadata(settings, queue, outbound)
+    database = queue.database
+    return Product(
+        queue=queue,
+        planes=DataPlanes(database),
+        shelves=shelves or open_library(settings, queue),
+        duplicates=Duplicates(database),
+        plans=DeletionPlans(database, allowed=settings.allow_delete),
+        trash=open_trash(settings, database),
+        following=following,
+        catalog=Catalog(database, downloading.taking),
+        glances=CatalogSummaries(database),
+        title_rules=TitleRules(database, following.intake),
+        downloading=downloading,
+        about=about,
+        drawn=open_thumbnails(settings, database),
+        checkpoints=open_wal(settings, database),
+    )
+
+
+def open_trash(settings: Settings, database: Database) -> Trash:
+    """The trash, as long as the settings want it kept."""
+    return Trash(database, days=settings.trash_days, may_purge=settings.allow_delete)
+
+
+def open_wal(settings: Settings, database: Database) -> WalMaintenance:
+    """The checkpoints of the database, as far as it has a log of that kind."""
+    return WalMaintenance(
+        database,
+        sqlite_file(settings),
+        interval=settings.wal_interval,
+        limit=settings.wal_limit_mb * 2**20,
+        may_truncate=settings.wal_truncate,
+    )

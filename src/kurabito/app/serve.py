@@ -1,0 +1,183 @@
+"""All of it together, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final, NamedTuple, Protocol, cast
+
+from kurabito.api import Live, TaskMeter
+from kurabito.app.built_in_downloader import BuiltIn, open_built_in
+from kurabito.app.compose.downloads import DownloadParts, open_downloads, refuse_shared_root
+from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
+from kurabito.app.compose.library import LibraryParts, open_library
+from kurabito.app.compose.metadata import open_metadata
+from kurabito.app.database import BACKUPS, check_kept, is_new, prepare_database
+from kurabito.app.dataplane_process import supervised_plane
+from kurabito.app.listener import address_of, limits_of, listen, refuse_guessable_key, refuse_strangers
+from kurabito.app.product import Product, open_product
+from kurabito.app.server import BackgroundService, Server, run_together
+from kurabito.app.site import build_site, open_access
+from kurabito.app.state import StateLock, prepare_state
+from kurabito.app.tasks import FOLLOW_UPS, product_registry
+from kurabito.app.troubles import FILE_NAME, KeptWorker, Trouble, Troubles
+from kurabito.dataplane.leasing.plane_locks import PlaneLocks
+from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.http import Outbound
+from kurabito.library.deletion import policy
+from kurabito.library.loop import Reconciler
+from kurabito.logs import get_logger
+from kurabito.maintenance.wal_watch import WalWatch
+from kurabito.modules.calling import ServiceCalls
+from kurabito.runtime import Registry, Worker, open_queue
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.settings import Settings
+
+# Whoever stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
+_TASKS_END: Final = 5.0
+
+_log = get_logger(__name__)
+
+
+class Listening(NamedTuple):
+    """Where the site is, once it answers."""
+
+    url: str
+    login: str
+    """Logs in whoever opens it first."""
+
+
+class Stage(Protocol):
+    """Further tasks to run, and something to begin with."""
+
+    def join(self, registry: Registry) -> None:
+        """Register the tasks."""
+        ...
+
+    async def open(
+        self, queue: SqlQueue, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
+    ) -> None:
+        """Have there what is there from the start."""
+        ...
+
+    async def close(self) -> None:
+        """Clear away what is there only as long as it is served."""
+        ...
+
+
+async def serve(
+    settings: Settings,
+    *,
+    on_listening: Callable[[Listening], None],
+    dataplane: bool = True,
+    downloader: bool = True,
+    stage: Stage | None = None,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; `on_listening` is told the address once requests are answered."""
+    check_kept(settings)
+    refuse_guessable_key(settings)
+    if is_new(settings):
+        # There can be no password in it, and nothing has to be made to know that.
+        refuse_strangers(settings.host, has_password=settings.password_file is not None)
+    prepare_state(settings.state, umask=settings.umask)
+    with StateLock(settings.state), listen(settings.host, settings.port) as listener:
+        await asyncio.to_thread(prepare_database, settings)
+        started, meter = datetime.now(UTC), TaskMeter()
+        async with (
+            open_queue(settings.database) as opened,
+            Live(opened, hear=meter.note) as live,
+            open_outbound(settings) as outbound,
+            open_built_in(settings, outbound, wanted=downloader) as built_in,
+            AsyncExitStack() as until_the_end,
+        ):
+            # Not memory://, so it is one with a database, which everything else shares.
+            queue = cast("SqlQueue", opened)
+            await queue.database.write(partial(policy.store, allowed=settings.allow_delete))
+            await meter.take_stock(queue)
+            access = open_access(settings, queue.database)
+            refuse_strangers(settings.host, has_password=await access.passwords.is_set())
+            address = address_of(listener)
+            parts = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
+            registry = product_registry(
+                queue,
+                access.sessions,
+                settings.state / BACKUPS,
+                parts.trash,
+                parts.shelves.removal,
+                parts.following.tasks,
+                parts.downloading,
+                parts.about,
+                parts.drawn.sweeper,
+            )
+            if stage is not None:
+                stage.join(registry)
+                until_the_end.push_async_callback(stage.close)
+                await stage.open(queue, parts.shelves, parts.following, parts.downloading)
+            services, troubles = _services(settings, parts, registry, dataplane=dataplane)
+            url = address + settings.base_path
+            there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
+            site = build_site(settings, parts, access, live, meter, started=started, troubles=troubles.now)
+            limits = limits_of(settings)
+            server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
+            _log.info("serving", url=url, state=str(settings.state), database=settings.database)
+            await run_together(server, listener, services)
+    _log.info("stopped")
+
+
+@asynccontextmanager
+async def _product(
+    settings: Settings, queue: SqlQueue, outbound: Outbound, built_in: BuiltIn, address: str
+) -> AsyncIterator[Product]:
+    """The parts as they are served: with the built-in downloader among the others, and scans brought on their way."""
+    if (root := settings.download_root) is not None:
+        await queue.database.read(partial(refuse_shared_root, root=root))
+    downloaders = built_in.beside(RemoteDownloaders(ServiceCalls(outbound)))
+    downloading = open_downloads(queue, outbound, settings, downloaders)
+    following = open_feeds(
+        queue,
+        outbound,
+        taking=downloading.taking,
+        url=address + settings.base_path,
+        module_hosts=settings.allow_private_hosts,
+    )
+    await built_in.register(following.services, queue.database, address)
+    about = open_metadata(settings, queue, outbound)
+    await asyncio.to_thread(about.posters.prepare)
+    await about.calendar.refresh_if_old()
+    shelves = open_library(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=about.matcher))
+    try:
+        yield open_product(settings, queue, shelves=shelves, following=following, about=about, downloading=downloading)
+    finally:
+        await shelves.scans.shutdown()
+
+
+def _services(
+    settings: Settings, parts: Product, registry: Registry, *, dataplane: bool
+) -> tuple[list[BackgroundService], Troubles]:
+    """What runs beside the web server, and what says how it is."""
+    worker = KeptWorker(
+        lambda: Worker(
+            parts.queue,
+            registry,
+            lease=settings.lease_seconds,
+            heartbeat=settings.heartbeat_seconds,
+            grace=_TASKS_END,
+        )
+    )
+    services: list[BackgroundService] = [
+        worker,
+        parts.shelves.watcher,
+        parts.about.actor,
+        WalWatch(parts.checkpoints),
+        PlaneLocks(parts.database),
+    ]
+    told: dict[str, Trouble] = {"worker": lambda: worker.trouble}
+    if dataplane:
+        plane = supervised_plane(settings, parts.database)
+        services.append(plane)
+        told["data_plane"] = lambda: plane.trouble
+    troubles = Troubles(told, settings.state / FILE_NAME)
+    return [*services, troubles], troubles

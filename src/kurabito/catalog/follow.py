@@ -1,0 +1,106 @@
+"""Following what the calendar shows: an entry becomes a series, before any feed brought a release of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from kurabito.catalog import series
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.matching.deciding import as_new_record
+from kurabito.catalog.matching.knowledge import details_of
+from kurabito.catalog.releases import Name
+from kurabito.catalog.series import Series
+from kurabito.catalog.states import SeriesKind, SeriesState
+from kurabito.db import Connection, Database, Queries
+from kurabito.db.rows import JSON_ROWS
+from kurabito.errors import MetadataNotFound
+from kurabito.metadata import records
+from kurabito.metadata.lookup import read_sequel
+from kurabito.metadata.records import Details, Metadata, RecordKind
+from kurabito.metadata.sources import offline
+
+_SQL: Final = {
+    dialect: Queries("kurabito.catalog", "follow.sql", "series_match.sql", given=given)
+    for dialect, given in JSON_ROWS.items()
+}
+_FIRST_SEASON: Final = 1
+
+
+class FollowFromMetadata:
+    """Records and entries of the offline index, as something to follow."""
+
+    def __init__(self, database: Database, catalog: Catalog, fill_in: Callable[[], Awaitable[object]]) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._fill_in = fill_in
+
+    async def follow_record(self, metadata_id: int) -> Series:
+        """Follow what a record is about: releases of it are taken as soon as a feed brings them; raises MetadataNotFound."""
+        series_id = await self._database.write(lambda conn: _series_of(conn, records.find(conn, metadata_id)))
+        return await self._catalog.change(series_id, {"state": SeriesState.FOLLOWED})
+
+    async def follow_entry(self, bgm_id: int) -> Series:
+        """Follow an entry of the offline index, which gets a record; raises MetadataNotFound."""
+
+        def record(conn: Connection) -> int:
+            known = records.of_bgm(conn, bgm_id)
+            return known.id if known is not None else _add(conn, bgm_id)
+
+        followed = await self.follow_record(await self._database.write(record))
+        await self._fill_in()
+        return followed
+
+
+def _add(conn: Connection, bgm_id: int) -> int:
+    (entry,) = offline.find_entries(conn, [Details(bgm_id=bgm_id)])
+    if entry is None:
+        raise MetadataNotFound(
+            f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index anew"
+        )
+    return records.add(conn, as_new_record(details_of(entry))).id
+
+
+def _series_of(conn: Connection, record: Metadata) -> int:
+    """The series that a record fills in: the one that has it, the one that has its name, or a new one."""
+    lock_catalog(conn)
+    sql, details = _SQL[conn.dialect], record.details
+    if (known := conn.one(sql.of_record, {"metadata_id": record.id})) is not None:
+        return int(known[0])
+    kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
+    names, said = _aliases(details)
+    rows = [{"folded": name.folded, "kind": kind, "season": said, "name": name.shown} for name in names]
+    given = json.dumps(rows, ensure_ascii=False)
+    if (named := conn.one(sql.named_so, {"rows": given, "kind": kind})) is not None:
+        series_id = int(named[0])
+    else:
+        season = details.season or said
+        values = {
+            "title": names[0].shown,
+            "season": season,
+            "kind": kind,
+            "year": details.year,
+            "state": SeriesState.FOLLOWED,
+        }
+        row = conn.one(sql.add_series, values)
+        assert row is not None
+        series_id = int(row[0])
+        conn.run(
+            sql.add_aliases, {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)}
+        )
+    conn.run(sql.tell, {"id": series_id, "metadata_id": record.id})
+    return series.find(conn, series_id).id
+
+
+def _aliases(details: Details) -> tuple[list[Name], int]:
+    """The names that releases may have, the one to show first, and the season that they say beside them.
+
+    A name that ends with the mark of a season is read as the name and that season; where none of them does, titles say none.
+    """
+    titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
+    sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
+    names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
+    said = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
+    return list({name.folded: name for name in reversed(names)}.values())[::-1], said

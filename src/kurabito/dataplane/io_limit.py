@@ -1,0 +1,51 @@
+"""A limit on bytes per second that every data plane of a database shares, on however many machines.
+
+Whoever wants to read reserves its stretch of time in the database, in one statement, and waits until that begins. So the
+reads of all stand in one line, and their sum keeps to the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from kurabito.db import Connection, Database, Dialect, Queries
+from kurabito.protocol.leased.thumbnails import IO_BUCKET
+
+_LATER: Final = {Dialect.SQLITE: "max", Dialect.POSTGRES: "greatest"}
+_SQL: Final = {dialect: Queries("kurabito.dataplane", "io_limit.sql", later=later) for dialect, later in _LATER.items()}
+_MILLISECOND: Final = 1000
+
+
+class IoLimit:
+    """The limit of one bucket, as one thread uses it.
+
+    wait = limit.reserve(file_size)      # seconds until the read may begin
+    """
+
+    def __init__(self, database: Database, bytes_per_second: int, *, bucket: str = IO_BUCKET) -> None:
+        self._database = database
+        self._rate = bytes_per_second
+        self._bucket = bucket
+        # Whole milliseconds are reserved; what a small file leaves of one is paid with the next.
+        self._owed = 0
+
+    def reserve(self, size: int) -> float:
+        """Reserve the reading of so many bytes; how many seconds to wait before it."""
+        self._owed += size
+        cost = math.floor(self._owed * _MILLISECOND / self._rate)
+        if cost == 0:
+            return 0.0
+        self._owed -= math.floor(cost * self._rate / _MILLISECOND)
+        # Should the power fail, everybody waits anew anyway.
+        return self._database.write_blocking(lambda conn: self._reserve(conn, cost), durable=False)
+
+    def _reserve(self, conn: Connection, cost: int) -> float:
+        sql, values = _SQL[conn.dialect], {"bucket": self._bucket, "cost": cost}
+        row = conn.one(sql.reserve, values)
+        if row is None:
+            conn.run(sql.warm_up, {"bucket": self._bucket})
+            row = conn.one(sql.reserve, values)
+        assert row is not None
+        ends: int = row[0]
+        return max(0, ends - cost - conn.now() // _MILLISECOND) / _MILLISECOND

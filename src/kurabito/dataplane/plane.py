@@ -1,0 +1,144 @@
+"""The daemon: says that it lives, and lets each line of work look for rows whenever there may be some.
+
+Lines run in threads and call the database directly. The loop here only wakes them; without anything to do it sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from typing import Final, Protocol
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Database
+from kurabito.errors import KurabitoError
+from kurabito.logs import get_logger
+from kurabito.protocol import planes
+from kurabito.wakeup import Bell
+
+_LOOK_ANYWAY: Final = 5.0
+"""Seconds after which a line looks even if nobody rang: rows also become due by time."""
+_BACKOFF: Final = 1.0
+
+_log = get_logger(__name__)
+
+
+class Line(Protocol):
+    """One kind of disk work."""
+
+    @property
+    def name(self) -> str: ...
+
+    def work(self) -> bool:
+        """Claim a batch, do it, and settle it; false when there was nothing to claim. Called in a thread."""
+        ...
+
+    def stop(self) -> None:
+        """Come to an end soon: give back what was not begun. Called in any thread."""
+        ...
+
+
+class DataPlane:
+    """Runs lines of work on one open database until it is told to stop.
+
+    plane = DataPlane(database, lines, name="nas-4711")
+    await plane.run()        # until plane.stop()
+    await plane.drain()      # until there is nothing left to do
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        lines: Sequence[Line],
+        *,
+        name: str,
+        lease: float = 30.0,
+        heartbeat: float = 5.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self._database = database
+        self._lines = tuple(lines)
+        self._lease = lease
+        self._heartbeat = heartbeat
+        self._clock = clock or SystemClock()
+        self._stopping = asyncio.Event()
+        self._news = Bell()
+
+    def stop(self) -> None:
+        """Ask for the end; `run` returns when every line has come to one."""
+        self._stopping.set()
+        for line in self._lines:
+            line.stop()
+
+    async def run(self) -> None:
+        """Work until `stop`."""
+        async with AsyncExitStack() as open_until_the_end:
+            if self._lines:
+                watching = self._database.watching(lambda _: self._news.ring())
+                await open_until_the_end.enter_async_context(watching)
+            await self._announce()
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._beat())
+                    for line in self._lines:
+                        group.create_task(self._keep(line))
+            finally:
+                await self._depart()
+
+    async def drain(self) -> None:
+        """Do what is there, then return."""
+        await self._announce()
+        try:
+            while not self._stopping.is_set():
+                if not any(await asyncio.gather(*(asyncio.to_thread(line.work) for line in self._lines))):
+                    return
+        finally:
+            await self._depart()
+
+    async def _keep(self, line: Line) -> None:
+        """Let a line work as long as it finds something; then wait for news."""
+        roused = asyncio.Event()
+        with self._news.listen(roused.set):
+            while not self._stopping.is_set():
+                roused.clear()
+                if not await self._let_work(line):
+                    await self._rest(roused)
+
+    async def _let_work(self, line: Line) -> bool:
+        try:
+            return await asyncio.to_thread(line.work)
+        except KurabitoError as problem:
+            _log.warning("line of work failed", line=line.name, problem=str(problem))
+        except Exception:  # noqa: BLE001 - one line's fault must not end the others
+            _log.exception("line of work failed", line=line.name)
+        await self._clock.wait(self._stopping, _BACKOFF)
+        return False
+
+    async def _rest(self, roused: asyncio.Event) -> None:
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        news = asyncio.ensure_future(self._clock.wait(roused, _LOOK_ANYWAY))
+        await asyncio.wait({stopping, news}, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in (stopping, news):
+            waiting.cancel()
+
+    async def _beat(self) -> None:
+        while not await self._clock.wait(self._stopping, self._heartbeat):
+            try:
+                await self._announce()
+            except KurabitoError as problem:
+                _log.warning("data plane could not say that it lives", problem=str(problem))
+
+    async def _announce(self) -> None:
+        # Several lines may do the same.
+        lines = list(dict.fromkeys(line.name for line in self._lines))
+        release = version("kurabito")
+        await self._database.write(lambda conn: planes.announce(conn, self.name, lines, release, self._lease))
+
+    async def _depart(self) -> None:
+        try:
+            await self._database.write(lambda conn: planes.depart(conn, self.name))
+        except KurabitoError as problem:
+            _log.warning("data plane could not say that it leaves", problem=str(problem))

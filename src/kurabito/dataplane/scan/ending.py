@@ -1,0 +1,141 @@
+"""The end of a scan, when everything was seen: what moved, what is missing, and what is worth hashing.
+
+Each step is done in small transactions that leave less to do, so that whoever goes on after a crash does only the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from kurabito.dataplane.files import births
+from kurabito.dataplane.files.births import Birth, Suspect
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.leasing.paced_writer import PacedWriter
+from kurabito.dataplane.scan import session as scan_session
+from kurabito.dataplane.scan.queries import ROWS, given, sql
+from kurabito.dataplane.scan.session import ScanProgress
+from kurabito.db import Connection, Dialect
+from kurabito.db.rows import Column, row_source
+
+T = TypeVar("T")
+
+
+class MovedPair(NamedTuple):
+    """A file that is gone, and one that came and looks like it."""
+
+    gone: int
+    came: int
+    path: str
+    inode: int
+    known_at: int
+
+
+def move_files(job: LeasedJob, session: ScanProgress, folder: Path, pace: PacedWriter) -> None:
+    """Give files that went from one path to another their old row back, with its id and its hash.
+
+    What was made since is another file, however much it looks alike. Where it cannot be told, the row has to be hashed again.
+    """
+    pairs = [MovedPair(*row) for row in job.read(lambda conn: conn.all(sql(conn).moved_files, {"session": session.id}))]
+    for part in _parts(pairs, pace):
+        job.check()
+        asked = [Suspect(pair.path, pair.inode, pair.known_at) for pair in part]
+        judged = list(zip(part, births.look_up(folder, asked), strict=True))
+        moved = [pair for pair, birth in judged if birth is not Birth.AFTER]
+        doubtful = [pair.gone for pair, birth in judged if birth not in (Birth.BEFORE, Birth.AFTER)]
+        if moved:
+            pace.write(lambda conn, moved=moved, doubtful=doubtful: _move(conn, session, moved, doubtful))  # type: ignore[misc]
+
+
+def mark_missing(session: ScanProgress, pace: PacedWriter) -> None:
+    """Mark every file that was known and not seen."""
+    while pace.write(lambda conn: _mark_some_missing(conn, session, pace.rows)):
+        pass
+
+
+def choose_candidates(
+    job: LeasedJob, library: int, session: ScanProgress, pace: PacedWriter, late: Sequence[str] | None = None
+) -> None:
+    """Have exactly those files hashed that may have a duplicate, in all libraries.
+
+    `late` are the files of this library that have to be, and were not marked; None when the scan could not tell.
+    """
+    if late is not None and not job.read(lambda conn: _has_others(conn, library)):
+        # Nobody else's files count, so there is nothing to look for.
+        for paths in _parts(late, pace):
+            pace.write(lambda conn, paths=paths: _want_hash(conn, library, paths))  # type: ignore[misc]
+        return
+
+    def misjudged(conn: Connection) -> list[tuple[int, int]]:
+        if not scan_session.has_changes(conn, session) and not _is_unsettled(conn, library, session):
+            return []
+        return [(file, wanted) for file, wanted in conn.all(sql(conn).misjudged_files)]
+
+    found = job.read(misjudged)
+    for wanted in (1, 0):
+        files = [file for file, judged in found if judged == wanted]
+        for part in _parts(files, pace):
+            pace.write(lambda conn, part=part, wanted=wanted: _judge(conn, part, wanted=wanted))  # type: ignore[misc]
+
+
+def forget_findings(session: ScanProgress, pace: PacedWriter) -> None:
+    """Drop what was noted during the scan, and what scans that were given up left behind."""
+    while pace.write(lambda conn: conn.run(sql(conn).forget_some_findings, {"session": session.id, "most": pace.rows})):
+        pass
+
+
+def _parts(rows: Sequence[T], pace: PacedWriter) -> Iterator[Sequence[T]]:
+    begin = 0
+    while begin < len(rows):
+        end = begin + pace.rows
+        yield rows[begin:end]
+        begin = end
+
+
+def _move(conn: Connection, session: ScanProgress, pairs: Sequence[MovedPair], doubtful: Sequence[int]) -> None:
+    queries = sql(conn)
+    moved = [(pair.gone, pair.path) for pair in pairs]
+    # The new row makes way for the old one: the path can have only one of them.
+    conn.run(queries.forget_files, {"given": given(conn, [pair.came for pair in pairs])})
+    if conn.dialect is Dialect.SQLITE:
+        now = conn.now()
+        conn.raw.executemany(queries.move_files_sqlite, [(now, *row) for row in moved])
+    else:
+        ids, targets = zip(*moved, strict=True)
+        source, arrays = row_source(Column("id", "bigint", ids), Column("relative_path", "text", targets))
+        conn.run(queries.move_files_postgres.replace(ROWS, source), arrays)
+    if doubtful:
+        # What is worth hashing is decided for all files together, a little later.
+        conn.run(queries.want_no_hash, {"given": given(conn, doubtful)})
+    settled = given(conn, [file for pair in pairs for file in (pair.gone, pair.came)])
+    conn.run(queries.forget_findings_about, {"session": session.id, "given": settled})
+    scan_session.count(conn, session, added=-len(pairs), moved=len(pairs))
+
+
+def _mark_some_missing(conn: Connection, session: ScanProgress, most: int) -> int:
+    queries = sql(conn)
+    files = [file for (file,) in conn.all(queries.some_unseen, {"session": session.id, "most": most})]
+    if files:
+        listed = given(conn, files)
+        removed = conn.run(queries.mark_missing, {"given": listed, "session": session.id})
+        conn.run(queries.forget_findings_about, {"session": session.id, "given": listed})
+        scan_session.count(conn, session, removed=removed)
+    return len(files)
+
+
+def _is_unsettled(conn: Connection, library: int, session: ScanProgress) -> bool:
+    return conn.one(sql(conn).unsettled, {"library": library, "session": session.id}) is not None
+
+
+def _has_others(conn: Connection, library: int) -> bool:
+    row = conn.one(sql(conn).other_files, {"library": library})
+    return row is not None and bool(row[0])
+
+
+def _want_hash(conn: Connection, library: int, paths: Sequence[str]) -> None:
+    conn.run(sql(conn).want_hash_at, {"library": library, "given": given(conn, paths)})
+
+
+def _judge(conn: Connection, files: Sequence[int], *, wanted: int) -> None:
+    conn.run(sql(conn).want_hash if wanted else sql(conn).want_no_hash, {"given": given(conn, files)})

@@ -1,0 +1,88 @@
+"""A trash outlives its library: when its folder is added again, what lies in the trash can be put back as before.
+
+Each file has beside it where it came from and what it is. That was written by us, and may have been changed by anybody since:
+what is not understood, or does not fit the file, is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.dataplane.files.names import as_text
+from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.removal.places import FileRef, OpenRoots
+from kurabito.dataplane.removal.sidecar import Sidecar
+from kurabito.db import Connection, Queries
+from kurabito.logs import get_logger
+from kurabito.protocol.deletion import TRASH_FOLDER
+
+_SQL: Final = Queries("kurabito.dataplane.scan", "trash_adoption.sql")
+_NAME: Final = re.compile("[0-9a-f]{32}")
+_AT_ONCE: Final = 500
+
+_log = get_logger(__name__)
+
+
+def adopt_trash(job: LeasedJob, library_id: int, folder: Path) -> int:
+    """Take what lies in the trash folders of a new library into its trash; how much that was. Safe to do twice."""
+    adopted = 0
+    rows: list[dict[str, Any]] = []
+    for trash_path in _trashed(folder):
+        job.check()
+        with OpenRoots[Path](lambda path: path) as roots:
+            row = _row(roots.file(folder, trash_path), trash_path)
+        if row is not None:
+            rows.append({**row, "library_id": library_id})
+        if len(rows) == _AT_ONCE:
+            adopted += _store(job, rows)
+            rows = []
+    adopted += _store(job, rows)
+    if adopted:
+        _log.info("files in the trash taken over", library=library_id, files=adopted)
+    return adopted
+
+
+def _trashed(folder: Path) -> Iterator[str]:
+    """The paths of what may be files in the trash, from the library's folder."""
+    # What cannot be listed here, the scan that follows says.
+    for above, folders, _ in os.walk(folder):
+        if TRASH_FOLDER in folders:
+            folders.remove(TRASH_FOLDER)
+            trash = Path(above, TRASH_FOLDER)
+            if trash.is_symlink():
+                continue
+            prefix = as_text(str(trash.relative_to(folder)))
+            yield from (f"{prefix}/{name}" for name in _listed(trash) if _NAME.fullmatch(name))
+
+
+def _listed(trash: Path) -> list[str]:
+    try:
+        return sorted(item.name for item in trash.iterdir())
+    except OSError as problem:
+        _log.warning("a trash cannot be read", folder=str(trash), problem=problem.strerror)
+        return []
+
+
+def _row(item: FileRef, trash_path: str) -> dict[str, Any] | None:
+    seen, told = item.look(), Sidecar.read(item)
+    if seen is None or told is None or seen.size != told.size_bytes:
+        return None
+    return {
+        "id": item.name,
+        "relative_path": "/".join([*item.folders[:-1], told.path]),
+        "trash_path": trash_path,
+        "size_bytes": told.size_bytes,
+        "hash_algorithm": told.hash_algorithm.value,
+        "content_hash": told.content_hash,
+    }
+
+
+def _store(job: LeasedJob, rows: list[dict[str, Any]]) -> int:
+    def write(conn: Connection) -> int:
+        return sum(conn.run(_SQL.add_entry, row) or conn.run(_SQL.take_over, row) for row in rows)
+
+    return job.write(write) if rows else 0

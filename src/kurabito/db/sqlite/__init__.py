@@ -1,0 +1,1 @@
+"""SQLite: `writer` is the one thread that writes, `database` runs readers beside it, `watch` notices other processes."""

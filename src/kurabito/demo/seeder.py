@@ -1,0 +1,90 @@
+"""Torrents of noise, seeded on this machine alone: the demo downloads them as it would real ones."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import libtorrent as lt
+
+from kurabito.demo.feeds import MadeUpEntry, MadeUpLink
+from kurabito.modules.download_types import DownloadType
+from kurabito.modules.services import Capabilities, Registration, ServiceType
+
+_HERE: Final = "127.0.0.1"
+_PIECE: Final = 16 * 1024
+_SIZE: Final = 96 * _PIECE
+# Slow enough to be seen, and so slow that there is time to change one's mind.
+_RATE: Final = 384 * 1024
+_SLOW_RATE: Final = 2 * 1024
+_SESSION: Final[lt.settings_pack] = {
+    "listen_interfaces": f"{_HERE}:0",
+    "outgoing_interfaces": _HERE,
+    "enable_dht": False,
+    "enable_lsd": False,
+    "enable_upnp": False,
+    "enable_natpmp": False,
+    "enable_outgoing_utp": False,
+    "enable_incoming_utp": False,
+    "alert_mask": 0,
+}
+
+ATTIC: Final = Registration(
+    service_type=ServiceType.DOWNLOADER,
+    service_name="attic",
+    host=_HERE,
+    # Nobody listens there, so everything goes on to the next one.
+    port=9,
+    instance_id="attic",
+    token="attic",  # noqa: S106 - nobody is there to be shown it
+    capabilities=Capabilities(download_endpoint="/downloads", supported_download_types=(DownloadType.MAGNET,)),
+)
+"""A downloader that was switched off with its machine, as those of others are."""
+
+
+class Seeder:
+    """Has every release of the demo's feeds, and gives it to whoever asks on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._session: lt.session | None = None
+
+    def open(self) -> None:
+        """Be there for those who ask."""
+        self._folder.mkdir(parents=True)
+        self._session = lt.session(_SESSION)
+
+    def close(self) -> None:
+        """Be gone."""
+        if self._session is not None:
+            self._session.pause()
+            self._session = None
+
+    def link(self, entry: MadeUpEntry) -> MadeUpLink:
+        """Make a release, and say where it is: at this very program, so that no tracker is needed."""
+        assert self._session is not None, "it is opened first"
+        torrent, digest = self._made(entry.title.replace("/", "_"))
+        params = lt.load_torrent_buffer(torrent)
+        params.save_path = str(self._folder)
+        params.flags |= lt.torrent_flags.seed_mode
+        params.flags &= ~lt.torrent_flags.auto_managed & ~lt.torrent_flags.paused
+        params.upload_limit = _SLOW_RATE if entry.is_slow else _RATE
+        self._session.add_torrent(params)
+        peer = f"{_HERE}:{self._session.listen_port()}"
+        return MadeUpLink(f"magnet:?xt=urn:btih:{digest}&dn={quote(entry.title)}&x.pe={peer}", _SIZE)
+
+    def _made(self, name: str) -> tuple[bytes, str]:
+        """A torrent of one file, and its hash."""
+        content = random.Random(name).randbytes(_SIZE)  # noqa: S311 - noise for everybody
+        (self._folder / name).write_bytes(content)
+        pieces = b"".join(_sha1(content[at : at + _PIECE]).digest() for at in range(0, _SIZE, _PIECE))
+        info: dict[bytes, Any] = {b"length": _SIZE, b"name": name.encode(), b"piece length": _PIECE, b"pieces": pieces}
+        whole: dict[bytes, Any] = {b"info": info}
+        return lt.bencode(whole), _sha1(lt.bencode(info)).hexdigest()
+
+
+def _sha1(data: bytes) -> hashlib._Hash:
+    return hashlib.sha1(data, usedforsecurity=False)

@@ -1,0 +1,109 @@
+"""From an item to something that a program can take: its hash, and the torrent file where there is one.
+
+Torrent files are fetched here and not by the program that downloads: their hash is known before they are handed over, and
+where they come from is guarded like everything else that others name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog.download_types import DownloadType, detect_download_type
+from kurabito.catalog.identity import hash_of_magnet
+from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
+from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
+from kurabito.errors import BadStatus, InvalidInput, OutboundError, TimedOut, Unreachable
+from kurabito.http import Limits, Outbound
+from kurabito.http.retries import PASSING
+from kurabito.logs import mask_text
+
+_TORRENT: Final = Limits(seconds=20.0, max_bytes=10 * 1024 * 1024, attempts=2, patience=5.0)
+_AT_ONCE: Final = 8
+
+
+class SourceRefused(Exception):
+    """The program does not take an item; the text says why, and `may_pass` whether it may take it later."""
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+
+
+@dataclass(frozen=True, slots=True)
+class TorrentSource:
+    """An item that is ready to be handed over."""
+
+    item: DownloadItem
+    hash: str
+    kind: DownloadType
+    torrent: TorrentFile | None = None
+
+
+Take = Callable[[TorrentSource], Awaitable[Owner]]
+"""Hands an offer over, or finds it there; the answer says whose it is."""
+
+
+class SourceReader:
+    """Prepares items and hands each to the program once."""
+
+    def __init__(self, outbound: Outbound, kinds: Collection[DownloadType]) -> None:
+        self._outbound = outbound
+        self._kinds = frozenset(kinds)
+
+    async def each(self, items: Sequence[DownloadItem], take: Take) -> list[DownloadItemResult]:
+        """Hand over every item; `take` raises Refused with the reason when the program does not want it."""
+        turn = asyncio.Semaphore(_AT_ONCE)
+        taken: dict[str, asyncio.Lock] = {}
+        done: dict[str, Owner] = {}
+
+        async def one(item: DownloadItem) -> DownloadItemResult:
+            async with turn:
+                try:
+                    offer = await self._prepare(item)
+                    # Two URLs of one batch may lead to the same torrent.
+                    async with taken.setdefault(offer.hash, asyncio.Lock()):
+                        if offer.hash not in done:
+                            done[offer.hash] = await take(offer)
+                except SourceRefused as refused:
+                    return DownloadItemResult.rejected(item.url, mask_text(str(refused)), may_pass=refused.may_pass)
+            return DownloadItemResult.accepted(item.url, offer.hash, done[offer.hash])
+
+        return [await result for result in [asyncio.ensure_future(one(item)) for item in items]]
+
+    async def _prepare(self, item: DownloadItem) -> TorrentSource:
+        kind = detect_download_type(item.url)
+        if kind is None or kind not in self._kinds:
+            raise SourceRefused(f"unsupported: {kind or 'this kind of URL'} is not downloaded here")
+        match kind:
+            case DownloadType.MAGNET:
+                found = hash_of_magnet(item.url)
+                if found is None:
+                    raise SourceRefused("the magnet link names no info hash")
+                return TorrentSource(item, found, kind)
+            case DownloadType.TORRENT:
+                torrent = await self._fetch(item.url)
+                return TorrentSource(item, torrent.hash, kind, torrent)
+            case DownloadType.HTTP:
+                return TorrentSource(item, hash_of_url(item.url), kind)
+
+    async def _fetch(self, url: str) -> TorrentFile:
+        try:
+            return read_torrent((await self._outbound.get(url, limits=_TORRENT)).content)
+        except (OutboundError, InvalidInput) as error:
+            raise SourceRefused(str(error), may_pass=_may_pass(error)) from None
+
+
+def _may_pass(error: OutboundError | InvalidInput) -> bool:
+    """Whether a host that did not give a torrent file may give it later."""
+    if isinstance(error, BadStatus):
+        return error.answered >= 500 or error.answered in PASSING
+    return isinstance(error, Unreachable | TimedOut)
+
+
+def hash_of_url(url: str) -> str:
+    """What a plain download is called."""
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()

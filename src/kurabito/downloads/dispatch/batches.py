@@ -1,0 +1,184 @@
+"""Shipments: what goes to one downloader at once. Written before it is sent, settled with what the downloader said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.db import Connection
+from kurabito.downloads import store
+from kurabito.downloads.dispatch import attempts
+from kurabito.downloads.dispatch import save_path as places
+from kurabito.downloads.dispatch.answers import ReadItem
+from kurabito.downloads.dispatch.attempts import Round
+from kurabito.downloads.dispatch.outcomes import AnswerOutcome, hash_of, outcome_of
+from kurabito.downloads.dispatch.remote import Heard, Item
+from kurabito.downloads.dispatch.room import no_room
+from kurabito.downloads.items import Owner
+from kurabito.downloads.states import CleanupKind, Outcome, Status
+from kurabito.downloads.store import DownloadRequest, Ending
+from kurabito.downloads.tasks import DownloadTasks
+from kurabito.modules.services import Service
+
+NO_HASH: Final = "{} took it and did not say its hash"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is about to be sent to one downloader."""
+
+    service: Service
+    by_url: Mapping[str, Sequence[DownloadRequest]]
+    items: Mapping[str, Item]
+    cramped: Mapping[int, str]
+    """Downloads for which there is no room, and why."""
+    doubtful: Collection[int]
+    """Downloads that may be there already."""
+    unwanted: Collection[int]
+    """Downloads that were cancelled meanwhile."""
+    foreign: Collection[int]
+    """Downloads that are there already, and not because of us."""
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """What is offered and has a name already, by URL."""
+        return {url: requests[0].hash for url, requests in self.by_url.items() if requests[0].hash is not None}
+
+
+def prepare(
+    conn: Connection, service: Service, requests: Sequence[DownloadRequest], root: Path, free: int | None
+) -> Batch:
+    """Write that these are about to be sent, but for what was cancelled meanwhile and what has no room.
+
+    They go below `root`, where so many bytes are `free`; None is not known.
+    """
+    wanted = store.requests(conn, (request.id for request in requests))
+    store.touch(conn, (request.id for request in wanted))
+    by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
+    for request in wanted:
+        by_url[request.url].append(request)
+    items = {url: Item(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
+    earlier = attempts.write(
+        conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
+    )
+    cramped: dict[int, str] = {}
+    if free is not None:
+        # What may be there already needs no room.
+        new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
+        cramped = _without_room(new, free - store.promised(conn))
+    if cramped:
+        told = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in cramped.items()]
+        attempts.answer(conn, service.id, told)
+    roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in cramped}
+    return Batch(
+        service,
+        by_url=roomy,
+        items={url: items[url] for url in roomy},
+        cramped=cramped,
+        doubtful=earlier.doubtful,
+        unwanted={one.id for one in requests} - {one.id for one in wanted},
+        foreign=earlier.foreign,
+    )
+
+
+def note_foreign(conn: Connection, batch: Batch, there: Collection[str]) -> Batch:
+    """Write, before anything is offered, what a downloader has that it was never asked for: that is its user's.
+
+    For downloaders that do not tell. A crash afterwards cannot make it ours.
+    """
+    found = {
+        request.id: request.hash
+        for requests in batch.by_url.values()
+        for request in requests
+        if request.hash is not None and request.hash in there and request.id not in batch.doubtful
+    }
+    brought = attempts.ours(conn, batch.service.id, found) if found else set()
+    foreign = {download_id for download_id, known in found.items() if known not in brought}
+    if foreign:
+        attempts.own(conn, batch.service.id, dict.fromkeys(foreign, Owner.USER))
+    return replace(batch, foreign={*batch.foreign, *foreign})
+
+
+def settle(
+    conn: Connection, orders: DownloadTasks, batch: Batch, heard: Heard, rounds: Mapping[int, Round]
+) -> set[int]:
+    """Write what the downloader said, also into the rounds; the downloads that need no other downloader."""
+    service = batch.service
+    name = service.registration.service_name
+    accepted: list[dict[str, Any]] = []
+    unnamed: list[Ending] = []
+    answered: list[dict[str, Any]] = []
+    for request, verdict, known in _verdicts(batch, heard):
+        answer = heard.answers.get(request.url)
+        may_pass = answer is not None and answer.may_pass
+        owner = _owner(batch, request, answer)
+        told = {"hash": known, "owner": owner, "may_pass": int(may_pass)}
+        answered.append({"id": request.id, **verdict._asdict(), **told})
+        if verdict.outcome is not Outcome.ACCEPTED:
+            rounds[request.id].note(service.id, name, verdict.outcome, verdict.reason, may_pass=may_pass)
+        elif known is None:
+            unnamed.append(Ending(request.id, Status.FAILED, NO_HASH.format(name)))
+        else:
+            save_path = batch.items[request.url].save_path
+            accepted.append(
+                {"id": request.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
+            )
+    # What another link brought there lies where that one put it.
+    held = store.held(conn, (row["hash"] for row in accepted))
+    for row in accepted:
+        if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
+            row["save_path"] = first["save_path"]
+    taken = store.accept(conn, accepted) if accepted else set()
+    attempts.doubt(conn, service.id, accepted)
+    if unnamed:
+        store.conclude(conn, unnamed)
+    unwanted = {row["id"] for row in accepted} - taken
+    attempts.answer(
+        conn,
+        service.id,
+        [{**row, "owed": CleanupKind.CANCEL} if row["id"] in unwanted else row for row in answered],
+    )
+    if unwanted:
+        orders.clear(conn, [service.id])
+    return taken | unwanted | {ending.id for ending in unnamed}
+
+
+def _verdicts(batch: Batch, heard: Heard) -> Iterator[tuple[DownloadRequest, AnswerOutcome, str | None]]:
+    """What became of each request, and what it is called there."""
+    for url, requests in batch.by_url.items():
+        answer = heard.answers.get(url)
+        verdict = outcome_of(answer, heard.problem)
+        if requests[0].id in batch.doubtful and verdict.outcome in (Outcome.UNREACHABLE, Outcome.REJECTED):
+            # That it cannot be asked now, or does not want more of it, does not tell what it got before.
+            is_refused = verdict.outcome is Outcome.REJECTED
+            verdict = AnswerOutcome(
+                Outcome.REJECTED if is_refused else Outcome.UNCLEAR, verdict.reason, CleanupKind.LOOK
+            )
+        for request in requests:
+            yield request, verdict, hash_of(request, answer)
+
+
+def _owner(batch: Batch, request: DownloadRequest, answer: ReadItem | None) -> Owner | None:
+    """Whose it is: the downloader's word counts, else what was seen there before it was offered."""
+    told = answer.owner if answer is not None else None
+    return told or (Owner.USER if request.id in batch.foreign else None)
+
+
+def _place(root: Path, service: Service, request: DownloadRequest) -> str:
+    return places.save_path(root, service.path_maps, request.series, request.series_id, request.link_id)
+
+
+def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, str]:
+    """The downloads that do not fit any more when those before them are there. What has no known size is tried."""
+    cramped: dict[int, str] = {}
+    for requests in by_url.values():
+        # The links of a batch say each how large all of it is.
+        needed = max(request.size_bytes or 0 for request in requests)
+        if needed > left:
+            cramped |= {request.id: no_room(needed, left) for request in requests}
+        else:
+            left -= needed
+    return cramped

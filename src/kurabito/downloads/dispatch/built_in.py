@@ -1,0 +1,109 @@
+"""Speaking to the downloader of this process, which no request has to leave for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from kurabito.downloads.dispatch.answers import ReadItem, Report
+from kurabito.downloads.dispatch.remote import Downloaders, Heard, Item
+from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus
+from kurabito.downloads.service import DownloaderService
+from kurabito.errors import BadStatus, DownloaderError, InvalidInput, OutboundError, TransferNotFound, Unreachable
+from kurabito.modules.services import Service
+
+
+class WithBuiltIn:
+    """Calls the built-in downloader itself, known by its instance, and has every other one called as before.
+
+    `built_in` is None where it was left out: what it has waits for it.
+    """
+
+    def __init__(self, others: Downloaders, instance_id: str, built_in: DownloaderService | None) -> None:
+        self._others = others
+        self._instance_id = instance_id
+        self._built_in = built_in
+
+    async def offer(self, service: Service, items: Sequence[Item]) -> Heard:
+        if not self._is_ours(service):
+            return await self._others.offer(service, items)
+        try:
+            with _as_from_outside():
+                results = await self._ours().add([DownloadItem(item.url, item.save_path) for item in items])
+        except OutboundError as problem:
+            return Heard(problem=problem)
+        return Heard(
+            {
+                one.url: ReadItem(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.owner, one.may_pass)
+                for one in results
+            }
+        )
+
+    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
+        if not self._is_ours(service):
+            return await self._others.look(service, hashes)
+        with _as_from_outside():
+            return {one.hash: _report(one) for one in await self._ours().status(list(hashes))}
+
+    async def cancel(self, service: Service, hashes: Sequence[str]) -> set[str]:
+        if not self._is_ours(service):
+            return await self._others.cancel(service, hashes)
+        with _as_from_outside():
+            return {one.hash for one in await self._ours().cancel(hashes)}
+
+    async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
+        if not self._is_ours(service):
+            await self._others.delete(service, hash, delete_files=delete_files)
+            return
+        with _as_from_outside():
+            try:
+                await self._ours().delete(hash, delete_files=delete_files)
+            except TransferNotFound:
+                pass
+
+    async def pause(self, service: Service, hash: str) -> None:
+        if not self._is_ours(service):
+            await self._others.pause(service, hash)
+            return
+        with _as_from_outside():
+            await self._ours().pause(hash)
+
+    async def resume(self, service: Service, hash: str) -> None:
+        if not self._is_ours(service):
+            await self._others.resume(service, hash)
+            return
+        with _as_from_outside():
+            await self._ours().resume(hash)
+
+    def _is_ours(self, service: Service) -> bool:
+        return service.registration.instance_id == self._instance_id
+
+    def _ours(self) -> DownloaderService:
+        if self._built_in is None:
+            raise Unreachable("the built-in downloader was left out at this start; start again without --no-downloader")
+        return self._built_in
+
+
+@contextmanager
+def _as_from_outside() -> Iterator[None]:
+    """Whoever asks downloaders knows one kind of error for all of them."""
+    try:
+        yield
+    except (TransferNotFound, InvalidInput) as error:
+        raise BadStatus(str(error), error.status) from error
+    except DownloaderError as error:
+        raise Unreachable(str(error)) from error
+
+
+def _report(status: DownloadStatus) -> Report:
+    return Report(
+        status.status.value,
+        status.progress,
+        status.size,
+        status.rate,
+        status.peers,
+        status.detail,
+        status.owner,
+        status.content_path,
+        status.files,
+    )

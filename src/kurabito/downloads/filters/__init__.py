@@ -1,0 +1,4 @@
+"""Filter rules: which links are taken.
+
+`model` is a rule, `engine` decides, `store` keeps the rules, and `service` changes them and previews what a change does.
+"""

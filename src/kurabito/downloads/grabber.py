@@ -1,0 +1,81 @@
+"""Takes links on: filters decide which, one release is chosen for each episode, and dispatch sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kurabito.clock import SECOND
+from kurabito.db import Connection
+from kurabito.downloads import store as rows
+from kurabito.downloads.choosing import Choice
+from kurabito.downloads.dispatch import recovery
+from kurabito.downloads.filters import store
+from kurabito.downloads.filters.engine import TAKEN, FilterEngine
+from kurabito.downloads.release_options import SQL, choose_among, rivals
+from kurabito.downloads.tasks import DownloadTasks
+from kurabito.modules.download_types import DownloadType
+from kurabito.modules.services import Service, ServiceType
+
+_REPLACED: Final = "a better release took its place"
+
+
+class Grabber:
+    """The one way from a link to a download; it fills the catalog's port `LinkSink` and welcomes new downloaders."""
+
+    def __init__(self, orders: DownloadTasks) -> None:
+        self._orders = orders
+
+    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+        """Take these links on, in the transaction that made or freed them."""
+        engine = FilterEngine(store.everything(conn))
+        links = store.links(conn, link_ids, engine.reads)
+        refused = {links["id"][place]: decision for place, decision in engine.refuse(links).items()}
+        freed = {
+            link_id: TAKEN
+            for link_id, was_filtered in zip(links["id"], links["is_filtered"], strict=True)
+            if was_filtered and link_id not in refused
+        }
+        store.mark(conn, refused | freed)
+        taken = [link_id for link_id in links["id"] if link_id not in refused]
+        self.carry_out(conn, choose_among(conn, taken), "new links")
+
+    def welcome(self, conn: Connection, service: Service) -> None:
+        """A service registered: a downloader gets back what it had before it was removed, and what nobody could take."""
+        if service.registration.service_type is not ServiceType.DOWNLOADER:
+            return
+        recovery.readopt(conn, service.id, service.registration.service_name)
+        if service.is_enabled:
+            types = service.registration.capabilities.supported_download_types
+            self.retry_no_downloader_links(conn, types, why=f"{service.registration.service_name} registered")
+
+    def retry_no_downloader_links(
+        self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
+    ) -> int:
+        """Dispatch again what nobody could take, if it is of these types; how many there were."""
+        again = rows.requeue(conn, types, not_refused_by=not_refused_by)
+        self._orders.dispatch(conn, again, why)
+        return len(again)
+
+    def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
+        """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
+        self.carry_out(
+            conn, choose_among(conn, rivals(conn, link_ids), waits=False), "another release could not be had"
+        )
+
+    def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
+        """Do what was chosen."""
+        self.cancel(conn, choice.cancel, _REPLACED)
+        self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
+        queries = SQL[conn.dialect]
+        for episode_id in choice.ask:
+            conn.run(queries.open, {"episode_id": episode_id, "status": "asked", "wait": None})
+        for episode_id, minutes in choice.wait.items():
+            given = {"episode_id": episode_id, "status": "waiting", "wait": minutes * 60 * SECOND}
+            if (row := conn.one(queries.open, given)) is not None:
+                self._orders.choose(conn, row[0], minutes)
+
+    def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
+        """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
+        if ids := list(download_ids):
+            self._orders.clear(conn, rows.cancel(conn, ids, reason))

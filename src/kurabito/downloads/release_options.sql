@@ -1,0 +1,74 @@
+-- What is given is joined by CROSS JOIN: SQLite reads it first then, and finds the rest by an index.
+
+-- name: options
+SELECT {option}
+FROM {given} CROSS JOIN anime_links AS link {joins}
+WHERE link.id = CAST(given.value AS bigint)
+ORDER BY link.id;
+
+-- name: standing
+SELECT {option}, download.id, download.status
+FROM {given} CROSS JOIN anime_links AS link {joins}
+JOIN downloads AS download ON download.link_id = link.id
+WHERE link.episode_id = CAST(given.value AS bigint) AND download.status NOT IN ('failed', 'cancelled')
+    AND download.given_back_at IS NULL
+ORDER BY link.id, download.id;
+
+-- name: rivals
+-- The other releases of these links' episodes that could be taken and were not.
+SELECT DISTINCT rival.id, rival.title
+FROM {given} CROSS JOIN anime_links AS link JOIN anime_links AS rival ON rival.episode_id = link.episode_id
+WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is_filtered = 0 AND rival.held_reason IS NULL
+  AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
+ORDER BY rival.id;
+
+-- name: there
+SELECT episodes.id FROM {given} CROSS JOIN episodes
+WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
+
+-- name: open_for
+-- Of these episodes, those whose release is still to be chosen.
+SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts
+WHERE conflicts.episode_id = CAST(given.value AS bigint) AND conflicts.status <> 'resolved';
+
+-- name: under_way
+-- Of these links, those that are on their way: another download of them is not made.
+SELECT DISTINCT downloads.link_id FROM {given} CROSS JOIN downloads
+WHERE downloads.link_id = CAST(given.value AS bigint)
+    AND downloads.status IN ('pending', 'downloading', 'downloader_error');
+
+-- name: of_downloads
+SELECT download.id, link.title
+FROM {given} CROSS JOIN downloads AS download JOIN anime_links AS link ON link.id = download.link_id
+WHERE download.id = CAST(given.value AS bigint)
+ORDER BY download.id;
+
+-- name: open
+INSERT INTO conflicts (episode_id, status, due_at, created_at, updated_at)
+VALUES (:episode_id, :status, CASE WHEN CAST(:wait AS bigint) IS NULL THEN NULL ELSE :now + CAST(:wait AS bigint) END, :now, :now)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: resolve
+UPDATE conflicts SET status = 'resolved', link_id = :link_id, updated_at = :now WHERE id = :id AND status <> 'resolved';
+
+-- name: page
+SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
+       conflict.due_at, conflict.link_id, conflict.created_at
+FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
+JOIN series ON series.id = episode.series_id
+WHERE conflict.id < :before AND conflict.status <> 'resolved'
+ORDER BY conflict.id DESC LIMIT :limit;
+
+-- name: get
+SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
+       conflict.due_at, conflict.link_id, conflict.created_at
+FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
+JOIN series ON series.id = episode.series_id
+WHERE conflict.id = :id;
+
+-- name: open_links
+-- What could still be taken for an episode.
+SELECT link.id, link.title FROM anime_links AS link
+WHERE link.episode_id = :episode_id AND link.is_filtered = 0 AND link.held_reason IS NULL
+ORDER BY link.id;

@@ -1,0 +1,89 @@
+"""The tasks that downloads are made of, and how they are asked for: in the transaction that says why.
+
+take ─► downloads.dispatch ─► a downloader                cancel ─► downloads.clear ─► the downloader that has it
+every minute ─► downloads.poll ─► every downloader        wait   ─► downloads.choose ─► downloads.dispatch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kurabito.db import Connection
+from kurabito.runtime import Priority, TaskState
+from kurabito.runtime.sql.queue import SqlQueue
+
+DISPATCH: Final = "downloads.dispatch"
+CLEAR: Final = "downloads.clear"
+CHOOSE: Final = "downloads.choose"
+POLL: Final = "downloads.poll"
+_AT_ONCE: Final = 5_000
+_PAGE: Final = 100
+# A task moves in this order, so one that moves between two questions is seen by the first or by the second.
+_TO_DO: Final = (
+    TaskState.RETRY_SCHEDULED,
+    TaskState.QUEUED,
+    TaskState.RUNNING,
+    TaskState.RETRY_SCHEDULED,
+    TaskState.QUEUED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchOrder:
+    """Downloads to be sent, and why. No two orders have the same ones, so they can be carried out side by side."""
+
+    download_ids: tuple[int, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearOrder:
+    """A downloader at which something is left that nobody wants."""
+
+    module_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseOrder:
+    """A conflict whose wait is over."""
+
+    conflict_id: int
+
+
+class DownloadTasks:
+    """Asks for tasks."""
+
+    def __init__(self, queue: SqlQueue) -> None:
+        self._queue = queue
+
+    def dispatch(self, conn: Connection, download_ids: Sequence[int], why: str) -> None:
+        """Have these sent."""
+        for begin in range(0, len(download_ids), _AT_ONCE):
+            part = tuple(download_ids[begin : begin + _AT_ONCE])
+            self._ask(conn, DISPATCH, DispatchOrder(part, why), priority=Priority.HIGH)
+
+    async def under_way(self) -> set[int]:
+        """The downloads that some order has which is still to be carried out."""
+        found: set[int] = set()
+        for state in _TO_DO:
+            cursor: str | None = None
+            while True:
+                page = await self._queue.list(task_type=DISPATCH, state=state, limit=_PAGE, cursor=cursor)
+                found.update(*(task.payload_as(DispatchOrder).download_ids for task in page.items))
+                if (cursor := page.next_cursor) is None:
+                    break
+        return found
+
+    def clear(self, conn: Connection, module_ids: Iterable[int]) -> None:
+        """Have what is owed to these downloaders cleared up."""
+        for module_id in sorted(module_ids):
+            self._ask(conn, CLEAR, ClearOrder(module_id))
+
+    def choose(self, conn: Connection, conflict_id: int, minutes: int) -> None:
+        """Have a release chosen when the wait is over."""
+        self._ask(conn, CHOOSE, ChooseOrder(conflict_id), delay=minutes * 60.0)
+
+    def _ask(self, conn: Connection, task_type: str, payload: object, **options: Any) -> None:
+        conn.with_raw(lambda raw: self._queue.enqueue_in(raw, task_type, payload, **options))

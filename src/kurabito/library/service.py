@@ -1,0 +1,177 @@
+"""Taking folders into keeping, and changing how they are kept; for whoever must not wait."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.db import Connection
+from kurabito.errors import InvalidInput
+from kurabito.library import jobs, libraries
+from kurabito.library.cursors import cursor_after, path_of
+from kurabito.library.libraries import Library, LibraryFile, LibrarySettings
+from kurabito.library.scans import sessions
+from kurabito.library.scans.sessions import PastScan
+from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.wakeup import Bell
+
+SHORTEST_INTERVAL: Final = timedelta(minutes=1)
+LONGEST_INTERVAL: Final = timedelta(days=366)
+_MOST_PATTERNS: Final = 200
+# Bytes that are no text are stored as characters of this range, so a text that has them is not what it looks like.
+_NOT_TEXT: Final = re.compile("[\udc80-\udcff\uef80-\uefff\x00]")
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySummary:
+    """A library, and how much the last scan saw in it."""
+
+    library: Library
+    file_count: int
+    total_size_bytes: int
+
+
+class LibraryService:
+    """The libraries of one database.
+
+    `reserved` are folders of our own, by what they are for: no library may lie in one or around one.
+    """
+
+    def __init__(self, queue: SqlQueue, reserved: Mapping[str, Path], changed: Bell | None = None) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._reserved = reserved
+        self._changed = changed or Bell()
+        """Rung when a library was made or changed."""
+
+    async def create(self, path: str, care: LibrarySettings) -> LibrarySummary:
+        """Take a folder into keeping; raises InvalidInput or LibraryConflict, naming the field."""
+        _check(care)
+        folder = await asyncio.to_thread(self._look_at, path)
+
+        def work(conn: Connection) -> LibrarySummary:
+            jobs.lock_jobs(conn)
+            return _kept(conn, libraries.add(conn, folder, care))
+
+        return await self._write(work)
+
+    async def get(self, library_id: int) -> LibrarySummary:
+        """The library; raises LibraryNotFound."""
+        return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
+
+    async def get_staying(self, library_id: int) -> LibrarySummary:
+        """The library, for whoever wants to begin something in it; raises LibraryNotFound or LibraryConflict."""
+        return await self._database.read(lambda conn: _kept(conn, libraries.find_staying(conn, library_id)))
+
+    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[LibrarySummary]:
+        """Libraries in the order in which they were made."""
+        _check_limit(limit)
+        if cursor is not None and not re.fullmatch(r"[1-9][0-9]{0,17}", cursor):
+            raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+
+        def look(conn: Connection) -> Page[LibrarySummary]:
+            found = libraries.page(conn, int(cursor or 0), limit + 1)
+            shown = tuple(_kept(conn, library) for library in found[:limit])
+            return Page(shown, str(shown[-1].library.id) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    async def by_id(self) -> dict[int, Library]:
+        """All of them, in the order in which they were made, for whoever has ids and wants to show names."""
+        found = await self._database.read(libraries.everything)
+        return {library.id: library for library in found}
+
+    async def change(self, library_id: int, changes: Mapping[str, Any]) -> LibrarySummary:
+        """Change how a library is looked after; fields of `LibrarySettings`, and what is not named stays."""
+
+        def work(conn: Connection) -> LibrarySummary:
+            jobs.lock_jobs(conn)
+            library = libraries.change(conn, library_id, dict(changes))
+            _check(library.care)
+            return _kept(conn, library)
+
+        return await self._write(work)
+
+    async def files(
+        self,
+        library_id: int,
+        *,
+        missing: bool | None = None,
+        contains: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[LibraryFile]:
+        """The files of a library in the order of their paths; only missing ones, or only those with a text in their path."""
+        _check_limit(limit)
+
+        def look(conn: Connection) -> Page[LibraryFile]:
+            libraries.find(conn, library_id)
+            after = "" if cursor is None else path_of(cursor)
+            found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
+            shown = tuple(found[:limit])
+            return Page(shown, cursor_after(shown[-1].relative_path) if len(found) > limit else None)
+
+        return await self._database.read(look)
+
+    async def past_scans(self, library_ids: Sequence[int], limit: int = 1) -> dict[int, Sequence[PastScan]]:
+        """The last scans of each library that are over, the newest first."""
+        return await self._database.read(lambda conn: {one: sessions.recent(conn, one, limit) for one in library_ids})
+
+    def _look_at(self, path: str) -> Path:
+        """The real folder that a path leads to, if it may be a library."""
+        if _NOT_TEXT.search(path):
+            raise InvalidInput("path", f"the name of a library's folder must be text, got {path!r}; rename the folder")
+        if not path.startswith("/"):
+            raise InvalidInput("path", f"must be absolute, like /srv/media, got {path!r}")
+        try:
+            folder = Path(path).resolve(strict=True)
+            is_folder = folder.is_dir()
+        except (OSError, RuntimeError) as problem:
+            reason = getattr(problem, "strerror", None) or "its links lead nowhere"
+            raise InvalidInput(
+                "path", f"{path} cannot be used: {reason}; is the disk there, and the share mounted?"
+            ) from None
+        if not is_folder:
+            raise InvalidInput("path", f"{path} is not a folder")
+        if TRASH_FOLDER in folder.parts:
+            raise InvalidInput(
+                "path", f"{path} is a trash, or lies in one; move what you want to keep out of it, or restore it"
+            )
+        for purpose, own in self._reserved.items():
+            if libraries.overlap(folder, own.resolve()):
+                raise InvalidInput(
+                    "path", f"{path} and the {purpose}, {own}, lie one in the other; choose another folder"
+                )
+        return folder
+
+    async def _write(self, work: Callable[[Connection], LibrarySummary]) -> LibrarySummary:
+        kept = await self._database.write(work)
+        self._changed.ring()
+        return kept
+
+
+def _kept(conn: Connection, library: Library) -> LibrarySummary:
+    return LibrarySummary(library, *libraries.extent(conn, library.id))
+
+
+def _check(care: LibrarySettings) -> None:
+    if not care.name.strip() or len(care.name) > 200 or "\x00" in care.name:
+        raise InvalidInput("name", f"must be a text of 1 to 200 characters without NUL, got {care.name!r}")
+    interval = care.scan_interval
+    if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
+        raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
+    if len(care.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in care.ignored):
+        raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")

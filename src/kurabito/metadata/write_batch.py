@@ -1,0 +1,40 @@
+"""What a sync found, written down by the dozen: one transaction for each finding would cost more than finding it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from kurabito.clock import SECOND, Clock
+from kurabito.db import Connection, Database
+
+Finding = Callable[[Connection], object]
+
+_AT_ONCE: Final = 20
+_SOON: Final = SECOND // 2
+
+
+class WriteBatch:
+    """Collects findings and writes them in their order. A crash loses the last few, which the next sync finds again."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._noted: list[Finding] = []
+        self._written_at = 0
+        self._turn = asyncio.Lock()
+
+    async def note(self, finding: Finding) -> None:
+        """Have a finding written: now if the last time is a while ago or enough came together, else with the next ones."""
+        self._noted.append(finding)
+        if len(self._noted) >= _AT_ONCE or self._clock.now() - self._written_at >= _SOON:
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what was noted so far."""
+        async with self._turn:
+            noted, self._noted = self._noted, []
+            self._written_at = self._clock.now()
+            if noted:
+                await self._database.write(lambda conn: [finding(conn) for finding in noted])

@@ -1,0 +1,109 @@
+"""`wal_maintenance_jobs` as a leased table: checkpoints of SQLite's log, asked for by the control plane."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from kurabito.clock import SECOND
+from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
+from kurabito.protocol.error_codes import ErrorCode
+
+
+class CheckpointMode(StrEnum):
+    """How thorough a checkpoint is."""
+
+    PASSIVE = "passive"
+    """Moves what it can and waits for nobody."""
+    RESTART = "restart"
+    """Moves everything, so that the next write begins the log anew."""
+    TRUNCATE = "truncate"
+    """The same, and the log's file is empty after it."""
+
+
+class WalStatus(StrEnum):
+    """Where a checkpoint stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    RETRYABLE = "retryable"
+    """Somebody was reading or writing, or the worker was lost; it is tried again after `retry_after`."""
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+SUCCESS: Final = "success"
+BUSY: Final = "busy"
+FAILURE: Final = "failure"
+
+_FIRST_WAIT: Final = 10 * SECOND
+_DOUBLED_AT_MOST: Final = 6
+RETRY_AFTER: Final = (
+    f":now + (CAST({_FIRST_WAIT} AS bigint) << CAST(CASE WHEN retry_count < {_DOUBLED_AT_MOST} THEN retry_count "
+    f"ELSE {_DOUBLED_AT_MOST} END AS integer))"
+)
+"""SQL: ten seconds after the first attempt, twice as long after each further one, about eleven minutes at most."""
+
+_LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
+_ENDED: Final = _LEASE | {"status", "error_code", "error_message", "finished_at"}
+_COUNTED: Final = frozenset({"checkpoint_busy", "checkpoint_log_frames", "checkpointed_frames"})
+_PUT_OFF: Final = frozenset({"retry_count", "retry_after"})
+
+COUNTS: Final = ("checkpoint_busy", "checkpoint_log_frames", "checkpointed_frames")
+_COUNT_COLUMNS: Final = {name: f":{name}" for name in COUNTS}
+SUCCESS_COLUMNS: Final = {
+    "status": "'completed'",
+    **_COUNT_COLUMNS,
+    "error_code": "NULL",
+    "error_message": "NULL",
+    "finished_at": ":now",
+}
+BUSY_COLUMNS: Final = {
+    "status": "'retryable'",
+    **_COUNT_COLUMNS,
+    "retry_count": "retry_count + 1",
+    "retry_after": RETRY_AFTER,
+    "error_code": f"'{ErrorCode.WAL_BUSY}'",
+    "error_message": ":error_message",
+    "finished_at": ":now",
+}
+FAILURE_COLUMNS: Final = {
+    "status": "'failed'",
+    "error_code": f"'{ErrorCode.WAL_FAILED}'",
+    "error_message": ":error_message",
+    "finished_at": ":now",
+}
+
+
+def _lost(owner: str | None) -> str:
+    name = owner.partition("#")[0] if owner else "unknown"
+    return f"the worker {name} stopped renewing its lease"
+
+
+WAL: Final = LeaseSpec(
+    table="wal_maintenance_jobs",
+    key="id",
+    running="running",
+    claimable="(status = 'pending' AND execute_after <= :now OR status = 'retryable' AND retry_after <= :now)",
+    order="created_at, id",
+    stale_becomes="'retryable'",
+    recovery_error=_lost,
+    on_claim={"started_at": ":now", "finished_at": "NULL"},
+    on_recover={
+        "retry_count": "retry_count + 1",
+        "retry_after": RETRY_AFTER,
+        "error_code": f"'{ErrorCode.LEASE_EXPIRED}'",
+        "error_message": ":error",
+        "finished_at": ":now",
+    },
+    writes={
+        CLAIM: _LEASE | {"status", "worker_id", "started_at", "finished_at"},
+        HEARTBEAT: _LEASE,
+        SUCCESS: _ENDED | _COUNTED,
+        BUSY: _ENDED | _COUNTED | _PUT_OFF,
+        FAILURE: _ENDED,
+        RECOVER: _ENDED | _PUT_OFF | {"worker_id"},
+    },
+    returns=("id", "requested_mode"),
+    types={**dict.fromkeys(COUNTS, "bigint"), "error_message": "text"},
+)

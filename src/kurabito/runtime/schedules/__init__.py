@@ -1,0 +1,1 @@
+"""Tasks that are enqueued at given times: `cron` reads expressions, `schedule` knows when the next one is due."""

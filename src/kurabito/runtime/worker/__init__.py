@@ -1,0 +1,7 @@
+"""The worker: claims tasks, runs their handlers, keeps their leases and settles them.
+
+`worker` is what a program starts. `dispatcher` is the one loop that talks to the queue, `slots` run handlers, `heartbeat`
+renews leases in a thread of its own, `maintenance` does for the queue what any worker may do, `patience` decides what a
+failing store means. Handlers run in the event loop, in `threads` or in processes (`isolation`); `execution` chooses,
+`time_limits` ends, `endings` and `failures` turn every end into an outcome. `locks` and `supervisor` notice the dead.
+"""

@@ -1,0 +1,1 @@
+"""Handlers in processes of their own: `processes` is the worker's side, `child` runs inside."""

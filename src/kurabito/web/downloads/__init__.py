@@ -1,0 +1,1 @@
+"""Downloads, downloaders, filter rules and conflicts."""

@@ -1,0 +1,125 @@
+"""The downloaders: how each is, which is asked first, where it sees our folders, and whether it is asked at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.downloads.path_tests import PathReport, PathTests
+from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.modules.path_maps import PathMap
+from kurabito.modules.registering import PRIORITIES
+from kurabito.modules.services import Service
+from kurabito.web.downloads.presence import DownloaderHealths
+from kurabito.web.forms import CHECKED, Problem, fields_of, id_of
+from kurabito.web.pages import Pages
+
+_PATH: Final = "/downloads/downloaders"
+_ARROW: Final = "=>"
+_FIELDS: Final = ("priority", "path_maps")
+
+
+@dataclass(frozen=True, slots=True)
+class DownloaderForm:
+    """What its keeper decides about a downloader: as it is now, or as somebody filled it in."""
+
+    typed: Mapping[str, str] = field(default_factory=dict)
+    problem: Problem | None = None
+
+    @classmethod
+    def of(cls, service: Service) -> DownloaderForm:
+        maps = "\n".join(f"{one.core} {_ARROW} {one.downloader}" for one in service.path_maps)
+        enabled = CHECKED if service.is_enabled else ""
+        return cls({"priority": str(service.priority), "is_enabled": enabled, "path_maps": maps})
+
+    def value(self, name: str) -> str:
+        return self.typed.get(name, "")
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.value("is_enabled") == CHECKED
+
+    def priority(self) -> int:
+        """Raises InvalidInput."""
+        text = self.value("priority")
+        try:
+            return int(text)
+        except ValueError:
+            told = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
+            raise InvalidInput("priority", told) from None
+
+    def path_maps(self) -> list[PathMap] | None:
+        """One a line; None when the form did not ask for them; raises InvalidInput."""
+        if "path_maps" not in self.typed:
+            return None
+        return [_map(line) for line in self.value("path_maps").splitlines() if line.strip()]
+
+    def refused(self, error: KurabitoError) -> DownloaderForm:
+        """The same form with what is wrong beside the field; what is about no field is raised on."""
+        return DownloaderForm(self.typed, Problem.of(error, _FIELDS))
+
+
+def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> APIRouter:
+    """The downloaders, and what is decided about them."""
+    routes = APIRouter()
+
+    async def show(
+        request: Request,
+        *,
+        forms: Mapping[int, DownloaderForm] | None = None,
+        reports: Mapping[int, PathReport] | None = None,
+        status: int = 200,
+    ) -> Response:
+        everyone = await downloaders.everyone()
+        return pages.show(
+            request,
+            "downloaders.html",
+            status=status,
+            downloaders=everyone,
+            forms={one.service.id: DownloaderForm.of(one.service) for one in everyone} | dict(forms or {}),
+            reports=reports or {},
+            habits=downloaders.habits,
+            priorities=PRIORITIES,
+        )
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        return await show(request)
+
+    @routes.post(f"{_PATH}/{{module_id}}")
+    async def change(request: Request, module_id: str) -> Response:
+        form, known = DownloaderForm(await fields_of(request)), id_of(module_id)
+        try:
+            await downloaders.services.change(
+                known, priority=form.priority(), is_enabled=form.is_enabled, path_maps=form.path_maps()
+            )
+        except InvalidInput as problem:
+            return await show(request, forms={known: form.refused(problem)}, status=problem.status)
+        return pages.go(_PATH)
+
+    @routes.get(f"{_PATH}/{{module_id}}/test")
+    async def again() -> Response:
+        # Whoever changes the language of what was tested comes by here.
+        return pages.go(_PATH)
+
+    @routes.post(f"{_PATH}/{{module_id}}/test")
+    async def test(request: Request, module_id: str) -> Response:
+        known = id_of(module_id)
+        return await show(request, reports={known: await paths.run(known)})
+
+    @routes.post(f"{_PATH}/{{module_id}}/remove")
+    async def remove(module_id: str) -> Response:
+        await downloaders.services.remove(id_of(module_id))
+        return pages.go(_PATH)
+
+    return routes
+
+
+def _map(line: str) -> PathMap:
+    core, arrow, downloader = (part.strip() for part in line.partition(_ARROW))
+    if not arrow:
+        raise InvalidInput("path_maps", f"must be lines like /srv/downloads {_ARROW} /downloads, got {line[:100]!r}")
+    return PathMap(core, downloader)

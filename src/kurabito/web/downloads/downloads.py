@@ -1,0 +1,122 @@
+"""*Downloads*: what is under way, at whom and how far; what waits, what ended and why; and what can be wished for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.downloads.conflicts import Conflicts
+from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.store import Download
+from kurabito.downloads.wanting import WantedAgain, Wanting
+from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
+from kurabito.web.downloads.going import DownloadAction, going_of, left_of, wishes_for
+from kurabito.web.downloads.presence import Downloader, DownloaderHealths
+from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
+from kurabito.web.pages import Pages
+
+_DOWNLOADS: Final = 50
+_QUESTIONS: Final = 3
+_FILES: Final = 100
+
+
+def router(
+    pages: Pages,
+    downloads: Downloads,
+    wanting: Wanting,
+    conflicts: Conflicts,
+    downloaders: DownloaderHealths,
+    catalog: Catalog,
+) -> APIRouter:
+    """The downloads, one of them, and what can be wished for it."""
+    routes = APIRouter()
+    wishes: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
+        DownloadAction.PAUSE: downloads.pause,
+        DownloadAction.RESUME: downloads.resume,
+        DownloadAction.RETRY: downloads.retry,
+        DownloadAction.CANCEL: downloads.cancel,
+        DownloadAction.SEND_ELSEWHERE: downloads.send_elsewhere,
+        DownloadAction.WANT_AGAIN: wanting.want_download_again,
+        DownloadAction.WANT_OTHER: partial(wanting.want_download_again, other_release=True),
+    }
+
+    @routes.get("/downloads")
+    async def overview(request: Request) -> Response:
+        asked = request.query_params
+        shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
+        cursor, chosen = asked.get("cursor"), asked.get("downloader")
+        module_id = id_of(chosen) if chosen else None
+        page, everyone, questions = await asyncio.gather(
+            page_of(downloads, shown, module_id=module_id, before=id_of(cursor) if cursor else None, limit=_DOWNLOADS),
+            downloaders.everyone(),
+            conflicts.page(limit=_QUESTIONS + 1),
+        )
+        return pages.show(
+            request,
+            "downloads.html",
+            held=by_downloader(page.entries, everyone),
+            next_cursor=page.next_cursor,
+            cursor=cursor,
+            shown=shown,
+            shows=tuple(ShownStates),
+            downloader=_with_id(everyone, module_id),
+            downloaders=everyone,
+            habits=downloaders.habits,
+            questions=questions[:_QUESTIONS],
+            more_questions=len(questions) > _QUESTIONS,
+            going_of=going_of,
+            left_of=left_of,
+            wishes_for=wishes_for,
+        )
+
+    @routes.get("/downloads/{download_id}")
+    async def one(request: Request, download_id: str) -> Response:
+        download, is_stalled, attempts = await downloads.get(id_of(download_id))
+        series, everyone, files = await asyncio.gather(
+            catalog.get(download.series_id), downloaders.everyone(), downloads.files(download.id)
+        )
+        return pages.show(
+            request,
+            "download.html",
+            download=download,
+            going=going_of(download, is_stalled),
+            downloader=_with_id(everyone, download.module_id),
+            habits=downloaders.habits,
+            attempts=attempts,
+            files=files[:_FILES],
+            more_files=max(0, len(files) - _FILES),
+            series=series,
+            left_of=left_of,
+            wishes_for=wishes_for,
+        )
+
+    @routes.post("/downloads/{download_id}/remove")
+    async def remove(request: Request, download_id: str) -> Response:
+        asked = await fields_of(request)
+        await downloads.remove(id_of(download_id), delete_files=asked.get("delete_files") == CHECKED)
+        return pages.go("/downloads")
+
+    @routes.post("/downloads/{download_id}/{wish}")
+    async def wish(request: Request, download_id: str, wish: str) -> Response:
+        asked = await fields_of(request)
+        changed = await wishes[one_of(DownloadAction, "wish", wish)](id_of(download_id))
+        begun = changed.downloads if isinstance(changed, WantedAgain) else (changed,)
+        shown = f"/downloads/{begun[0].id}" if begun else "/downloads"
+        return pages.go(pages.addresses.within(asked.get("next") or shown))
+
+    @routes.post("/episodes/{episode_id}/want-again")
+    async def want_again(request: Request, episode_id: str) -> Response:
+        asked = await fields_of(request)
+        await wanting.want_again(id_of(episode_id))
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+
+    return routes
+
+
+def _with_id(everyone: Sequence[Downloader], module_id: int | None) -> Downloader | None:
+    return next((one for one in everyone if one.service.id == module_id), None)

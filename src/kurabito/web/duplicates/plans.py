@@ -1,0 +1,52 @@
+"""A plan to keep one copy of each: what it would delete, trying it, and carrying it out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.library.deletion.plans import DeletionPlans
+from kurabito.library.service import LibraryService
+from kurabito.web.duplicates.plan_form import PlanForm
+from kurabito.web.forms import id_of, values_of
+from kurabito.web.pages import Pages
+
+_STEPS: Final = 50
+
+
+def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans) -> APIRouter:
+    """A plan, from what it would do to its outcome."""
+    routes = APIRouter()
+
+    @routes.get("/duplicates/plans/{plan_id}")
+    async def plan(request: Request, plan_id: str) -> Response:
+        number, cursor = id_of(plan_id), request.query_params.get("cursor")
+        found, steps, known = await asyncio.gather(
+            plans.get(number), plans.steps(number, limit=_STEPS, cursor=cursor), libraries.by_id()
+        )
+        return pages.show(
+            request,
+            "plan.html",
+            plan=found,
+            settled=sum(found.outcomes.values()),
+            steps=steps,
+            cursor=cursor,
+            libraries=known,
+            allowed=plans.allowed,
+            under_way=found.is_under_way,
+        )
+
+    @routes.post("/duplicates/plans/{plan_id}/check")
+    async def check(plan_id: str) -> Response:
+        checked = await plans.apply(id_of(plan_id))
+        return pages.go(f"/duplicates/plans/{checked.id}")
+
+    @routes.post("/duplicates/plans/{plan_id}/apply")
+    async def apply(request: Request, plan_id: str) -> Response:
+        confirmed = PlanForm(await values_of(request)).value("confirm") == "yes"
+        applied = await plans.apply(id_of(plan_id), dry_run=False, confirm=confirmed)
+        return pages.go(f"/duplicates/plans/{applied.id}")
+
+    return routes

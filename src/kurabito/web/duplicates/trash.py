@@ -1,0 +1,42 @@
+"""*Trash*: what was moved away, until when, and the way back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.library.deletion.trash import Trash
+from kurabito.library.service import LibraryService
+from kurabito.web.forms import fields_of
+from kurabito.web.pages import Pages
+
+_ENTRIES: Final = 50
+
+
+def router(pages: Pages, libraries: LibraryService, trash: Trash) -> APIRouter:
+    """The trash of all libraries."""
+    routes = APIRouter()
+
+    @routes.get("/trash")
+    async def entries(request: Request) -> Response:
+        cursor = request.query_params.get("cursor")
+        page, known = await asyncio.gather(trash.entries(limit=_ENTRIES, cursor=cursor), libraries.by_id())
+        return pages.show(
+            request,
+            "trash.html",
+            page=page,
+            cursor=cursor,
+            libraries=known,
+            is_purged=trash.may_purge,
+            under_way=any(entry.is_leaving for entry in page.items),
+        )
+
+    @routes.post("/trash/{entry_id}/restore")
+    async def restore(request: Request, entry_id: str) -> Response:
+        asked = await fields_of(request)
+        await trash.restore(entry_id)
+        return pages.go(pages.addresses.within(asked.get("next") or "/trash"))
+
+    return routes

@@ -1,0 +1,119 @@
+"""Following a feed, in steps: its URL, what it would give, and what of that is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.previews import PreviewedItem, Previews
+from kurabito.errors import (
+    FeedUnreadable,
+    HostNotAllowed,
+    InvalidInput,
+    KurabitoError,
+    OutboundError,
+    SubscriptionConflict,
+)
+from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.parsing import Feed
+from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.web.following.following import shelf_of
+from kurabito.web.following.subscription_form import SubscriptionForm
+from kurabito.web.forms import Problem, values_of
+from kurabito.web.pages import Pages
+
+OFFERED: Final = 200
+"""Items that can be chosen one by one; a feed may have more, and they are counted."""
+
+
+class Summary(NamedTuple):
+    """How many items of each kind a feed has."""
+
+    items: int
+    known: int
+    new: int
+    unread: int
+    refused: int
+
+
+def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catalog: Catalog) -> APIRouter:
+    """The way from a URL to a subscription. Nothing is stored before the last step."""
+    routes = APIRouter()
+    steps = _Steps(pages, previews, catalog)
+
+    @routes.get("/following/new")
+    async def ask(request: Request) -> Response:
+        return steps.ask(request, SubscriptionForm())
+
+    @routes.post("/following/new")
+    async def look(request: Request) -> Response:
+        return await steps.offer(request, SubscriptionForm(await values_of(request)))
+
+    @routes.post("/following")
+    async def follow(request: Request) -> Response:
+        form = SubscriptionForm(await values_of(request))
+        try:
+            made = await subscriptions.create(SubscriptionSettings(**form.changes()), form.start_with, form.chosen)
+        except (InvalidInput, SubscriptionConflict) as problem:
+            return await steps.offer(request, form.refused(problem), status=problem.status)
+        return pages.go(f"/following/{made.id}")
+
+    return routes
+
+
+class _Steps:
+    """Shows the steps. What is refused is shown again as it was filled in, beside the reason."""
+
+    def __init__(self, pages: Pages, previews: Previews, catalog: Catalog) -> None:
+        self._pages = pages
+        self._previews = previews
+        self._catalog = catalog
+
+    def ask(self, request: Request, form: SubscriptionForm, error: KurabitoError | None = None) -> Response:
+        """The first step, with why the feed could not be looked into."""
+        return self._pages.show(
+            request,
+            "follow.html",
+            status=200 if error is None else error.status,
+            form=form,
+            error=error,
+            # It is for the reader to say that his own network is meant.
+            may_allow=isinstance(error, HostNotAllowed) and not form.allows_private,
+            feed=None,
+        )
+
+    async def offer(self, request: Request, form: SubscriptionForm, *, status: int = 200) -> Response:
+        """The second step; back at the first when there is nothing to show."""
+        try:
+            feed, offers = await self._previews.look(form.url, allows_private=form.allows_private)
+        except (OutboundError, FeedUnreadable) as error:
+            return self.ask(request, replace(form, problem=Problem("url", str(error))), error)
+        form = form.named(feed.title)
+        return self._pages.show(
+            request,
+            "follow.html",
+            status=status,
+            form=form,
+            error=None,
+            feed=feed,
+            offers=offers[:OFFERED],
+            further=max(0, len(offers) - OFFERED),
+            summary=_summary(feed, offers),
+            series=await shelf_of(self._catalog, form),
+            new_series=tuple(NewSeries),
+            starts=tuple(StartWith),
+        )
+
+
+def _summary(feed: Feed, offers: list[PreviewedItem]) -> Summary:
+    return Summary(
+        items=len(offers),
+        known=sum(offer.series is not None for offer in offers),
+        new=sum(offer.release is not None and offer.series is None for offer in offers),
+        unread=sum(offer.release is None for offer in offers),
+        refused=len(feed.refused),
+    )

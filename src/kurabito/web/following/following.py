@@ -1,0 +1,150 @@
+"""*Following*: the feeds that are followed, how each is, and what came of its items."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.series import Series
+from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.errors import InvalidInput, SubscriptionConflict
+from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.raw_items import RawStatus
+from kurabito.feeds.subscription_state import NewSeries
+from kurabito.runtime.paging import MAX_PAGE
+from kurabito.web.following.condition import condition_of
+from kurabito.web.following.subscription_form import SubscriptionForm
+from kurabito.web.forms import fields_of, id_of, one_of, values_of
+from kurabito.web.pages import Pages
+
+_SUBSCRIPTIONS: Final = 50
+_ITEMS: Final = 50
+_UNREAD: Final = 5
+
+
+def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> APIRouter:
+    """The subscriptions, one of them, and what can be done to it."""
+    routes = APIRouter()
+    feeds = _Feeds(pages, subscriptions, catalog, glances)
+
+    @routes.get("/following")
+    async def overview(request: Request) -> Response:
+        return await feeds.overview(request)
+
+    @routes.get("/following/{subscription_id}")
+    async def subscription(request: Request, subscription_id: str) -> Response:
+        return await feeds.one(request, id_of(subscription_id))
+
+    @routes.post("/following/{subscription_id}")
+    async def change(request: Request, subscription_id: str) -> Response:
+        form = SubscriptionForm(await values_of(request))
+        try:
+            await subscriptions.change(id_of(subscription_id), form.changes())
+        except (InvalidInput, SubscriptionConflict) as problem:
+            return await feeds.one(request, id_of(subscription_id), form.refused(problem), status=problem.status)
+        return pages.go(f"/following/{subscription_id}")
+
+    @routes.post("/following/{subscription_id}/fetch")
+    async def fetch(request: Request, subscription_id: str) -> Response:
+        await subscriptions.fetch_now(id_of(subscription_id))
+        return await feeds.back(request, subscription_id)
+
+    @routes.post("/following/{subscription_id}/pause")
+    async def pause(request: Request, subscription_id: str) -> Response:
+        return await feeds.wish(request, subscription_id, {"is_enabled": False})
+
+    @routes.post("/following/{subscription_id}/resume")
+    async def resume(request: Request, subscription_id: str) -> Response:
+        return await feeds.wish(request, subscription_id, {"is_enabled": True})
+
+    @routes.post("/following/{subscription_id}/allow")
+    async def allow(request: Request, subscription_id: str) -> Response:
+        return await feeds.wish(request, subscription_id, {"allows_private": True})
+
+    @routes.post("/following/{subscription_id}/remove")
+    async def remove(subscription_id: str) -> Response:
+        await subscriptions.remove(id_of(subscription_id))
+        return pages.go("/following")
+
+    return routes
+
+
+async def shelf_of(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
+    """The series that a feed can be about, by their titles, with the one that is set."""
+    known = {series.id: series for series in (await catalog.series(limit=MAX_PAGE)).items}
+    try:
+        chosen = form.series_id()
+    except InvalidInput:
+        chosen = None
+    if chosen is not None and chosen not in known and form.problem is None:
+        known[chosen] = await catalog.get(chosen)
+    return sorted(known.values(), key=lambda series: (series.title.casefold(), series.season))
+
+
+class _Feeds:
+    """Shows the two pages; a form that was refused is shown again as it was filled in."""
+
+    def __init__(self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> None:
+        self._pages = pages
+        self._subscriptions = subscriptions
+        self._catalog = catalog
+        self._glances = glances
+
+    async def overview(self, request: Request) -> Response:
+        cursor = request.query_params.get("cursor")
+        found, unread = await asyncio.gather(
+            self._subscriptions.page(after=id_of(cursor or "0"), limit=_SUBSCRIPTIONS + 1),
+            self._catalog.raw_items(status=RawStatus.FAILED, limit=_UNREAD),
+        )
+        shown = found[:_SUBSCRIPTIONS]
+        return self._pages.show(
+            request,
+            "following.html",
+            subscriptions=shown,
+            unread=unread,
+            cursor=cursor,
+            next_cursor=str(shown[-1].id) if len(found) > len(shown) else None,
+            condition_of=condition_of,
+        )
+
+    async def one(
+        self, request: Request, subscription_id: int, form: SubscriptionForm | None = None, *, status: int = 200
+    ) -> Response:
+        asked = request.query_params
+        found = await self._subscriptions.get(subscription_id)
+        form = form or SubscriptionForm.of(found.wishes)
+        wanted = one_of(RawStatus, "status", asked["status"]) if asked.get("status") else None
+        items, series = await asyncio.gather(
+            self._catalog.raw_items(
+                subscription_id=subscription_id, status=wanted, limit=_ITEMS, cursor=asked.get("cursor")
+            ),
+            shelf_of(self._catalog, form),
+        )
+        return self._pages.show(
+            request,
+            "subscription.html",
+            status=status,
+            subscription=found,
+            items=items,
+            decisions=await self._glances.decisions(items.items),
+            wanted=wanted,
+            statuses=tuple(RawStatus),
+            cursor=asked.get("cursor"),
+            series=series,
+            new_series=tuple(NewSeries),
+            form=form,
+            condition_of=condition_of,
+        )
+
+    async def wish(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
+        """Change it, and go back to where the button stood."""
+        await self._subscriptions.change(id_of(subscription_id), changes)
+        return await self.back(request, subscription_id)
+
+    async def back(self, request: Request, subscription_id: str) -> Response:
+        asked = await fields_of(request)
+        return self._pages.go(self._pages.addresses.within(asked.get("next") or f"/following/{subscription_id}"))

@@ -1,0 +1,159 @@
+"""*Library*: the folders that are kept, where each stands, and its files."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+
+from kurabito.errors import InvalidInput, LibraryConflict, LibraryInUse
+from kurabito.library.libraries import LibrarySettings
+from kurabito.library.removal import LibraryRemoval
+from kurabito.library.scans.queue import ScanQueueService, TaskPriority
+from kurabito.library.service import LibraryService
+from kurabito.runtime.tasks.intake import parse_id
+from kurabito.web.forms import CHECKED, fields_of, id_of
+from kurabito.web.library.library_form import LibraryForm
+from kurabito.web.library.standing import Standings
+from kurabito.web.pages import Pages
+
+_LIBRARIES: Final = 50
+_FILES: Final = 50
+_PAST: Final = 10
+_NUL: Final = "\x00"
+
+
+def router(
+    pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, standings: Standings
+) -> APIRouter:
+    """The libraries, one of them, and what can be done to it."""
+    routes = APIRouter()
+    shelves = _Shelves(pages, libraries, removal, standings)
+
+    @routes.get("/library")
+    async def overview(request: Request) -> Response:
+        return await shelves.overview(request, LibraryForm())
+
+    @routes.post("/library")
+    async def keep(request: Request) -> Response:
+        form = LibraryForm(await fields_of(request))
+        try:
+            kept = await libraries.create(form.value("path").strip(), form.care())
+        except (InvalidInput, LibraryConflict) as problem:
+            return await shelves.overview(request, form.refused(problem), status=problem.status)
+        await scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        return pages.go(f"/library/{kept.library.id}")
+
+    @routes.get("/library/{library_id}")
+    async def library(request: Request, library_id: str) -> Response:
+        return await shelves.one(request, id_of(library_id))
+
+    @routes.post("/library/{library_id}")
+    async def change(request: Request, library_id: str) -> Response:
+        form = LibraryForm(await fields_of(request))
+        try:
+            care = form.care()
+            await libraries.change(
+                id_of(library_id), {one.name: getattr(care, one.name) for one in fields(LibrarySettings)}
+            )
+        except (InvalidInput, LibraryConflict) as problem:
+            return await shelves.one(request, id_of(library_id), form.refused(problem), status=problem.status)
+        return pages.go(f"/library/{library_id}")
+
+    @routes.post("/library/{library_id}/scan")
+    async def scan(request: Request, library_id: str) -> Response:
+        kept = await libraries.get_staying(id_of(library_id))
+        await scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        return await shelves.back(request, library_id)
+
+    @routes.post("/library/{library_id}/cancel/{task_id}")
+    async def cancel(request: Request, library_id: str, task_id: str) -> Response:
+        await scans.cancel_task(_task(task_id))
+        return await shelves.back(request, library_id)
+
+    @routes.post("/library/{library_id}/remove")
+    async def remove(request: Request, library_id: str) -> Response:
+        return await shelves.remove(request, id_of(library_id))
+
+    return routes
+
+
+class _Shelves:
+    """Shows the two pages; a form that was refused is shown again as it was typed."""
+
+    def __init__(self, pages: Pages, libraries: LibraryService, removal: LibraryRemoval, standings: Standings) -> None:
+        self._pages = pages
+        self._libraries = libraries
+        self._removal = removal
+        self._standings = standings
+
+    async def overview(self, request: Request, form: LibraryForm, *, status: int = 200) -> Response:
+        page = await self._libraries.list(limit=_LIBRARIES, cursor=request.query_params.get("cursor"))
+        return self._pages.show(
+            request,
+            "libraries.html",
+            status=status,
+            standings=await self._standings.of(page.items),
+            next_cursor=page.next_cursor,
+            form=form,
+        )
+
+    async def one(
+        self,
+        request: Request,
+        library_id: int,
+        form: LibraryForm | None = None,
+        *,
+        status: int = 200,
+        asks: bool = False,
+    ) -> Response:
+        """One library; it `asks` when its removal has to be confirmed."""
+        asked = request.query_params
+        kept = await self._libraries.get(library_id)
+        contains, is_missing = asked.get("contains", "").strip().replace(_NUL, ""), asked.get("missing") == "yes"
+        files = await self._libraries.files(
+            library_id,
+            missing=True if is_missing else None,
+            contains=contains or None,
+            limit=_FILES,
+            cursor=asked.get("cursor"),
+        )
+        (standing,) = await self._standings.of([kept], past=_PAST)
+        return self._pages.show(
+            request,
+            "library.html",
+            status=status,
+            standing=standing,
+            library=kept.library,
+            files=files,
+            contains=contains,
+            missing=is_missing,
+            cursor=asked.get("cursor"),
+            form=form or LibraryForm.of(kept.library.care),
+            obstacles=await self._removal.obstacles(library_id),
+            asks=asks,
+        )
+
+    async def remove(self, request: Request, library_id: int) -> Response:
+        """Have a library removed; ask first when something is in the way that nobody was told of."""
+        asked = await fields_of(request)
+        try:
+            await self._removal.begin(library_id, confirmed=asked.get("confirm") == CHECKED)
+        except LibraryInUse as problem:
+            return await self.one(request, library_id, status=problem.status, asks=True)
+        return self._pages.go("/library")
+
+    async def back(self, request: Request, library_id: str) -> Response:
+        """To where a button stood."""
+        asked = await fields_of(request)
+        return self._pages.go(self._pages.addresses.within(asked.get("next") or f"/library/{library_id}"))
+
+
+def _task(text: str) -> UUID:
+    known = parse_id(text)
+    if known is None:
+        raise HTTPException(404)
+    return known

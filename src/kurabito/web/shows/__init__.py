@@ -1,0 +1,1 @@
+"""Series, the calendar, metadata records and matches."""

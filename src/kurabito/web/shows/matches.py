@@ -1,0 +1,97 @@
+"""*Needs you*: folders whose names do not say for certain what is in them, and what they may be; a person says it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.matching.model import AGAINST, FolderMatch, MatchState
+from kurabito.catalog.matching.service import MATCH, Matches
+from kurabito.catalog.states import SeriesState
+from kurabito.library.service import LibraryService
+from kurabito.metadata import CalendarService, MetadataService
+from kurabito.metadata.records import Metadata
+from kurabito.runtime import Queue
+from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.pages import Pages
+from kurabito.web.shows.cards import CardNames
+
+_FOLDERS: Final = 20
+
+
+def router(
+    pages: Pages,
+    matches: Matches,
+    metadata: MetadataService,
+    calendar: CalendarService,
+    libraries: LibraryService,
+    catalog: Catalog,
+    queue: Queue,
+) -> APIRouter:
+    """The folders, and what can be said of each."""
+    routes = APIRouter()
+
+    @routes.get("/matches")
+    async def overview(request: Request) -> Response:
+        asked = request.query_params
+        state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), asked.get("cursor")
+        page, known, series, looks, indexed = await asyncio.gather(
+            matches.page(state=state, limit=_FOLDERS, cursor=str(id_of(cursor)) if cursor else None),
+            libraries.by_id(),
+            catalog.series(state=SeriesState.ASKED, limit=1),
+            queue.list(task_type=MATCH, limit=1),
+            calendar.years(),
+        )
+        return pages.show(
+            request,
+            "matches.html",
+            page=page,
+            records=await _records(metadata, page.items),
+            libraries=known,
+            state=state,
+            states=tuple(MatchState),
+            cursor=cursor,
+            asks_about_series=bool(series.items),
+            has_index=bool(indexed),
+            look=looks.items[0] if looks.items else None,
+            names_of=CardNames.of,
+            against=AGAINST,
+        )
+
+    @routes.post("/matches/look")
+    async def look_again() -> Response:
+        await matches.look_again()
+        return pages.go("/matches")
+
+    @routes.post("/matches/{match_id}/choose")
+    async def choose(request: Request, match_id: str) -> Response:
+        asked = await fields_of(request)
+        await matches.choose(id_of(match_id), asked.get("choice", ""))
+        return back(asked)
+
+    @routes.post("/matches/{match_id}/ignore")
+    async def ignore(request: Request, match_id: str) -> Response:
+        await matches.ignore(id_of(match_id))
+        return back(await fields_of(request))
+
+    @routes.post("/matches/{match_id}/reopen")
+    async def reopen(request: Request, match_id: str) -> Response:
+        await matches.reopen(id_of(match_id))
+        return back(await fields_of(request))
+
+    def back(asked: Mapping[str, str]) -> Response:
+        """Where the button stood."""
+        return pages.go(pages.addresses.within(asked.get("next") or "/matches"))
+
+    return routes
+
+
+async def _records(metadata: MetadataService, folders: Sequence[FolderMatch]) -> dict[int, Metadata]:
+    """The records that folders are about, or may be: what is known of them now, and their posters."""
+    own = {folder.metadata_id for folder in folders}
+    offered = {one.metadata_id for folder in folders for one in folder.candidates}
+    return await metadata.several(record for record in own | offered if record is not None)

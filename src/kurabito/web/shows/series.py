@@ -1,0 +1,171 @@
+"""*Series*: what is followed, asked about or ignored; each with its poster, its episodes and the releases that were seen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.links import Link
+from kurabito.catalog.series import Series, SeriesEpisode
+from kurabito.catalog.states import EpisodeState, SeriesState
+from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.downloads.summaries import DownloadSummaries
+from kurabito.errors import InvalidInput, SeriesConflict
+from kurabito.metadata import MetadataService
+from kurabito.metadata.records import Metadata
+from kurabito.titles import ReleaseKind
+from kurabito.web.downloads.going import DownloadProgressState
+from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.pages import Pages
+from kurabito.web.shows.record import ids_of
+from kurabito.web.shows.series_form import SeriesForm
+
+_SERIES: Final = 50
+_EPISODES: Final = 2_000
+_LINKS: Final = 200
+_REGULAR: Final = (ReleaseKind.TV, ReleaseKind.MOVIE, ReleaseKind.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """The releases that were seen of one episode, the newest first."""
+
+    episode: SeriesEpisode | None
+    """None for those whose titles name no episode."""
+    links: Sequence[Link]
+
+
+def router(
+    pages: Pages, catalog: Catalog, glances: CatalogSummaries, metadata: MetadataService, downloads: DownloadSummaries
+) -> APIRouter:
+    """The series, one of them, and what is wanted of it."""
+    routes = APIRouter()
+    shelf = _Shelf(pages, catalog, glances, metadata, downloads)
+
+    @routes.get("/series")
+    async def overview(request: Request) -> Response:
+        return await shelf.overview(request)
+
+    @routes.get("/series/{series_id}")
+    async def series(request: Request, series_id: str) -> Response:
+        return await shelf.one(request, id_of(series_id))
+
+    @routes.post("/series/{series_id}")
+    async def change(request: Request, series_id: str) -> Response:
+        form = SeriesForm(await fields_of(request))
+        try:
+            await catalog.change(id_of(series_id), form.changes())
+        except (InvalidInput, SeriesConflict) as problem:
+            return await shelf.one(request, id_of(series_id), form.refused(problem), status=problem.status)
+        return pages.go(f"/series/{series_id}")
+
+    @routes.post("/series/{series_id}/state")
+    async def decide(request: Request, series_id: str) -> Response:
+        asked = await fields_of(request)
+        state = one_of(SeriesState, "state", asked.get("state", ""))
+        await catalog.change(id_of(series_id), {"state": state})
+        return pages.go(pages.addresses.within(asked.get("next") or f"/series/{series_id}"))
+
+    return routes
+
+
+class _Shelf:
+    """Shows the two pages; a form that was refused is shown again as it was typed."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        catalog: Catalog,
+        glances: CatalogSummaries,
+        metadata: MetadataService,
+        downloads: DownloadSummaries,
+    ) -> None:
+        self._pages = pages
+        self._catalog = catalog
+        self._glances = glances
+        self._metadata = metadata
+        self._downloads = downloads
+
+    async def overview(self, request: Request) -> Response:
+        asked = request.query_params
+        state, cursor = one_of(SeriesState, "state", asked.get("state") or SeriesState.FOLLOWED), asked.get("cursor")
+        page, waiting = await asyncio.gather(
+            self._catalog.series(state=state, limit=_SERIES, cursor=cursor),
+            self._catalog.series(state=SeriesState.ASKED, limit=_SERIES),
+        )
+        # Whoever comes for what is followed is asked first about what is new.
+        asks_first = state is SeriesState.FOLLOWED and cursor is None
+        questions = waiting.items if asks_first else []
+        shown = (*page.items, *questions)
+        progress, records = await asyncio.gather(
+            self._glances.progress(one.id for one in shown), self._records_of(shown)
+        )
+        return self._pages.show(
+            request,
+            "series_list.html",
+            page=page,
+            questions=questions,
+            progress=progress,
+            records=records,
+            state=state,
+            wishes=tuple(SeriesState),
+            waiting=len(waiting.items),
+            more_waiting=waiting.next_cursor is not None,
+            cursor=cursor,
+        )
+
+    async def one(
+        self, request: Request, series_id: int, form: SeriesForm | None = None, *, status: int = 200
+    ) -> Response:
+        cursor = request.query_params.get("cursor")
+        series, episodes, links = await asyncio.gather(
+            self._catalog.get(series_id),
+            self._catalog.episodes(series_id, limit=_EPISODES),
+            self._catalog.links(series_id=series_id, limit=_LINKS, cursor=cursor),
+        )
+        regular = [episode for episode in episodes.items if episode.kind in _REGULAR]
+        record = (await self._records_of([series])).get(series.metadata_id or 0)
+        return self._pages.show(
+            request,
+            "series.html",
+            status=status,
+            series=series,
+            record=record,
+            ids=ids_of(record.details) if record else [],
+            regular=regular,
+            specials=_by_kind(episodes.items),
+            more_episodes=episodes.next_cursor is not None,
+            releases=_by_episode(episodes.items, links.items),
+            shown={link.episode_id for link in links.items},
+            downloads=await self._downloads.of_links(link.id for link in links.items),
+            going=DownloadProgressState,
+            next_cursor=links.next_cursor,
+            cursor=cursor,
+            episode_states=tuple(EpisodeState),
+            form=form or SeriesForm.of(series),
+        )
+
+    async def _records_of(self, some: Sequence[Series]) -> dict[int, Metadata]:
+        """The records that fill these series in, by their ids."""
+        return await self._metadata.several({one.metadata_id for one in some if one.metadata_id is not None})
+
+
+def _by_kind(episodes: Sequence[SeriesEpisode]) -> list[tuple[ReleaseKind, list[SeriesEpisode]]]:
+    """What is no regular episode, one kind after the other; they come in that order."""
+    apart = (episode for episode in episodes if episode.kind not in _REGULAR)
+    return [(kind, list(some)) for kind, some in groupby(apart, key=lambda episode: episode.kind)]
+
+
+def _by_episode(episodes: Sequence[SeriesEpisode], links: Sequence[Link]) -> list[Releases]:
+    """The releases by their episodes, in the order of those; what names no episode comes first."""
+    seen: dict[int | None, list[Link]] = {}
+    for link in links:
+        seen.setdefault(link.episode_id, []).append(link)
+    unplaced = [Releases(None, seen[None])] if None in seen else []
+    return unplaced + [Releases(episode, seen[episode.id]) for episode in episodes if episode.id in seen]

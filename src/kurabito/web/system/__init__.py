@@ -1,0 +1,1 @@
+"""System, tasks, login and the reference of the API."""
