@@ -127,7 +127,8 @@ def test_no_other_user_reads_a_token_out_of_the_state_folder_or_the_log(commands
         token = (commands.state / "downloaders" / "built-in" / "credentials.json").read_text()
         found = [path for path in commands.state.rglob("*") if path.is_file()]
         told = [path for path in found if any(secret.encode() in path.read_bytes() for secret in [*secrets, token])]
-        assert commands.state / "kurabito.db-wal" in told
+        # In the log of SQLite, or in the file when a checkpoint came in between.
+        assert {path.name for path in told} & {"kurabito.db", "kurabito.db-wal"}
         assert [path for path in found if path in told and readable_by_others(path, commands.state)] == []
         log = served.log.read_text()
     assert [secret for secret in secrets if secret in log] == []
