@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 
 from kurabito.db import migrate, open_database
@@ -39,6 +40,9 @@ def pytest_configure() -> None:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
     _answer_to_signals()
+    # A busy machine pauses any example, and how long one takes is no property of ours.
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 
 def _answer_to_signals() -> None:
