@@ -55,7 +55,7 @@ async def test_a_worker_that_cannot_reach_postgres_for_a_lease_stops_what_it_run
             began = time.monotonic()
             await eventually(lambda: stopped)
             assert stopped[0] - began > 1.0, "the lease was not over yet"
-            await eventually(direct.recover)
+            await eventually(direct.work.recover)
             cable.mend()
             assert (await direct.wait(task.id, timeout=PATIENCE)).result == "again"
 
@@ -74,19 +74,19 @@ async def test_a_full_disk_is_no_lost_lease_on_sqlite(
 
     task = await queue.enqueue("long")
     async with Worker(queue, registry, lease=0.5, heartbeat=0.1) as worker:
-        await eventually(lambda: worker._pump.slots.busy)
-        beat = queue.heartbeat
+        await eventually(lambda: worker._dispatcher.slots.busy)
+        beat = queue.work.heartbeat
 
         def full(*_args: Any, **_options: Any) -> list[Claim]:
             failed.append(1)
             raise DatabaseUnavailable("the disk is full")
 
-        monkeypatch.setattr(queue, "heartbeat", full)
+        monkeypatch.setattr(queue.work, "heartbeat", full)
         began = time.monotonic()
         await eventually(lambda: len(failed) > 3 and time.monotonic() - began > 1.0)
         assert worker.trouble == "the disk is full"
-        assert worker._pump.slots.busy, "it was stopped although nobody else could have taken it"
-        monkeypatch.setattr(queue, "heartbeat", beat)
+        assert worker._dispatcher.slots.busy, "it was stopped although nobody else could have taken it"
+        monkeypatch.setattr(queue.work, "heartbeat", beat)
         gate.set()
         assert (await queue.wait(task.id, timeout=PATIENCE)).result == "kept"
 

@@ -53,10 +53,10 @@ async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue
         seen.append((ctx.progress, ctx.attempt))
 
     task = await queue.enqueue("counting")
-    claimed = await queue.claim("lost", {"counting": 1}, 1)
-    await asyncio.to_thread(queue.heartbeat, [Beat(claimed.tasks[0], Progress(7, 9))])
-    await queue.expire_worker("lost")
-    assert await queue.recover() == 1
+    claimed = await queue.work.claim("lost", {"counting": 1}, 1)
+    await asyncio.to_thread(queue.work.heartbeat, [Beat(claimed.tasks[0], Progress(7, 9))])
+    await queue.work.expire_worker("lost")
+    assert await queue.work.recover() == 1
     async with Worker(queue, registry):
         done = await queue.wait(task.id, timeout=20)
     assert seen == [(Progress(7, 9), 1)]
@@ -209,7 +209,7 @@ def recovering(url: str) -> Iterator[list[int]]:
     async def recover() -> None:
         async with open_queue(url) as queue:
             while not stop.is_set():
-                recovered.append(await queue.recover())
+                recovered.append(await queue.work.recover())
                 await asyncio.sleep(0.01)
 
     thread = threading.Thread(target=lambda: asyncio.run(recover()))
@@ -258,9 +258,9 @@ async def test_a_task_that_another_worker_took_is_stopped_here(queue: Queue, eve
         await running.wait()
         async with asyncio.timeout(20):
             # A beat of the first may renew the lease before it is recovered; then it is ended once more.
-            while not (await queue.claim("second", {"endless": 1}, 1)).tasks:
-                await queue.expire_worker(worker.name)
-                await queue.recover()
+            while not (await queue.work.claim("second", {"endless": 1}, 1)).tasks:
+                await queue.work.expire_worker(worker.name)
+                await queue.work.recover()
         await eventually(lambda: told)
         found = await queue.get(task.id)
         assert (found.state, found.worker) == (TaskState.RUNNING, "second")
@@ -284,8 +284,8 @@ async def test_a_task_that_comes_back_to_the_worker_that_lost_it_is_finished_by_
     task = await queue.enqueue("stubborn")
     async with Worker(queue, registry, concurrency=2, **UNHURRIED) as worker:
         await eventually(lambda: begun == [0])
-        await queue.expire_worker(worker.name)
-        assert await queue.recover() == 1
+        await queue.work.expire_worker(worker.name)
+        assert await queue.work.recover() == 1
         await eventually(lambda: begun == [0, 1])
         # A thread cannot be interrupted: the first ends while the second is at work, and changes nothing.
         gates[0].set()

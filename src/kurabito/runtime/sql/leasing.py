@@ -11,6 +11,7 @@ from kurabito.db.naming import names_of
 from kurabito.db.port import Dialect
 from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
 from kurabito.runtime.outcomes import POISON, lost_lease_error
+from kurabito.runtime.sql.records import LeasedTask
 
 SUCCEED: Final = "succeed"
 RESOLVE: Final = "resolve"
@@ -92,22 +93,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
             | {"state", "attempts", "max_attempts", "next_run_at", "last_error", "errors", "finished_at"},
             RECOVER: _LEASE | {"state", "worker_id", "attempts", "lost_leases", "last_error", "errors", "finished_at"},
         },
-        returns=(
-            "seq",
-            "id",
-            "task_type",
-            "payload",
-            "content_type",
-            "attempts",
-            "max_attempts",
-            "lease_expires_at",
-            "priority",
-            "progress_done",
-            "progress_total",
-            "lost_leases",
-            "state",
-            "last_error",
-        ),
+        returns=LeasedTask._fields,
         types={
             "result": "bytea",
             "state": "text",
