@@ -19,9 +19,9 @@ from kurabito.db.postgres.database import PostgresDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.events import PendingEvents
-from kurabito.runtime.sql.claims import ClaimStore
 from kurabito.runtime.sql.postgres import PostgresTables
 from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.sql.work import ClaimStore
 
 ROWS = 200
 _LEASE_COLUMNS = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})

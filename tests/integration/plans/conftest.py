@@ -21,10 +21,10 @@ from kurabito.db import Connection, Database, migrate
 from kurabito.db.migrate import RUNTIME
 from kurabito.db.postgres.database import PostgresDatabase
 from kurabito.db.sqlite.database import SqliteDatabase
-from kurabito.runtime.sql.claims import ClaimStore
 from kurabito.runtime.sql.postgres import PostgresTables
 from kurabito.runtime.sql.sqlite import SqliteTables
 from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.sql.work import ClaimStore
 
 ROWS = 1_000_000
 TYPES = [f"type{number}" for number in range(20)]

@@ -11,7 +11,7 @@ from kurabito.db.port import Connection
 from kurabito.runtime.events import PendingEvents
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Beat
-from kurabito.runtime.sql.claims import ClaimStore
+from kurabito.runtime.sql.work import ClaimStore
 from kurabito.runtime.tasks.intake import prepare
 
 if TYPE_CHECKING:

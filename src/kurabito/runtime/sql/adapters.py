@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from kurabito.clock import Clock
 from kurabito.db.opening import open_database
 from kurabito.db.port import Dialect
+from kurabito.runtime.sql.parking import ParkedClaims
 from kurabito.runtime.sql.postgres import PostgresTables
 from kurabito.runtime.sql.queue import KEEP, SqlQueue
 from kurabito.runtime.sql.sqlite import SqliteTables
 from kurabito.runtime.sql.store import Changes, TaskStore
-from kurabito.runtime.sql.work import ParkedClaims, SqlWork
+from kurabito.runtime.sql.work import SqlWork
 from kurabito.runtime.tasks.intake import MAX_PAYLOAD
 
 if TYPE_CHECKING:

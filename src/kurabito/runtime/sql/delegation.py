@@ -12,10 +12,10 @@ from kurabito.errors import TaskConflict
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Outcome
-from kurabito.runtime.sql.claims import ClaimStore
 from kurabito.runtime.sql.lookup import TaskLookup
 from kurabito.runtime.sql.records import StoredTask, record_of
 from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.sql.work import ClaimStore
 from kurabito.runtime.states import TaskState, may_move
 from kurabito.runtime.tasks.intake import PreparedTask
 

@@ -1,11 +1,12 @@
 """What programs change in the tables of the runtime, as plain functions of a connection, and how a change is made known.
 
-What workers change is in `claims.py`.
+What workers change is in `work.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -15,6 +16,8 @@ from kurabito.db.port import Connection, Database
 from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.outcomes import microseconds
+from kurabito.runtime.port import Presence
 from kurabito.runtime.sql.lookup import TaskLookup
 from kurabito.runtime.sql.records import marked, record_of, record_of_new, types_among
 from kurabito.runtime.sql.tables import TaskTables
@@ -176,6 +179,18 @@ class TaskStore:
         pending.arrived = True
         self.tell(conn, "Enqueued", [(task_id.hex, before.task_type)], pending, wake=True)
         return self.lookup.record(conn, task_id)
+
+    def announce(self, conn: Connection, presence: Presence, lease: float) -> None:
+        """Say that a worker lives."""
+        conn.run(
+            self._sql.announce,
+            {
+                "name": presence.name,
+                "task_types": json.dumps(presence.task_types),
+                "concurrency": presence.concurrency,
+                "lease": microseconds(lease),
+            },
+        )
 
     def purge(self, conn: Connection, age: int) -> int:
         """Delete at most a batch of tasks that finished longer ago than this."""

@@ -1,23 +1,26 @@
-"""The worker's side of a queue in a database."""
+"""The worker's side of a queue in a database.
+
+`SqlWork` is the port. `ClaimStore` has its statements, as plain functions of a connection: every write is fenced by its
+owner.
+"""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import UUID
 
+from kurabito.clock import SECOND
 from kurabito.db import leases
 from kurabito.db.port import Connection
-from kurabito.logs import get_logger
-from kurabito.runtime.events import PendingEvents
-from kurabito.runtime.outcomes import Claim, Settlement
-from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, ParkedClaim, Presence
-from kurabito.runtime.sql.claims import ClaimStore
-from kurabito.runtime.sql.store import INTERRUPT, Changes, TaskStore
+from kurabito.runtime.events import Fact, PendingEvents
+from kurabito.runtime.outcomes import Claim, Settlement, Success, Transition, microseconds, transition_of
+from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
+from kurabito.runtime.sql import leasing
+from kurabito.runtime.sql.records import LeasedTask, claim_of, hex_of
+from kurabito.runtime.sql.store import BATCH, STATEMENT_ROWS, Changes, TaskStore
+from kurabito.runtime.states import TaskState, check_move
 from kurabito.runtime.tasks.intake import PreparedTask, known_id
-
-_log = get_logger("kurabito.runtime")
 
 
 class SqlWork:
@@ -81,7 +84,7 @@ class SqlWork:
         def work(conn: Connection, pending: PendingEvents) -> leases.Lost:
             lost = self._claims.heartbeat(conn, beats, lease, pending)
             if presence is not None:
-                self._claims.announce(conn, presence, lease)
+                self._store.announce(conn, presence, lease)
             return lost
 
         lost, pending = self._changes.run_blocking(work)
@@ -109,55 +112,178 @@ class SqlWork:
         self._database.write_blocking(lambda conn: conn.run(self._store.tables.sql.depart, {"name": worker}))
 
 
-class ParkedClaims:
-    """Claims for workers at rest, made in the thread that hears of an arrival.
+class ClaimStore:
+    """What can be done to tasks with a lease, or to end one."""
 
-    The way through the event loop and back takes as long as a third of the claim.
-    """
+    def __init__(self, store: TaskStore) -> None:
+        self._store = store
+        self._tables = store.tables
+        self._sql = store.tables.sql
 
-    def __init__(self, changes: Changes, work: SqlWork) -> None:
-        self._changes = changes
-        self._work = work
-        self._parked: deque[ParkedClaim] = deque()
+    def turn(
+        self,
+        conn: Connection,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        lease: float,
+        settling: Sequence[Settlement],
+        pending: PendingEvents,
+    ) -> Claimed:
+        """Settle, then claim; when there is nothing, say how long until the next scheduled task is due."""
+        lost = self.settle(conn, settling, pending) if settling else []
+        claims = self.claim(conn, worker, capacity, limit, lease, pending)
+        due = None if claims else self.due_in(conn)
+        return Claimed(claims, lost, None if due is None else max(0, due) / SECOND)
 
-    def park(self, claim: ParkedClaim) -> None:
-        self._parked.append(claim)
+    def claim(
+        self,
+        conn: Connection,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        lease: float,
+        pending: PendingEvents,
+    ) -> list[Claim]:
+        """Take tasks, the first to be started first."""
+        wanted = {task_type: room for task_type, room in capacity.items() if room > 0}
+        if not wanted or limit < 1:
+            return []
+        check_move(TaskState.QUEUED, TaskState.RUNNING)
+        owner = leases.new_owner(worker)
+        candidates, params = self._tables.candidates(wanted, limit)
+        rows = leases.claim(
+            conn,
+            self._tables.spec,
+            owner,
+            lease=microseconds(lease),
+            limit=limit,
+            candidates=candidates,
+            params=params,
+            then=self._sql.tell_started if self._tables.tells_of_claims else "",
+        )
+        # RETURNING has no order.
+        taken = sorted((LeasedTask(*row) for row in rows), key=lambda row: (-row.priority, row.seq))
+        claims = [claim_of(row, owner) for row in taken]
+        if claims:
+            facts = [(claim.hex, claim.task_type, claim.attempt) for claim in claims]
+            if self._tables.tells_of_claims:
+                pending.add("Started", facts)
+            else:
+                self._store.tell(conn, "Started", facts, pending)
+        return claims
 
-    def unpark(self, claim: ParkedClaim) -> bool:
-        try:
-            self._parked.remove(claim)
-        except ValueError:
-            return False
-        return True
+    def due_in(self, conn: Connection) -> int | None:
+        """Microseconds until the next scheduled task is due."""
+        ((due,),) = conn.all(self._sql.due_in)
+        return None if due is None else int(due)
 
-    def hear(self, word: str) -> None:
-        """Claim for the workers at rest, and pass on what another process did to all others."""
-        if word == INTERRUPT:
-            self._changes.hear(word)
-            return
-        served = []
-        for parked in self._take():
-            claimed, pending = self._claim_for(parked)
-            parked.answer(claimed)
-            if claimed is not None:
-                served.append(parked.listener)
-                self._changes.make_known(pending)
-        self._changes.arrivals.ring(but=served)
-        self._changes.happened.ring()
+    def settle(self, conn: Connection, settling: Sequence[Settlement], pending: PendingEvents) -> list[Claim]:
+        """Write how claims ended, and the follow-ups of those that succeeded; the claims that were lost."""
+        good = [(claim, outcome) for claim, outcome in settling if type(outcome) is Success]
+        rest = [(claim, transition_of(claim, outcome)) for claim, outcome in settling if type(outcome) is not Success]
+        lost = self._succeed(conn, good, pending) if good else set()
+        if rest:
+            lost |= self._resolve(conn, rest, pending)
+        return [claim for claim, _ in settling if (claim.key, claim.owner) in lost] if lost else []
 
-    def _take(self) -> list[ParkedClaim]:
-        taken = []
-        # One by one: each is either taken here or taken back by its worker, whichever comes first.
-        while True:
-            try:
-                taken.append(self._parked.popleft())
-            except IndexError:
-                return taken
+    def _succeed(self, conn: Connection, good: Sequence[tuple[Claim, Success]], pending: PendingEvents) -> leases.Lost:
+        check_move(TaskState.RUNNING, TaskState.SUCCEEDED)
+        rows = [(claim.key, claim.owner, *_progress(claim), outcome.result) for claim, outcome in good]
+        lost = leases.finish(
+            conn,
+            self._tables.spec,
+            leasing.SUCCEED,
+            rows,
+            given=leasing.SUCCEED_VALUES,
+            columns=leasing.SUCCEED_COLUMNS,
+        )
+        kept = [(claim, done) for claim, done in good if (claim.key, claim.owner) not in lost] if lost else good
+        if kept:
+            facts = [(claim.hex, claim.task_type, claim.attempt) for claim, _ in kept]
+            self._store.tell(conn, "Succeeded", facts, pending)
+        follow_ups = [task for _, outcome in kept for task in outcome.follow_ups]
+        for start in range(0, len(follow_ups), STATEMENT_ROWS):
+            self._store.add(conn, follow_ups[start : start + STATEMENT_ROWS], pending)
+        return lost
 
-    def _claim_for(self, parked: ParkedClaim) -> tuple[Claimed | None, PendingEvents]:
-        turn = self._work.turn(parked.worker, parked.capacity, parked.limit, parked.lease)
-        try:
-            return self._changes.run_blocking(turn)
-        except Exception as problem:  # noqa: BLE001 - the worker meets it when it tries itself, and knows what to do
-            _log.warning("claim_on_arrival_failed", worker=parked.worker, problem=str(problem))
-            return None, PendingEvents()
+    def _resolve(
+        self, conn: Connection, rest: Sequence[tuple[Claim, Transition]], pending: PendingEvents
+    ) -> leases.Lost:
+        for state in {to.state for _, to in rest}:
+            check_move(TaskState.RUNNING, state)
+        rows = [
+            (
+                claim.key,
+                claim.owner,
+                *_progress(claim),
+                to.state.value,
+                to.attempts,
+                to.max_attempts,
+                to.delay,
+                to.error,
+                to.traceback,
+            )
+            for claim, to in rest
+        ]
+        columns = self._tables.resolve_columns
+        lost = leases.finish(
+            conn, self._tables.spec, leasing.RESOLVE, rows, given=leasing.RESOLVE_VALUES, columns=columns
+        )
+        # What did not simply succeed is there to claim again, now or at a time that workers have to know.
+        pending.arrived = True
+        kept = [(claim, to) for claim, to in rest if (claim.key, claim.owner) not in lost]
+        for name, facts in leasing.events_of(kept, conn.now()):
+            self._store.tell(conn, name, facts, pending)
+        if any(to.state is TaskState.QUEUED for _, to in kept):
+            self._tables.wake(conn)
+        return lost
+
+    def heartbeat(self, conn: Connection, beats: Sequence[Beat], lease: float, pending: PendingEvents) -> leases.Lost:
+        """Renew leases and write progress; what is lost."""
+        silent = [(beat.claim.key, beat.claim.owner) for beat in beats if beat.progress is None]
+        news = [(beat.claim, beat.progress) for beat in beats if beat.progress is not None]
+        lost = leases.heartbeat(conn, self._tables.spec, silent, lease=microseconds(lease))
+        lost |= leases.heartbeat(
+            conn,
+            self._tables.spec,
+            [(claim.key, claim.owner, progress.done, progress.total) for claim, progress in news],
+            lease=microseconds(lease),
+            given=tuple(leasing.PROGRESS_COLUMNS),
+            columns=leasing.PROGRESS_COLUMNS,
+        )
+        facts: list[Fact] = [
+            (claim.hex, claim.task_type, progress.done, progress.total)
+            for claim, progress in news
+            if (claim.key, claim.owner) not in lost
+        ]
+        if facts:
+            self._store.tell(conn, "Progressed", facts, pending)
+        return lost
+
+    def recover(self, conn: Connection, pending: PendingEvents) -> int:
+        """Take stale tasks from their workers."""
+        for state in (TaskState.QUEUED, TaskState.DEAD):
+            check_move(TaskState.RUNNING, state)
+        rows = [LeasedTask(*row) for row in leases.recover(conn, self._tables.spec, limit=BATCH)]
+        if rows:
+            pending.arrived = True
+            dead: list[Fact] = [
+                (hex_of(row.id), row.task_type, row.attempts, row.last_error)
+                for row in rows
+                if row.state == TaskState.DEAD
+            ]
+            if dead:
+                self._store.tell(conn, "Dead", dead, pending)
+            self._tables.wake(conn)
+        return len(rows)
+
+    def expire(self, conn: Connection, worker: str) -> int:
+        """End the leases of a dead worker."""
+        conn.run(self._sql.depart, {"name": worker})
+        return leases.expire(conn, self._tables.spec, worker)
+
+
+def _progress(claim: Claim) -> tuple[int | None, int | None]:
+    """What the handler reported last: a task that ends, or will be tried again, keeps it."""
+    return (None, None) if claim.progress is None else (claim.progress.done, claim.progress.total)
