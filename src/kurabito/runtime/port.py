@@ -96,7 +96,7 @@ class ClaimsOnArrival(Protocol):
 
 
 class WorkQueue(Protocol):
-    """What a worker needs of a queue: claims, settlements, signs of life, and the upkeep that workers share."""
+    """What a worker needs of a queue: claims, settlements, signs of life, and the maintenance that workers share."""
 
     arrivals: Bell
     """Rings when there may be something new to claim."""
@@ -129,7 +129,10 @@ class WorkQueue(Protocol):
         ...
 
     async def held(self, task_id: UUID | str, owner: str) -> Claim:
-        """The claim that this owner has on the task, for a caller that kept only the token; raises LeaseLost."""
+        """The claim that this owner has on the task, for a caller that kept only the token.
+
+        Raises TaskNotFound or LeaseLost.
+        """
         ...
 
     async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:

@@ -30,12 +30,14 @@ def says_nothing() -> None:
 
 
 @registry.task("stops its process", isolation="process")
-def stops_its_process() -> None:
+def stops_its_process() -> int:
     def stop() -> None:
+        # When the worker has heard that it ended.
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGSTOP)
 
     threading.Thread(target=stop, daemon=True).start()
+    return os.getpid()
 
 
 @registry.task("measures", isolation="process", time_limit=0.5, max_attempts=1)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
 from kurabito.runtime.model import Progress
@@ -31,7 +32,7 @@ def registry_of_short_tasks() -> Registry:
 
     @registry.task
     async def short() -> None:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
 
     return registry
 
@@ -175,7 +176,7 @@ async def test_a_worker_whose_queue_stays_broken_ends_loudly(queue: Queue, how: 
         async with worker:
             broken.broken = True
             worker._dispatcher.look_again()
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
 
     async def run() -> None:
         broken.broken = True
@@ -201,10 +202,11 @@ async def test_an_idle_worker_whose_table_is_gone_ends_loudly(queue: Queue, url:
             else:
                 with psycopg.connect(url, autocommit=True) as server:
                     server.execute("DROP TABLE tasks CASCADE")
-            await asyncio.sleep(PATIENCE / 3)
+            await asyncio.Event().wait()
 
     with pytest.raises(WorkerFailed, match="tasks"):
-        await lose_the_table()
+        async with asyncio.timeout(PATIENCE):
+            await lose_the_table()
 
 
 async def test_a_program_that_is_cancelled_itself_is_cancelled(queue: Queue) -> None:
@@ -214,7 +216,7 @@ async def test_a_program_that_is_cancelled_itself_is_cancelled(queue: Queue) -> 
         async with Worker(With(queue, broken), registry_of_short_tasks(), lease=0.3, heartbeat=0.1):
             broken.broken = True
             try:
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
             finally:
                 # Somebody else cancels the program in the very moment in which the worker fails.
                 program.cancel()
@@ -230,7 +232,7 @@ async def test_a_worker_that_loses_its_dispatcher_or_a_loop_ends_loudly(queue: Q
             victim = worker._dispatching if lost == "dispatcher" else worker._maintenance._loops[0]
             assert victim is not None
             victim.cancel()
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
 
     for lost in ("dispatcher", "loop"):
         with pytest.raises(WorkerFailed):
@@ -333,36 +335,25 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
         gate.set()
 
 
-async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(
-    queue: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kurabito.runtime.worker.heartbeat._STANDS_STILL", 0.2)
-    registry, told = Registry(), threading.Event()
-    beats: list[float] = []
+async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(queue: Queue) -> None:
+    registry, clock, told = Registry(), ManualClock(), threading.Event()
+    beats_on: list[bool] = []
 
-    @registry.task("selfish", time_limit=0.1, max_attempts=1)
+    @registry.task("selfish", time_limit=60.0, max_attempts=1)
     async def selfish() -> None:
-        # Until the heart noticed, and a while longer: nothing may be renewed then.
+        # Past its time, what is left for it to heed that, and what an event loop that moves would need.
+        clock.advance(60.0 + 1.0 + 10.1)
         assert told.wait(PATIENCE)
-        beats.append(len(heard))
-        time.sleep(0.5)
-        beats.append(len(heard))
+        worker._heartbeat._thread.join(PATIENCE)
+        beats_on.append(worker._heartbeat._thread.is_alive())
 
-    heard: list[float] = []
-    worker = Worker(queue, registry, lease=30.0, heartbeat=0.1)
-    beat = worker._heartbeat._beat
-
-    def listen(**options: Any) -> None:
-        heard.append(time.monotonic())
-        beat(**options)
-
-    monkeypatch.setattr(worker._heartbeat, "_beat", listen)
+    worker = Worker(queue, registry, lease=600.0, heartbeat=5.0, clock=clock)
     worker.on_standstill = lambda _why: told.set()
     await queue.enqueue("selfish")
     with pytest.raises(WorkerFailed, match="holds the event loop, and its time limit is over"):
         async with asyncio.timeout(PATIENCE):
             await worker.run()
-    assert beats[0] == beats[1]
+    assert beats_on == [False], "nothing may be renewed then"
 
 
 @contextmanager

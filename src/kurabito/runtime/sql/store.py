@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 STATEMENT_ROWS: Final = 1000
 BATCH: Final = 1000
-"""How many rows the upkeep moves in one transaction."""
+"""How many rows the maintenance moves in one transaction."""
 INTERRUPT: Final = "interrupt"
 """The word by which a running task was cancelled; any other means that something may be claimed."""
 

@@ -64,6 +64,11 @@ class Dispatcher:
         """Why nothing can be claimed or settled at the moment."""
         return self._patience.trouble
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether it found nothing to do and waits to be woken."""
+        return self._resting
+
     async def run(self) -> None:
         """Go on until told to stop; then let running handlers end within the grace, and put back what is left.
 

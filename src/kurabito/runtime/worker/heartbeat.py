@@ -55,7 +55,7 @@ class Heartbeat:
         self._renewed_at = 0.0
         self._fencing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name="kurabito-heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="kurabito-heartbeat", daemon=True)
 
     @property
     def trouble(self) -> str | None:

@@ -122,7 +122,7 @@ class QueueMaintenance:
 
 
 async def _safely(step: Callable[[], Awaitable[T]]) -> T | None:
-    """One failure of the upkeep is told and does not end it."""
+    """One failure of the maintenance is told and does not end it."""
     try:
         return await step()
     except KurabitoError as problem:
