@@ -34,11 +34,11 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds that nobody sets back or forward. They stand still while the machine sleeps, as every wait does."""
+        """Seconds that go on when the time is set. They stand still while the machine sleeps, as every wait does."""
         ...
 
     def since_boot(self) -> float:
-        """Seconds that nobody sets and that go on while the machine sleeps: so does a lease that another machine counts."""
+        """Seconds that go on when the time is set and while the machine sleeps, as a lease does on another machine."""
         ...
 
     async def sleep(self, seconds: float) -> None:

@@ -70,7 +70,7 @@ async def test_a_call_that_is_due_can_still_be_cancelled() -> None:
     assert heard == []
 
 
-def test_the_seconds_that_nobody_sets_go_with_the_time() -> None:
+def test_all_seconds_go_with_the_time() -> None:
     clock = ManualClock()
     before = (clock.now(), clock.monotonic(), clock.since_boot())
     clock.advance(2.5)

@@ -57,7 +57,7 @@ class TaskTables(ABC):
 
     @abstractmethod
     def insert_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[StoredTask]:
-        """Store tasks some of which have a unique key; the rows that the keys led to, new or not."""
+        """Store tasks, some with a unique key; the rows that the keys led to, new or not."""
 
     @abstractmethod
     def insert_at_once(self, conn: Connection, task: PreparedTask, pending: PendingEvents) -> TaskRecord | None:

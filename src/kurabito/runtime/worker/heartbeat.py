@@ -96,7 +96,7 @@ class Heartbeat:
         self._roused.set()
 
     async def _fence(self) -> None:
-        """Stop what we run once its leases have ended without a renewal, on a clock that nobody sets."""
+        """Stop what we run once its leases have ended without a renewal, also while the machine slept."""
         while True:
             left = self._renewed_at + self._lease - self._clock.since_boot()
             await self._clock.sleep(max(0.0, left))
