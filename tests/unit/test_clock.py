@@ -62,7 +62,8 @@ async def test_a_call_comes_once_in_the_loop_that_asked_for_it() -> None:
 
 
 async def test_a_call_that_is_due_can_still_be_cancelled() -> None:
-    clock, heard = ManualClock(), []
+    clock = ManualClock()
+    heard: list[str] = []
     timer = clock.call_later(10.0, heard.append, "due")
     clock.advance(10.0)
     timer.cancel()
