@@ -26,6 +26,7 @@ def goes_on_reporting(ctx: TaskContext) -> None:
 
 @registry.task("says nothing", isolation="process")
 def says_nothing() -> None:
+    # Long enough for a thread that an earlier handler left in this process to speak.
     time.sleep(0.3)
 
 

@@ -321,6 +321,7 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
     async def deaf_async() -> None:
         while not gate.is_set():
             try:
+                # The gate is a thread's, so it is looked at.
                 await asyncio.sleep(0.05)
             except asyncio.CancelledError:
                 continue
@@ -398,4 +399,5 @@ async def enqueue_patiently(queue: Queue) -> Any:
             try:
                 return await queue.enqueue("short")
             except DatabaseUnavailable:
+                # A real server comes back when it does.
                 await asyncio.sleep(0.05)

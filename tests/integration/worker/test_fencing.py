@@ -38,7 +38,7 @@ async def test_a_worker_that_cannot_reach_postgres_for_a_lease_stops_what_it_run
             return "again"
         running.set()
         try:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             stopped.append(time.monotonic())
             raise

@@ -97,6 +97,7 @@ async def test_a_plain_function_is_told_at_once_and_its_result_is_not_kept(
     def endless(ctx: TaskContext) -> str:
         running.set()
         while not ctx.cancelled:
+            # A plain function is told nothing; it looks.
             time.sleep(0.005)
         returned.set()
         return "too late"
@@ -210,6 +211,7 @@ def recovering(url: str) -> Iterator[list[int]]:
         async with open_queue(url) as queue:
             while not stop.is_set():
                 recovered.append(await queue.work.recover())
+                # It stands for another program, which goes on in real time.
                 await asyncio.sleep(0.01)
 
     thread = threading.Thread(target=lambda: asyncio.run(recover()))
