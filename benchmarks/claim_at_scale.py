@@ -47,11 +47,11 @@ class Case:
         if self.task_type == FRESH:
             await self.queue.enqueue_many([(FRESH, index) for index in range(size)])
         began = time.perf_counter()
-        claimed = await self.queue.claim("bench", {self.task_type: size}, size)
+        claimed = await self.queue.work.claim("bench", {self.task_type: size}, size)
         self.took.append(1000 * (time.perf_counter() - began))
         if len(claimed.tasks) != size or {claim.task_type for claim in claimed.tasks} != {self.task_type}:
             raise BenchmarkBroken(f"claimed {len(claimed.tasks)} of {size} tasks of type {self.task_type}")
-        if lost := await self.queue.settle([(claim, Success()) for claim in claimed.tasks]):
+        if lost := await self.queue.work.settle([(claim, Success()) for claim in claimed.tasks]):
             raise BenchmarkBroken(f"{len(lost)} claims were lost before they could be settled")
 
     def median(self) -> float:

@@ -18,7 +18,7 @@ async def test_a_task_that_takes_its_workers_down_is_dead_after_three_and_the_ot
     poison = await queue.enqueue("poison")
     after = [await queue.enqueue("work", 0.01) for _ in range(10)]
     # They are claimed together with it, so they lose their worker as often as it does.
-    async with Supervisor(queue, fleet.command(concurrency=4), count=2, backoff=Fixed(0.05), stop_limit=10.0):
+    async with Supervisor(queue.work, fleet.command(concurrency=4), count=2, backoff=Fixed(0.05), stop_limit=10.0):
         dead = await queue.wait(poison.id, timeout=40)
         others = [await queue.wait(task.id, timeout=40) for task in before + after]
     assert dead.state is TaskState.DEAD

@@ -88,7 +88,7 @@ async def test_a_task_runs_again_within_two_seconds_of_its_workers_death_on_the_
 async def test_a_task_runs_again_within_two_seconds_of_its_workers_death_under_a_supervisor(
     queue: Queue, fleet: Fleet, held: TaskRecord
 ) -> None:
-    async with Supervisor(queue, fleet.command(), count=2, stop_limit=10.0):
+    async with Supervisor(queue.work, fleet.command(), count=2, stop_limit=10.0):
         first = await fleet.until("start", task=str(held.id))
         await fleet.until("ready", count=2)
         killed = time.time_ns()

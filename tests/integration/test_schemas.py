@@ -89,14 +89,14 @@ async def test_a_lost_task_comes_back_in_a_schema(url: str) -> None:
     clock = ManualClock()
     async with open_queue(of_schema(url, "jobs"), clock=clock) as queue:
         task = await queue.enqueue("work")
-        (claim,) = (await queue.claim("worker", {"work": 1}, 1)).tasks
+        (claim,) = (await queue.work.claim("worker", {"work": 1}, 1)).tasks
         clock.advance(31)
-        assert await queue.recover() == 1
-        assert await queue.settle([]) == []
+        assert await queue.work.recover() == 1
+        assert await queue.work.settle([]) == []
         found = await queue.get(task.id)
         assert (found.state, found.lost_leases) == (TaskState.QUEUED, 1)
         assert claim.id == task.id
-        await queue.expire_worker("worker")
+        await queue.work.expire_worker("worker")
 
 
 async def test_two_schemas_know_nothing_of_one_another(url: str) -> None:

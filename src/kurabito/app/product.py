@@ -19,7 +19,7 @@ from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.protocol.planes import DataPlanes
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 
 
@@ -27,7 +27,7 @@ from kurabito.settings import Settings
 class Product:
     """What the interface and the pages have in common."""
 
-    queue: SqlQueue
+    queue: DelegatedTasks
     planes: DataPlanes
     shelves: LibraryParts
     duplicates: Duplicates
@@ -49,7 +49,7 @@ class Product:
 
 def open_product(
     settings: Settings,
-    queue: SqlQueue,
+    queue: DelegatedTasks,
     *,
     shelves: LibraryParts | None = None,
     following: FeedParts | None = None,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol
 
 from kurabito.api import Live, TaskMeter
 from kurabito.app.built_in_downloader import BuiltIn, open_built_in
@@ -32,8 +32,9 @@ from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
 from kurabito.maintenance.wal_watch import WalWatch
 from kurabito.modules.calling import ServiceCalls
-from kurabito.runtime import Registry, Worker, open_queue
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime import Registry, Worker
+from kurabito.runtime.delegation import DelegatedTasks
+from kurabito.runtime.opening import open_delegated
 from kurabito.settings import Settings
 
 # Whoever stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
@@ -58,7 +59,7 @@ class Stage(Protocol):
         ...
 
     async def open(
-        self, queue: SqlQueue, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
+        self, queue: DelegatedTasks, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
     ) -> None:
         """Have there what is there from the start."""
         ...
@@ -87,14 +88,12 @@ async def serve(
         await asyncio.to_thread(prepare_database, settings)
         started, meter = datetime.now(UTC), TaskMeter()
         async with (
-            open_queue(settings.database) as opened,
-            Live(opened, hear=meter.note) as live,
+            open_delegated(settings.database) as queue,
+            Live(queue, hear=meter.note) as live,
             open_outbound(settings) as outbound,
             open_built_in(settings, outbound, wanted=downloader) as built_in,
             AsyncExitStack() as until_the_end,
         ):
-            # Not memory://, so it is one with a database, which everything else shares.
-            queue = cast("SqlQueue", opened)
             await queue.database.write(partial(policy.store, allowed=settings.allow_delete))
             await meter.take_stock(queue)
             access = open_access(settings, queue.database)
@@ -129,7 +128,7 @@ async def serve(
 
 @asynccontextmanager
 async def _product(
-    settings: Settings, queue: SqlQueue, outbound: Outbound, built_in: BuiltIn, address: str
+    settings: Settings, queue: DelegatedTasks, outbound: Outbound, built_in: BuiltIn, address: str
 ) -> AsyncIterator[Product]:
     """The parts as they are served: with the built-in downloader among the others, and scans brought on their way."""
     if (root := settings.download_root) is not None:

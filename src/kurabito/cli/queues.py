@@ -36,11 +36,7 @@ def chosen_settings(given: str | None) -> Settings:
 def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
     """The queue, for a command that looks at what is there: nothing is created for it."""
     from kurabito.library.tasks import TASK_TYPES
-    from kurabito.runtime import open_queue
-    from kurabito.runtime.sql.queue import SqlQueue
+    from kurabito.runtime.opening import open_delegated
 
-    opened = open_queue(chosen_settings(given).database, create=False)
-    if isinstance(opened, SqlQueue):
-        # A scan that is over stays over, also for a command: retrying it asks for a new one.
-        opened.delegate(TASK_TYPES)
-    return opened
+    # A scan that is over stays over, also for a command: retrying it asks for a new one.
+    return open_delegated(chosen_settings(given).database, create=False, delegate=TASK_TYPES)

@@ -66,24 +66,18 @@ def worker(
 
 async def _work(settings: Settings, registry: Registry, concurrency: int, grace: float) -> None:
     import asyncio
-    import os
 
     from kurabito.errors import WorkerFailed
     from kurabito.logs import get_logger
     from kurabito.runtime import Worker, open_queue
-    from kurabito.runtime.worker.supervisor import WORKER_NAME
 
     log = get_logger(__name__)
     stop = asyncio.Event()
     _on_signal(stop.set)
-    # Taken out of the environment: what our handlers start is not us.
-    name = os.environ.pop(WORKER_NAME, None)
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
     try:
         async with open_queue(settings.database) as queue:
-            worker = Worker(
-                queue, registry, concurrency=concurrency, name=name, lease=lease, heartbeat=heartbeat, grace=grace
-            )
+            worker = Worker(queue, registry, concurrency=concurrency, lease=lease, heartbeat=heartbeat, grace=grace)
             worker.on_standstill = _end_now
             async with worker:
                 log.info("working", worker=worker.name, task_types=list(worker.task_types), concurrency=concurrency)
@@ -106,7 +100,7 @@ async def _supervise(settings: Settings, arguments: list[str], processes: int, g
     os.environ["KURABITO_DATABASE"] = settings.database
     command = [sys.executable, "-m", "kurabito.cli", "worker", *arguments]
     async with open_queue(settings.database) as queue:
-        supervisor = Supervisor(queue, command, count=processes, stop_limit=grace + _STOPPING_TAKES)
+        supervisor = Supervisor(queue.work, command, count=processes, stop_limit=grace + _STOPPING_TAKES)
         _on_signal(supervisor.stop)
         await supervisor.run()
 

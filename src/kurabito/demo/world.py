@@ -22,7 +22,7 @@ from kurabito.library.libraries import LibrarySettings
 from kurabito.library.scans.queue import TaskPriority
 from kurabito.metadata.calendar import REFRESH
 from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Registry, TaskContext
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.tasks.followups import FollowUp, declare
 
 _STEP: Final = 0.25
@@ -115,7 +115,7 @@ class Demo:
         declare(registry, FOLLOW_UPS)
 
     async def open(
-        self, queue: SqlQueue, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
+        self, queue: DelegatedTasks, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
     ) -> None:
         """Enqueue the scenes; have made-up files compared, feeds read, shows looked up and torrents fetched as real ones are."""
         await queue.enqueue_many(SCENES)

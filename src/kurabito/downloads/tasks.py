@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from kurabito.db import Connection
 from kurabito.runtime import Priority, TaskState
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 
 DISPATCH: Final = "downloads.dispatch"
 CLEAR: Final = "downloads.clear"
@@ -55,7 +55,7 @@ class ChooseOrder:
 class DownloadTasks:
     """Asks for tasks."""
 
-    def __init__(self, queue: SqlQueue) -> None:
+    def __init__(self, queue: DelegatedTasks) -> None:
         self._queue = queue
 
     def dispatch(self, conn: Connection, download_ids: Sequence[int], why: str) -> None:

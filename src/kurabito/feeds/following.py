@@ -14,8 +14,7 @@ from kurabito.feeds.subscription_state import StartWith
 from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import fetch_key, fetch_of
 from kurabito.runtime import Priority, TaskRecord
-from kurabito.runtime.sql.delegation import TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=5)
 LONGEST_INTERVAL: Final = timedelta(days=30)
@@ -26,7 +25,7 @@ MOST_CHOSEN: Final = 5_000
 class Subscriptions:
     """The subscriptions of one database. A feed that is followed, or comes to life again, is read at once, by a task."""
 
-    def __init__(self, queue: SqlQueue) -> None:
+    def __init__(self, queue: DelegatedTasks) -> None:
         self._queue = queue
         self._database = queue.database
 

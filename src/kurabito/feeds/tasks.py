@@ -30,8 +30,7 @@ from kurabito.feeds.subscriptions import Subscription
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Priority, Registry
-from kurabito.runtime.sql.delegation import TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
 from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 FETCH: Final = "feeds.fetch"
@@ -83,7 +82,7 @@ class FeedTasks:
     """Runs them. `callback_url` is where a fetcher that is a service of its own sends what it found."""
 
     def __init__(
-        self, queue: SqlQueue, reader: FeedReader, calls: ServiceCalls, intake: Intake, *, callback_url: str
+        self, queue: DelegatedTasks, reader: FeedReader, calls: ServiceCalls, intake: Intake, *, callback_url: str
     ) -> None:
         self._queue = queue
         self._database = queue.database

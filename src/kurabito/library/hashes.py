@@ -13,15 +13,14 @@ from kurabito.clock import to_datetime
 from kurabito.library import libraries
 from kurabito.library.tasks import HASH, hash_key, hash_of, library_of, scan_key
 from kurabito.runtime import TaskState
-from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransaction
 
 REST: Final = timedelta(hours=1)
 """After a hash that failed or was cancelled: to begin again at once would do neither its disk nor its keeper a favour."""
 _LOOKED_AT: Final = 1000
 
 
-async def submit_due(queue: SqlQueue) -> int:
+async def submit_due(queue: DelegatedTasks) -> int:
     """Ask for a hash of each library that has files to read and nobody who will; how many."""
     if not await queue.delegate_read(_due):
         return 0

@@ -24,9 +24,8 @@ from kurabito.library.reconcile import (
 from kurabito.library.scans import schedules
 from kurabito.library.tasks import TASK_TYPES
 from kurabito.logs import get_logger
+from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot
 from kurabito.runtime.port import Presence
-from kurabito.runtime.sql.delegation import TaskSnapshot
-from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.runtime.tasks.followups import FollowUp
 from kurabito.runtime.worker.locks import fresh_worker_name
 from kurabito.wakeup import Bell
@@ -46,7 +45,7 @@ class Reconciler:
 
     def __init__(
         self,
-        queue: SqlQueue,
+        queue: DelegatedTasks,
         *,
         follow_ups: Sequence[FollowUp] = (),
         matcher: FolderMatcher | None = None,
@@ -66,7 +65,7 @@ class Reconciler:
         """Go on until cancelled."""
         roused = asyncio.Event()
         with ExitStack() as listening:
-            for bell in (self.changed, self._queue.arrivals, self._queue.interrupts):
+            for bell in (self.changed, self._queue.work.arrivals, self._queue.work.interrupts):
                 listening.enter_context(bell.listen(roused.set))
             try:
                 while True:
@@ -75,7 +74,7 @@ class Reconciler:
                     await self._clock.wait(asyncio.Event(), _AT_MOST_EVERY)
                     await self._clock.wait(roused, _EVERY)
             finally:
-                await asyncio.to_thread(self._queue.depart, self._name)
+                await asyncio.to_thread(self._queue.work.depart, self._name)
 
     async def tick(self) -> None:
         """Everything that is to be done now."""
@@ -118,7 +117,7 @@ class Reconciler:
             return
         self._announced = now
         presence = Presence(self._name, TASK_TYPES, 1)
-        await asyncio.to_thread(lambda: self._queue.heartbeat([], lease=_BELIEVED_FOR, presence=presence))
+        await asyncio.to_thread(lambda: self._queue.work.heartbeat([], lease=_BELIEVED_FOR, presence=presence))
 
     async def _safely(self, step: Callable[[], Awaitable[object]]) -> None:
         try:

@@ -29,9 +29,9 @@ from kurabito.library.tasks import HASH, SCAN, TASK_TYPES, library_of
 from kurabito.protocol.enums import SLOT_KINDS, JobKind, JobStatus
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime import Priority, TaskRecord
+from kurabito.runtime.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Failure, Outcome, Released, Success
-from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.tasks.followups import FollowUp
 from kurabito.runtime.tasks.intake import PreparedTask, prepare
 

@@ -18,8 +18,7 @@ from kurabito.library import jobs, libraries, obstacles
 from kurabito.library.obstacles import Obstacles
 from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.runtime import Priority, Registry, Snooze, TaskContext, TaskRecord
-from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransaction
 from kurabito.runtime.tasks.intake import prepare
 from kurabito.wakeup import Bell
 
@@ -58,7 +57,7 @@ def removal_key(library_id: int) -> str:
 class LibraryRemoval:
     """Removes libraries; `changed` is rung when one is gone."""
 
-    def __init__(self, queue: SqlQueue, changed: Bell | None = None) -> None:
+    def __init__(self, queue: DelegatedTasks, changed: Bell | None = None) -> None:
         self._queue = queue
         self._database = queue.database
         self._changed = changed or Bell()

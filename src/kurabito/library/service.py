@@ -18,9 +18,9 @@ from kurabito.library.libraries import Library, LibraryFile, LibrarySettings
 from kurabito.library.scans import sessions
 from kurabito.library.scans.sessions import PastScan
 from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.wakeup import Bell
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=1)
@@ -45,7 +45,7 @@ class LibraryService:
     `reserved` are folders of our own, by what they are for: no library may lie in one or around one.
     """
 
-    def __init__(self, queue: SqlQueue, reserved: Mapping[str, Path], changed: Bell | None = None) -> None:
+    def __init__(self, queue: DelegatedTasks, reserved: Mapping[str, Path], changed: Bell | None = None) -> None:
         self._queue = queue
         self._database = queue.database
         self._reserved = reserved

@@ -18,7 +18,7 @@ from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi import Airing, BangumiClient
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.runtime import Registry
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 
 # With their table: a day of the calendar has a weekday of its own.
 _SQL: Final = Queries("kurabito.metadata", "calendar.sql", record=records.OWN_RECORD)
@@ -59,7 +59,7 @@ class SeasonStart:
 class CalendarService:
     """The calendar of one database."""
 
-    def __init__(self, queue: SqlQueue, bangumi: BangumiClient, handle: MetadataHandle) -> None:
+    def __init__(self, queue: DelegatedTasks, bangumi: BangumiClient, handle: MetadataHandle) -> None:
         self._queue = queue
         self._database = queue.database
         self._bangumi = bangumi

@@ -24,7 +24,7 @@ from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.metadata.sync import Sync, Synced, fetch_poster
 from kurabito.runtime import Registry, TaskContext, TaskState
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 
 SYNC: Final = "metadata.sync"
 _MOST_WAITING: Final = 64
@@ -38,7 +38,7 @@ class MetadataRunner:
 
     def __init__(
         self,
-        queue: SqlQueue,
+        queue: DelegatedTasks,
         posters: PosterService,
         tmdb: TmdbClient,
         bangumi: BangumiClient,

@@ -1,15 +1,16 @@
-"""The job runtime: a typed, durable task queue in memory, on SQLite or on PostgreSQL, behind one port.
+"""The job runtime: a typed, durable task queue in memory, on SQLite or on PostgreSQL, behind the same ports.
 
-    port.py      what a queue can do
-    model.py     what it takes and returns; states.py has the states and their moves, outcomes.py how a claim ends
-    events.py    what happened to tasks; history.py reads it from a task's row
-    paging.py    keyset pages
-    opening.py   from a URL to a queue
-    tasks/       declaring tasks and asking for them
-    schedules/   tasks that are enqueued at given times
-    worker/      claims tasks, runs handlers, keeps leases
-    memory/      the queue in the memory of one process
-    sql/         the queue in SQLite or PostgreSQL
+    port.py         what a program asks of a queue, and what a worker needs of it
+    delegation.py   what a program needs whose own rows are in the queue's database
+    model.py        what a queue takes and returns; states.py has the states and their moves, outcomes.py how a claim ends
+    events.py       what happened to tasks; history.py reads it from a task's row
+    paging.py       keyset pages
+    opening.py      from a URL to a queue
+    tasks/          declaring tasks and asking for them
+    schedules/      tasks that are enqueued at given times
+    worker/         claims tasks, runs handlers, keeps leases
+    memory/         the queue in the memory of one process
+    sql/            the queue in SQLite or PostgreSQL
 
 It knows nothing of media and can be used alone; `docs/tutorial/runtime.md` shows how.
 """

@@ -1,4 +1,4 @@
-"""What happened to tasks, told in eight words.
+"""What happened to tasks, told in eight words: as events, as stored rows, and as lines of the log.
 
 A stored row of `task_events` tells of one move of many tasks, because work moves in batches: a name, a moment and a list
 of facts. `pack` and `unpack` are the two directions of that; each event class says which facts it carries.
@@ -7,6 +7,7 @@ of facts. `pack` and `unpack` are the two directions of that; each event class s
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -14,6 +15,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.clock import to_datetime
+from kurabito.logs import get_logger
+
+_LOGGER: Final = "kurabito.runtime"
+_log: Final = get_logger(_LOGGER)
+_gate: Final = logging.getLogger(_LOGGER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +104,39 @@ FACTS: Final = {
 Fact = Sequence[Any]
 """A task's id in hex, its type, then the values of the event's own fields in their order."""
 
+_LEVELS: Final = {
+    "Enqueued": logging.DEBUG,
+    "Started": logging.DEBUG,
+    "Progressed": logging.DEBUG,
+    "Succeeded": logging.DEBUG,
+    "Cancelled": logging.INFO,
+    "RetryScheduled": logging.INFO,
+    "Failed": logging.WARNING,
+    "Dead": logging.WARNING,
+}
+
+
+class PendingEvents:
+    """What a change did that others hear of once it is committed."""
+
+    __slots__ = ("arrived", "events", "interrupted")
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, Sequence[Fact]]] = []
+        self.arrived = False
+        """There may be something new to claim, or a scheduled time has changed."""
+        self.interrupted = False
+        """A running task was cancelled."""
+
+    def add(self, name: str, facts: Sequence[Fact]) -> None:
+        """Note one move of many tasks."""
+        self.events.append((name, facts))
+
+    def log(self) -> None:
+        """Write the events to the log."""
+        for name, facts in self.events:
+            log_events(name, facts)
+
 
 def pack(facts: Sequence[Fact]) -> str:
     """Facts as the text that a row stores."""
@@ -113,3 +152,16 @@ def unpack(name: str, at: int, facts: str | Sequence[Fact], cursor: str, after: 
         if "next_run_at" in told:
             told["next_run_at"] = to_datetime(told["next_run_at"])
         yield kind(task_id=UUID(hex=task_id), task_type=task_type, at=when, cursor=f"{cursor}.{place}", **told)
+
+
+def log_events(name: str, facts: Sequence[Fact]) -> None:
+    """Log each fact of a batch, after the move was stored."""
+    level = _LEVELS[name]
+    # Asked once for the whole batch: at full speed most of these lines are read by nobody.
+    if not _gate.isEnabledFor(level):
+        return
+    own = FACTS[name]
+    for task_id, task_type, *values in facts:
+        _log.log(
+            level, name, task_id=str(UUID(hex=task_id)), task_type=task_type, **dict(zip(own, values, strict=True))
+        )

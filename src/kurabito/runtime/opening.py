@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from kurabito.clock import Clock
 from kurabito.errors import ConfigError
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.port import Queue
 from kurabito.runtime.tasks.intake import MAX_PAYLOAD
@@ -42,6 +45,20 @@ def open_queue(
         create=create,
         schema=schema if schema is not None else named,
     )
+
+
+def open_delegated(
+    url: str, *, clock: Clock | None = None, create: bool = True, delegate: Iterable[str] = ()
+) -> AbstractAsyncContextManager[DelegatedTasks]:
+    """The queue in a database, for a program that has rows of its own there; its workers claim no task of these types."""
+    opened: Any = open_queue(url, clock=clock, create=create)
+    if isinstance(opened, MemoryQueue):
+        raise ConfigError(
+            "a queue at memory:// has no database for a program's own rows; use sqlite:/// or postgresql://"
+        )
+    queue: AbstractAsyncContextManager[DelegatedTasks] = opened
+    opened.delegate(delegate)
+    return queue
 
 
 def _split_schema(url: str) -> tuple[str, str | None]:

@@ -1,21 +1,30 @@
 """How a claim ends, as values.
 
-A worker says what happened; the queue decides what becomes of the task. That decision is `verdict`, written once for
-every adapter.
+Every way in which a handler can end is an outcome: whatever it returns, raises, or does not do in time. A worker says what
+happened; the queue decides what becomes of the task. That decision is `transition_of`, written once for every adapter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from kurabito.clock import SECOND
-from kurabito.errors import LeaseLost
+from kurabito.errors import InvalidInput, LeaseLost, PermanentError
+from kurabito.logs import get_logger
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
-from kurabito.runtime.tasks.intake import PreparedTask, check_wait
-from kurabito.runtime.worker.failures import clip_trace, storable
+from kurabito.runtime.tasks import payloads
+from kurabito.runtime.tasks.intake import PreparedTask, check_size, check_wait
+from kurabito.runtime.worker.failures import clip_trace, describe, storable, trace_of
+
+if TYPE_CHECKING:
+    from kurabito.runtime.tasks.context import TaskContext
+    from kurabito.runtime.tasks.handlers import Handler
+
+_log = get_logger("kurabito.runtime")
 
 POISON: Final = f"WORKER_LOST: {MAX_LOST_LEASES} workers were lost while they ran it; "
 
@@ -72,7 +81,7 @@ class Failure:
     max_attempts: int = DEFAULT_ATTEMPTS
     """The handler's limit, which holds unless the task was enqueued with its own."""
     traceback: str | None = None
-    """Where the error came from, for whoever has to find the fault."""
+    """Where the error came from, for the person who looks for the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +136,66 @@ def transition_of(claim: Claim, outcome: Outcome) -> Transition:
             return Transition(TaskState.QUEUED, claim.attempt - 1, claim.max_attempts)
 
 
+def too_long(limit: float) -> TimeoutError:
+    """What is raised for a handler that is over its limit."""
+    return TimeoutError(f"ran longer than its time limit of {limit} s")
+
+
+def conclude(
+    handler: Handler,
+    claim: Claim,
+    ctx: TaskContext,
+    max_payload: int,
+    call: Callable[..., Any],
+) -> Outcome:
+    """Have a handler called with its arguments, and say how that ended."""
+    try:
+        return outcome_of(call(handler.fn, *handler.arguments(claim, ctx)), ctx, max_payload)
+    except BaseException as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
+        return failure(handler, claim, problem)
+
+
+def outcome_of(result: Any, ctx: TaskContext, max_payload: int) -> Outcome:
+    """What it means that a handler returned this."""
+    if result is None:
+        return ctx.success(None)
+    if isinstance(result, Snooze):
+        return Snoozed(check_wait("seconds", result.seconds))
+    try:
+        stored = payloads.encode_result(result)
+        check_size("result", stored, max_payload)
+    except InvalidInput as problem:
+        raise PermanentError(f"the handler did its work, but its result cannot be kept: {problem}") from problem
+    return ctx.success(stored)
+
+
+def failure(handler: Handler, claim: Claim, problem: BaseException) -> Outcome:
+    """What it means that the handler raised this."""
+    # By its type: what an object says its class is may be a lie.
+    if issubclass(type(problem), Snooze):
+        try:
+            return Snoozed(check_wait("seconds", problem.seconds))  # type: ignore[attr-defined]
+        except Exception as broken:  # noqa: BLE001 - what it says was changed, so it says nothing
+            problem = broken
+    error, traceback = describe(problem), trace_of(problem)
+    permanent = issubclass(type(problem), PermanentError)
+    if not permanent:
+        _log.debug("handler_raised", task_id=str(claim.id), task_type=claim.task_type, error=error, exception=traceback)
+    try:
+        wait = 0.0 if permanent else check_wait("wait", handler.retry(claim.attempt, problem))
+    except BaseException as broken:  # noqa: BLE001 - a policy is the user's own code
+        error += f"; and its retry policy raised {describe(broken)}"
+        permanent, wait = True, 0.0
+    return Failure(error, wait, permanent, handler.max_attempts, traceback)
+
+
 def microseconds(seconds: float) -> int:
     """A wait of `seconds` that is never negative."""
     return max(0, round(seconds * SECOND))
 
 
 def lease_lost(task: TaskRecord) -> LeaseLost:
-    """What somebody is told who works on a task without its lease."""
+    """What a worker is told that works on a task without its lease."""
     now = f"{task.worker} has it" if task.worker and task.state is TaskState.RUNNING else f"it is {task.state}"
     return LeaseLost(f"the lease on task {task.id} is not yours any more: {now}; stop working on it")
 

@@ -1,7 +1,8 @@
-"""The port that every queue implements.
+"""The ports of a queue: `Queue` for a program, `WorkQueue` for a worker.
 
-Above the line: what a program asks for. Below it: what a worker needs. Adapters are `MemoryQueue`, `SqliteQueue` and
-`PostgresQueue`; `tests/conformance/queue` says what they have in common.
+A queue has its worker's side as a part: `queue.work`. A program whose own rows are in the queue's database asks for
+`DelegatedTasks` (`delegation.py`), which adds to `Queue`. Adapters are `MemoryQueue`, `SqliteQueue` and `PostgresQueue`;
+`tests/conformance/queue` says what they have in common.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from kurabito.runtime.events import TaskEvent
@@ -51,9 +53,8 @@ class Presence:
     concurrency: int
 
 
-@runtime_checkable
 class InstantClaims(Protocol):
-    """A queue that claims without waiting for anything, so that a worker need not wait for the event loop either."""
+    """Claims without waiting for anything, so that a worker need not wait for the event loop either."""
 
     def claim_now(
         self,
@@ -64,7 +65,7 @@ class InstantClaims(Protocol):
         lease: float = 30.0,
         settling: Sequence[Settlement] = (),
     ) -> Claimed:
-        """As `Queue.claim`."""
+        """As `WorkQueue.claim`."""
         ...
 
 
@@ -77,32 +78,109 @@ class ParkedClaim:
     limit: int
     lease: float
     listener: Callable[[], object]
-    """The worker's own listener to arrivals, who need not hear of what the order was answered for."""
+    """The worker's own listener to arrivals, which need not hear of what the claim was answered for."""
     answer: Callable[[Claimed | None], object]
     """Called once, in any thread, with what was claimed, or with None when the worker had better try itself."""
 
 
-@runtime_checkable
 class ClaimsOnArrival(Protocol):
-    """A queue that can claim for a worker in the moment it hears of something, before the event loop has woken."""
+    """Claims for a worker in the moment something arrives, before the worker's event loop has woken."""
 
-    def park(self, order: ParkedClaim) -> None:
-        """Answer the order as soon as there may be something to claim."""
+    def park(self, claim: ParkedClaim) -> None:
+        """Answer the claim as soon as there may be something to claim."""
         ...
 
-    def unpark(self, order: ParkedClaim) -> bool:
-        """Take the order back; false when it was answered or is just being answered."""
+    def unpark(self, claim: ParkedClaim) -> bool:
+        """Take the claim back; false when it was answered or is just being answered."""
         ...
 
 
-class Queue(Protocol):
-    """A durable, observable queue of tasks."""
+class WorkQueue(Protocol):
+    """What a worker needs of a queue: claims, settlements, signs of life, and the maintenance that workers share."""
 
     arrivals: Bell
     """Rings when there may be something new to claim."""
     interrupts: Bell
     """Rings when a running task was cancelled: a worker beats at once and so finds out whether it was its own."""
     max_payload: int
+    """The most bytes that a result or a follow-up's payload may have."""
+    is_remote: bool
+    """Whether others may take our tasks while we cannot reach the store."""
+    locks_folder: Path | None
+    """Where the workers of this machine hold their locks; None where only the lease tells who lives."""
+    instant: InstantClaims | None
+    """Claims at once, where the store is in this process."""
+    on_arrival: ClaimsOnArrival | None
+    """Claims for workers at rest, where the store is heard in a thread of its own."""
+
+    async def claim(
+        self,
+        worker: str,
+        capacity: Mapping[str, int],
+        limit: int,
+        *,
+        lease: float = 30.0,
+        settling: Sequence[Settlement] = (),
+    ) -> Claimed:
+        """Settle, then take up to `limit` tasks and at most `capacity[type]` of each type, in one transaction.
+
+        The larger priority goes first, then the older task. With a limit of 0 it only settles.
+        """
+        ...
+
+    async def held(self, task_id: UUID | str, owner: str) -> Claim:
+        """The claim that this owner has on the task, for a caller that kept only the token.
+
+        Raises TaskNotFound or LeaseLost.
+        """
+        ...
+
+    async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:
+        """Write how claims ended; the ones returned were no longer owned and changed nothing."""
+        ...
+
+    def heartbeat(self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None) -> list[Claim]:
+        """Renew leases and write progress, from any thread; the ones returned are lost."""
+        ...
+
+    async def promote(self) -> int:
+        """Queue the scheduled tasks that are due; says how many."""
+        ...
+
+    async def recover(self) -> int:
+        """Take tasks whose lease ran out from their workers (dead after three lost leases); says how many."""
+        ...
+
+    async def expire_worker(self, name: str) -> int:
+        """End the leases of a worker that is known to be dead, so that the next `recover` finds them."""
+        ...
+
+    async def now(self) -> int:
+        """The time by which this queue goes, in microseconds since the epoch: on PostgreSQL the server's."""
+        ...
+
+    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
+        """Enqueue the task for this tick of a schedule unless another worker did already or the schedule is new.
+
+        A last tick that lies behind `next_tick` was counted by a wrong clock: the schedule then begins again at this tick.
+        """
+        ...
+
+    def depart(self, worker: str) -> None:
+        """Forget a worker that stopped in good order."""
+        ...
+
+
+class Queue(Protocol):
+    """A durable, observable queue of tasks: what a program asks."""
+
+    @property
+    def work(self) -> WorkQueue:
+        """The worker's side of this queue."""
+        ...
+
+    max_payload: int
+    """The most bytes that a payload may have."""
 
     async def enqueue(
         self,
@@ -199,62 +277,4 @@ class Queue(Protocol):
 
     async def ping(self) -> None:
         """Return when the store answers; raises DatabaseUnavailable."""
-        ...
-
-    # What a worker needs.
-
-    async def claim(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
-    ) -> Claimed:
-        """Settle, then take up to `limit` tasks and at most `capacity[type]` of each type, in one transaction.
-
-        The larger priority goes first, then the older task. With a limit of 0 it only settles.
-        """
-        ...
-
-    async def held(self, task_id: UUID | str, owner: str) -> Claim:
-        """The claim that this owner has on the task, for whoever kept nothing but the token; raises TaskNotFound or LeaseLost."""
-        ...
-
-    async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
-        """Write how claims ended; the ones returned were no longer owned and changed nothing."""
-        ...
-
-    def heartbeat(
-        self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
-    ) -> builtins.list[Claim]:
-        """Renew leases and write progress, from any thread; the ones returned are lost."""
-        ...
-
-    async def promote(self) -> int:
-        """Queue the scheduled tasks that are due; says how many."""
-        ...
-
-    async def recover(self) -> int:
-        """Give tasks whose lease ran out to somebody else (dead after three lost leases); says how many."""
-        ...
-
-    async def expire_worker(self, name: str) -> int:
-        """End the leases of a worker that is known to be dead, so that the next `recover` finds them."""
-        ...
-
-    async def now(self) -> int:
-        """The time by which this queue goes, in microseconds since the epoch: on PostgreSQL the server's."""
-        ...
-
-    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
-        """Enqueue the task for this tick of a schedule unless somebody did already or the schedule is new.
-
-        A last tick that lies behind `next_tick` was counted by a wrong clock: the schedule then begins again at this tick.
-        """
-        ...
-
-    def depart(self, worker: str) -> None:
-        """Forget a worker that stopped in good order."""
         ...

@@ -1,13 +1,14 @@
 """The states of a task, and every move that is legal between them.
 
-`docs/reference/states.md` has the picture.
+Whatever moves a task asks `may_move` or `check_move` first. `docs/reference/states.md` has the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from typing import Final
+
+from kurabito.errors import TaskConflict
 
 
 class TaskState(StrEnum):
@@ -42,9 +43,8 @@ STATES: Final = frozenset(state.value for state in TaskState)
 ACTIVE: Final = frozenset({TaskState.QUEUED, TaskState.RUNNING, TaskState.RETRY_SCHEDULED})
 TERMINAL: Final = frozenset(TaskState) - ACTIVE
 WAITING: Final = frozenset({TaskState.QUEUED, TaskState.RETRY_SCHEDULED})
-RETRYABLE: Final = frozenset({TaskState.DEAD, TaskState.CANCELLED})
 
-MOVES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
+MOVES: Final[dict[TaskState, frozenset[TaskState]]] = {
     TaskState.QUEUED: frozenset({TaskState.RUNNING, TaskState.CANCELLED}),
     TaskState.RUNNING: frozenset(TaskState) - {TaskState.RUNNING},
     TaskState.RETRY_SCHEDULED: frozenset({TaskState.QUEUED, TaskState.CANCELLED}),
@@ -52,3 +52,19 @@ MOVES: Final[Mapping[TaskState, frozenset[TaskState]]] = {
     TaskState.DEAD: frozenset({TaskState.QUEUED}),
     TaskState.CANCELLED: frozenset({TaskState.QUEUED}),
 }
+
+
+def may_move(before: TaskState, after: TaskState) -> bool:
+    """Whether a task in the one state may go to the other. A state that this version does not know allows nothing."""
+    return after in MOVES.get(before, ())
+
+
+def check_move(before: TaskState, after: TaskState) -> None:
+    """Refuse a move that is not in the table."""
+    if not may_move(before, after):
+        raise TaskConflict(f"a task that is {before} does not become {after}; `MOVES` has every move that is legal")
+
+
+def may_retry(state: TaskState) -> bool:
+    """Whether a task in this state is finished and may be put back all the same."""
+    return state in TERMINAL and may_move(state, TaskState.QUEUED)

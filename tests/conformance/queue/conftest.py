@@ -35,7 +35,7 @@ class Hands:
     ) -> list[Claim]:
         """Claim tasks of these types ("work" if none is named), without a limit by type."""
         capacity = dict.fromkeys(task_types or ("work",), 1_000_000)
-        return (await self.queue.claim(worker, capacity, limit, lease=lease)).tasks
+        return (await self.queue.work.claim(worker, capacity, limit, lease=lease)).tasks
 
     async def claim_one(self, task_type: str = "work", *, worker: str = "worker", lease: float = 30.0) -> Claim:
         """Claim the task that is first; there must be one."""
@@ -44,7 +44,7 @@ class Hands:
 
     async def settle(self, claim: Claim, outcome: Outcome | None = None) -> bool:
         """Settle one claim, with success if nothing else is said; false when it was lost."""
-        lost = await self.queue.settle([(claim, Success() if outcome is None else outcome)])
+        lost = await self.queue.work.settle([(claim, Success() if outcome is None else outcome)])
         assert lost in ([], [claim])
         return not lost
 

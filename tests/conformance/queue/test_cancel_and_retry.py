@@ -32,8 +32,8 @@ async def test_an_active_task_can_be_cancelled(
     assert cancelled.finished_at == to_datetime(clock.now())
     assert (cancelled.next_run_at, cancelled.lease_expires_at) == (None, None)
     clock.advance(3600)
-    assert await queue.promote() == 0
-    assert await queue.recover() == 0
+    assert await queue.work.promote() == 0
+    assert await queue.work.recover() == 0
     assert await hands.claim("work") == []
     assert (await queue.get(task.id)) == cancelled
 
@@ -42,7 +42,7 @@ async def test_a_running_task_that_was_cancelled_ignores_its_worker(queue: Queue
     task = await queue.enqueue("work")
     claim = await hands.claim_one()
     cancelled = await queue.cancel(task.id)
-    assert queue.heartbeat([Beat(claim, Progress(5))]) == [claim]
+    assert queue.work.heartbeat([Beat(claim, Progress(5))]) == [claim]
     assert not await hands.settle(claim, Success(b"1"))
     assert await queue.get(task.id) == cancelled
 
@@ -110,13 +110,13 @@ async def test_a_worker_of_the_life_before_a_retry_is_ignored(queue: Queue, hand
     assert not await hands.settle(old)
     new = await hands.claim_one()
     assert not await hands.settle(old)
-    assert queue.heartbeat([Beat(old), Beat(new)]) == [old]
+    assert queue.work.heartbeat([Beat(old), Beat(new)]) == [old]
     assert (await queue.get(task.id)).state is TaskState.RUNNING
 
 
 async def test_a_cancelled_worker_is_told_to_look(queue: Queue, hands: Hands) -> None:
     task = await hands.bring(TaskState.RUNNING)
-    with hands.listening(queue.interrupts) as rung:
+    with hands.listening(queue.work.interrupts) as rung:
         waiting = await queue.enqueue("work")
         await queue.cancel(waiting.id)
         await queue.ping()
@@ -133,7 +133,7 @@ async def test_a_retried_task_may_lose_as_many_workers_as_a_new_one(
         for lost in range(1, MAX_LOST_LEASES + 1):
             await hands.claim_one()
             clock.advance(30)
-            await queue.recover()
+            await queue.work.recover()
             assert (await queue.get(task.id)).lost_leases == lost, life
         assert (await queue.get(task.id)).state is TaskState.DEAD
         assert (await queue.retry(task.id)).lost_leases == 0

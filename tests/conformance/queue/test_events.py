@@ -27,11 +27,11 @@ async def test_all_eight_events_are_told_in_order_with_their_facts(
     task = await queue.enqueue("work", max_attempts=2)
     claim = await hands.claim_one()
     clock.advance(1)
-    queue.heartbeat([Beat(claim, Progress(1, 4)), Beat(claim)])
+    queue.work.heartbeat([Beat(claim, Progress(1, 4)), Beat(claim)])
     await hands.settle(claim, Failure("broken", retry_in=2.5))
     due = clock.now() + 2_500_000
     clock.advance(3)
-    await queue.promote()
+    await queue.work.promote()
     await hands.settle(await hands.claim_one(), Failure("broken again"))
     await queue.retry(task.id)
     await hands.settle(await hands.claim_one())
@@ -67,7 +67,7 @@ async def test_a_stream_goes_on_after_any_cursor(queue: Queue, hands: Hands) -> 
     stream = queue.events()
     await queue.enqueue_many([("work", place) for place in range(3)])
     claims = await hands.claim("work")
-    await queue.settle([(claim, Success()) for claim in claims])
+    await queue.work.settle([(claim, Success()) for claim in claims])
     await queue.enqueue("last")
     events = await hands.hear(stream, 10)
     assert len({event.cursor for event in events}) == 10
@@ -110,11 +110,11 @@ async def test_nothing_is_told_of_what_changed_nothing(queue: Queue, hands: Hand
     await queue.cancel(task.id)
     stream = queue.events()
     await hands.settle(claim, Failure("late"))
-    queue.heartbeat([Beat(claim, Progress(1))])
+    queue.work.heartbeat([Beat(claim, Progress(1))])
     waiting = await queue.enqueue("other", unique_key="key", delay=60.0)
     assert (await queue.enqueue("other", unique_key="key", priority=1)).id == waiting.id
     assert await hands.claim("work") == []
-    assert await queue.promote() == await queue.recover() == await queue.purge() == 0
+    assert await queue.work.promote() == await queue.work.recover() == await queue.purge() == 0
     assert [(event.name, event.task_id) for event in await hands.hear_all(stream)] == [("Enqueued", waiting.id)]
 
 
@@ -128,7 +128,7 @@ async def test_a_batch_that_is_settled_tells_of_each_task(queue: Queue, hands: H
         Success(follow_ups=(hands.prepared("next"),)),
         Failure("y", permanent=True),
     ]
-    await queue.settle(list(zip(claims, outcomes, strict=True)))
+    await queue.work.settle(list(zip(claims, outcomes, strict=True)))
     told = [(event.name, event.task_id) for event in await hands.hear_all(stream)]
     for place, names in enumerate(
         [["RetryScheduled"], ["Failed", "RetryScheduled"], ["Succeeded"], ["Failed", "Dead"]]
@@ -144,11 +144,11 @@ async def test_a_task_that_took_down_too_many_workers_is_told_of(
     for _ in range(2):
         await hands.claim_one()
         clock.advance(30)
-        await queue.recover()
+        await queue.work.recover()
     await hands.claim_one()
     stream = queue.events()
     clock.advance(30)
-    await queue.recover()
+    await queue.work.recover()
     (dead,) = [event for event in await hands.hear_all(stream) if event.name == "Dead"]
     assert dead.task_id == task.id
     assert "WORKER_LOST" in dead.last_error  # type: ignore[attr-defined]
@@ -177,18 +177,18 @@ async def retry(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any
 async def promote(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:
     await hands.bring(TaskState.RETRY_SCHEDULED)
     clock.advance(60)
-    return queue.promote()
+    return queue.work.promote()
 
 
 async def recover(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:
     await hands.bring(TaskState.RUNNING)
     clock.advance(30)
-    return queue.recover()
+    return queue.work.recover()
 
 
 async def fire(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:
-    await queue.fire("hourly", 1, hands.prepared())
-    return queue.fire("hourly", 2, hands.prepared())
+    await queue.work.fire("hourly", 1, hands.prepared())
+    return queue.work.fire("hourly", 2, hands.prepared())
 
 
 async def put_back(queue: Queue, hands: Hands, clock: ManualClock) -> Awaitable[Any]:
@@ -229,6 +229,6 @@ async def test_workers_are_woken_when_there_is_something_to_claim_or_a_new_time_
     queue: Queue, hands: Hands, clock: ManualClock, deed: Deed
 ) -> None:
     prepared = await deed(queue, hands, clock)
-    with hands.listening(queue.arrivals) as rung:
+    with hands.listening(queue.work.arrivals) as rung:
         await prepared
         await hands.soon(rung)

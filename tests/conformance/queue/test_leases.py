@@ -25,17 +25,17 @@ async def test_a_lease_ends_at_its_moment_and_not_before(queue: Queue, hands: Ha
     task = await queue.enqueue("work")
     await hands.claim_one(worker="anna", lease=30.0)
     clock.advance(30 - MICROSECOND)
-    assert await queue.recover() == 0
+    assert await queue.work.recover() == 0
     assert (await queue.get(task.id)).state is TaskState.RUNNING
     clock.advance(MICROSECOND)
-    assert await queue.recover() == 1
+    assert await queue.work.recover() == 1
     found = await queue.get(task.id)
     assert (found.state, found.attempts, found.lost_leases) == (TaskState.QUEUED, 0, 1)
     assert found.lease_expires_at is None
     assert found.last_error is not None
     assert "LEASE_EXPIRED" in found.last_error
     assert "anna" in found.last_error
-    assert await queue.recover() == 0
+    assert await queue.work.recover() == 0
 
 
 async def test_a_recovered_task_goes_to_the_next_worker_in_its_old_place(
@@ -45,7 +45,7 @@ async def test_a_recovered_task_goes_to_the_next_worker_in_its_old_place(
     await queue.enqueue("work", "second")
     await hands.claim_one()
     clock.advance(30)
-    await queue.recover()
+    await queue.work.recover()
     first, second = await hands.claim("work", worker="bert")
     assert (first.attempt, first.lost_leases, second.lost_leases) == (1, 1, 0)
     assert (await queue.get(first.id)).payload_as(str) == "first"
@@ -58,15 +58,15 @@ async def test_a_rescued_task_ignores_its_old_worker(
     task = await queue.enqueue("work")
     old = await hands.claim_one(worker="anna")
     clock.advance(30)
-    await queue.recover()
+    await queue.work.recover()
     waiting = await queue.get(task.id)
     assert not await hands.settle(old, outcome)
-    assert queue.heartbeat([Beat(old, Progress(9))]) == [old]
+    assert queue.work.heartbeat([Beat(old, Progress(9))]) == [old]
     assert await queue.get(task.id) == waiting
     new = await hands.claim_one(worker="bert")
     running = await queue.get(task.id)
     assert not await hands.settle(old, outcome)
-    assert queue.heartbeat([Beat(old, Progress(9))]) == [old]
+    assert queue.work.heartbeat([Beat(old, Progress(9))]) == [old]
     assert await queue.get(task.id) == running
     assert await hands.settle(new, Success(b'"bert"'))
     finished = await queue.get(task.id)
@@ -79,11 +79,11 @@ async def test_two_claims_of_the_same_worker_are_told_apart(queue: Queue, hands:
     await queue.enqueue("work")
     old = await hands.claim_one(worker="anna")
     clock.advance(30)
-    await queue.recover()
+    await queue.work.recover()
     new = await hands.claim_one(worker="anna")
     assert old.owner != new.owner
     assert not await hands.settle(old)
-    assert queue.heartbeat([Beat(old), Beat(new)]) == [old]
+    assert queue.work.heartbeat([Beat(old), Beat(new)]) == [old]
     assert await hands.settle(new)
 
 
@@ -100,12 +100,12 @@ async def test_a_heartbeat_renews_the_lease(queue: Queue, hands: Hands, clock: M
     task = await queue.enqueue("work")
     claim = await hands.claim_one(lease=30.0)
     clock.advance(20)
-    assert queue.heartbeat([Beat(claim)], lease=40.0) == []
+    assert queue.work.heartbeat([Beat(claim)], lease=40.0) == []
     assert (await queue.get(task.id)).lease_expires_at == to_datetime(clock.now() + 40 * SECOND)
     clock.advance(40 - MICROSECOND)
-    assert await queue.recover() == 0
+    assert await queue.work.recover() == 0
     clock.advance(MICROSECOND)
-    assert await queue.recover() == 1
+    assert await queue.work.recover() == 1
 
 
 async def test_an_expired_lease_that_nobody_recovered_may_be_renewed_or_settled(
@@ -114,9 +114,9 @@ async def test_an_expired_lease_that_nobody_recovered_may_be_renewed_or_settled(
     tasks = await queue.enqueue_many([("work", 1), ("work", 2)])
     renewed, settled = await hands.claim("work")
     clock.advance(31)
-    assert queue.heartbeat([Beat(renewed)]) == []
+    assert queue.work.heartbeat([Beat(renewed)]) == []
     assert await hands.settle(settled)
-    assert await queue.recover() == 0
+    assert await queue.work.recover() == 0
     assert (await queue.get(tasks[0].id)).state is TaskState.RUNNING
     assert (await queue.get(tasks[1].id)).state is TaskState.SUCCEEDED
 
@@ -124,10 +124,10 @@ async def test_an_expired_lease_that_nobody_recovered_may_be_renewed_or_settled(
 async def test_a_heartbeat_writes_progress_and_leaves_it_when_there_is_no_news(queue: Queue, hands: Hands) -> None:
     task = await queue.enqueue("work")
     claim = await hands.claim_one()
-    queue.heartbeat([Beat(claim, Progress(3))])
+    queue.work.heartbeat([Beat(claim, Progress(3))])
     assert (await queue.get(task.id)).progress == Progress(3, None)
-    queue.heartbeat([Beat(claim, Progress(4, 8))])
-    queue.heartbeat([Beat(claim)])
+    queue.work.heartbeat([Beat(claim, Progress(4, 8))])
+    queue.work.heartbeat([Beat(claim)])
     record = await queue.get(task.id)
     assert record.progress == Progress(4, 8)
     assert record.progress.fraction == 0.5
@@ -140,7 +140,7 @@ async def test_a_heartbeat_works_from_another_thread(queue: Queue, hands: Hands)
     other = await hands.claim_one()
     await queue.cancel(other.id)
     beats = [Beat(claim, Progress(1, 2)), Beat(other)]
-    assert await asyncio.to_thread(queue.heartbeat, beats) == [other]
+    assert await asyncio.to_thread(queue.work.heartbeat, beats) == [other]
     assert (await queue.get(task.id)).progress == Progress(1, 2)
 
 
@@ -149,7 +149,7 @@ async def test_a_task_that_takes_down_three_workers_is_dead(queue: Queue, hands:
     for lost in range(1, MAX_LOST_LEASES + 1):
         await hands.claim_one(worker=f"worker {lost}")
         clock.advance(30)
-        assert await queue.recover() == 1
+        assert await queue.work.recover() == 1
     dead = await queue.get(task.id)
     assert (dead.state, dead.attempts, dead.lost_leases) == (TaskState.DEAD, 0, 3)
     assert dead.last_error is not None
@@ -165,11 +165,11 @@ async def test_lost_leases_are_counted_apart_from_attempts(queue: Queue, hands: 
     for _ in range(2):
         await hands.claim_one()
         clock.advance(30)
-        await queue.recover()
+        await queue.work.recover()
     claim = await hands.claim_one()
     assert claim.attempt == 1
     await hands.settle(claim, Failure("broken"))
-    await queue.promote()
+    await queue.work.promote()
     assert (await queue.get(task.id)).state is TaskState.QUEUED
     last = await hands.claim_one()
     assert (last.attempt, last.lost_leases) == (2, 2)
@@ -180,20 +180,20 @@ async def test_recovery_takes_every_stale_task_and_no_other(queue: Queue, hands:
     await hands.claim("work", limit=6, lease=10.0)
     long = await hands.claim("work", limit=2, lease=60.0)
     clock.advance(10)
-    assert await queue.recover() == 6
+    assert await queue.work.recover() == 6
     counts = await queue.counts_by_state()
     assert (counts[TaskState.QUEUED], counts[TaskState.RUNNING]) == (8, 2)
-    assert queue.heartbeat([Beat(claim) for claim in long]) == []
+    assert queue.work.heartbeat([Beat(claim) for claim in long]) == []
 
 
 async def test_the_tasks_of_a_worker_that_is_known_to_be_dead_are_recovered_at_once(queue: Queue, hands: Hands) -> None:
     await queue.enqueue_many([("work", place) for place in range(4)])
     dead = await hands.claim("work", limit=1, worker="anna") + await hands.claim("work", limit=1, worker="anna")
     living = await hands.claim("work", limit=1, worker="anna.2") + await hands.claim("work", limit=1, worker="ann")
-    assert await queue.expire_worker("anna") == 2
-    assert await queue.expire_worker("anna") == 0
-    assert await queue.expire_worker("nobody") == 0
-    assert await queue.recover() == 2
+    assert await queue.work.expire_worker("anna") == 2
+    assert await queue.work.expire_worker("anna") == 0
+    assert await queue.work.expire_worker("nobody") == 0
+    assert await queue.work.recover() == 2
     assert [(await queue.get(claim.id)).state for claim in dead] == [TaskState.QUEUED] * 2
     assert [(await queue.get(claim.id)).state for claim in living] == [TaskState.RUNNING] * 2
 
@@ -202,23 +202,23 @@ async def test_the_tasks_of_a_worker_that_is_known_to_be_dead_are_recovered_at_o
 async def test_a_worker_whose_name_could_be_taken_for_an_owner_is_refused(queue: Queue, name: str) -> None:
     await queue.enqueue("work")
     with pytest.raises(InvalidInput) as refused:
-        await queue.claim(name, {"work": 1}, 1)
+        await queue.work.claim(name, {"work": 1}, 1)
     assert refused.value.field == "worker"
     assert (await queue.counts_by_state())[TaskState.QUEUED] == 1
 
 
 async def test_workers_that_say_they_are_alive_are_listed(queue: Queue, clock: ManualClock) -> None:
     assert await queue.workers() == []
-    queue.heartbeat([], lease=30.0, presence=Presence("anna", ("work", "other"), 4))
+    queue.work.heartbeat([], lease=30.0, presence=Presence("anna", ("work", "other"), 4))
     started = to_datetime(clock.now())
     clock.advance(5)
-    queue.heartbeat([], lease=30.0, presence=Presence("bert", (), 1))
-    queue.heartbeat([], lease=30.0, presence=Presence("anna", ("work", "other"), 8))
+    queue.work.heartbeat([], lease=30.0, presence=Presence("bert", (), 1))
+    queue.work.heartbeat([], lease=30.0, presence=Presence("anna", ("work", "other"), 8))
     anna, bert = await queue.workers()
     assert (anna.name, anna.task_types, anna.concurrency) == ("anna", ("work", "other"), 8)
     assert (anna.started_at, anna.heartbeat_at) == (started, to_datetime(clock.now()))
     assert (bert.name, bert.task_types) == ("bert", ())
-    await asyncio.to_thread(queue.depart, "bert")
+    await asyncio.to_thread(queue.work.depart, "bert")
     assert [worker.name for worker in await queue.workers()] == ["anna"]
     clock.advance(30)
     assert await queue.workers() == []
@@ -232,7 +232,7 @@ async def test_a_waiting_task_of_a_type_that_no_living_worker_runs_is_marked(
     other = await queue.enqueue("other")
     assert queued.no_worker
     assert scheduled.no_worker
-    queue.heartbeat([], lease=30.0, presence=Presence("anna", ("work",), 1))
+    queue.work.heartbeat([], lease=30.0, presence=Presence("anna", ("work",), 1))
     assert [record.no_worker for record in await hands.rows()] == [True, False, False]
     assert not (await queue.enqueue("work")).no_worker
     assert (await queue.get(other.id)).no_worker
@@ -251,8 +251,8 @@ async def test_a_queue_answers_when_it_is_asked_whether_it_is_there(queue: Queue
 async def test_a_claim_can_be_had_again_by_its_token(queue: Queue, hands: Hands) -> None:
     task = await queue.enqueue("work", {"n": 1}, max_attempts=3)
     claim = await hands.claim_one(worker="anna")
-    queue.heartbeat([Beat(claim, Progress(1, 2))])
-    again = await queue.held(task.id, claim.owner)
+    queue.work.heartbeat([Beat(claim, Progress(1, 2))])
+    again = await queue.work.held(task.id, claim.owner)
     assert (again.key, again.id, again.task_type, again.payload) == (claim.key, task.id, "work", claim.payload)
     assert (again.owner, again.attempt, again.max_attempts) == (claim.owner, 1, 3)
     assert again.progress == Progress(1, 2)
@@ -266,16 +266,16 @@ async def test_a_token_that_does_not_hold_the_task_gets_no_claim(
     task = await queue.enqueue("work")
     old = await hands.claim_one(worker="anna")
     with pytest.raises(LeaseLost, match="anna has it"):
-        await queue.held(task.id, "anna#0000000000000000")
+        await queue.work.held(task.id, "anna#0000000000000000")
     clock.advance(30)
-    await queue.recover()
+    await queue.work.recover()
     with pytest.raises(LeaseLost, match="it is queued"):
-        await queue.held(task.id, old.owner)
+        await queue.work.held(task.id, old.owner)
     new = await hands.claim_one(worker="bert")
     with pytest.raises(LeaseLost, match="bert has it"):
-        await queue.held(task.id, old.owner)
+        await queue.work.held(task.id, old.owner)
     await hands.settle(new)
     with pytest.raises(LeaseLost, match="it is succeeded"):
-        await queue.held(task.id, new.owner)
+        await queue.work.held(task.id, new.owner)
     with pytest.raises(TaskNotFound):
-        await queue.held("nothing", new.owner)
+        await queue.work.held("nothing", new.owner)

@@ -17,7 +17,7 @@ from kurabito.errors import TaskConflict, TaskFinished
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, NewTask, Progress, TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Snoozed, Success
 from kurabito.runtime.port import Beat
-from kurabito.runtime.states import ACTIVE, MOVES, RETRYABLE, TaskState
+from kurabito.runtime.states import ACTIVE, MOVES, TaskState, may_retry
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Ground
@@ -190,7 +190,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def take(self, worker: str, capacity: dict[str, int], limit: int, lease: float, settling: Any = ()) -> list[Claim]:
         expected = self.model.next_claims(capacity, limit)
-        claimed = self.ground.run(self.queue.claim(worker, capacity, limit, lease=lease, settling=settling))
+        claimed = self.ground.run(self.queue.work.claim(worker, capacity, limit, lease=lease, settling=settling))
         assert [claim.id for claim in claimed.tasks] == expected
         for claim in claimed.tasks:
             task = self.model.tasks[claim.id]
@@ -209,7 +209,7 @@ class QueueMachine(RuleBasedStateMachine):
     def settle(self, data: st.DataObject, outcome: Outcome) -> None:
         claim = self.pick_claim(data)
         owned = self.model.owns(claim)
-        lost = self.ground.run(self.queue.settle([(claim, outcome)]))
+        lost = self.ground.run(self.queue.work.settle([(claim, outcome)]))
         assert lost == ([] if owned else [claim])
         if owned:
             self.model.settle(claim, outcome, self.now)
@@ -221,7 +221,7 @@ class QueueMachine(RuleBasedStateMachine):
         owned = self.model.owns(claim)
         # What a handler reports is noted on its claim, and the next heartbeat takes it along.
         claim.progress = progress or claim.progress
-        lost = self.queue.heartbeat([Beat(claim, progress)], lease=lease)
+        lost = self.queue.work.heartbeat([Beat(claim, progress)], lease=lease)
         assert lost == ([] if owned else [claim])
         if owned:
             task = self.model.tasks[claim.id]
@@ -243,7 +243,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def retry(self, data: st.DataObject) -> None:
         task_id, task = self.pick_task(data)
-        if task.state in RETRYABLE and self.model.active(task.request.unique_key) is None:
+        if may_retry(task.state) and self.model.active(task.request.unique_key) is None:
             self.ground.run(self.queue.retry(task_id))
             task.leave(QUEUED)
             task.attempts = task.lost_leases = 0
@@ -259,14 +259,14 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def promote(self) -> None:
         due = [task for task in self.model.tasks.values() if task.due is not None and task.due <= self.now]
-        assert self.ground.run(self.queue.promote()) == len(due)
+        assert self.ground.run(self.queue.work.promote()) == len(due)
         for task in due:
             task.leave(QUEUED)
 
     @rule()
     def recover(self) -> None:
         stale = [task for task in self.model.tasks.values() if task.expires is not None and task.expires <= self.now]
-        assert self.ground.run(self.queue.recover()) == len(stale)
+        assert self.ground.run(self.queue.work.recover()) == len(stale)
         for task in stale:
             task.attempts -= 1
             task.lost_leases += 1
@@ -283,7 +283,7 @@ class QueueMachine(RuleBasedStateMachine):
             if task.holder is not None and task.holder.owner.startswith(f"{worker}#")
         ]
         living = [task for task in held if task.expires is not None and task.expires > self.now]
-        assert self.ground.run(self.queue.expire_worker(worker)) == len(living)
+        assert self.ground.run(self.queue.work.expire_worker(worker)) == len(living)
         for task in living:
             task.expires = self.now
 
@@ -325,7 +325,7 @@ class QueueMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for claim in self.model.claims:
             owned = self.model.owns(claim)
-            assert self.queue.heartbeat([Beat(claim)]) == ([] if owned else [claim])
+            assert self.queue.work.heartbeat([Beat(claim)]) == ([] if owned else [claim])
 
 
 def as_seen(record: TaskRecord) -> tuple[Any, ...]:

@@ -155,7 +155,7 @@ async def test_the_history_of_a_task_that_failed_twice_and_died(queue: Queue, ha
         clock.advance(1)
         await hands.settle(claim, Failure(error, retry_in=1.0))
         clock.advance(1)
-        await queue.promote()
+        await queue.work.promote()
     history = await queue.history(task.id)
     assert [event.name for event in history] == ["Enqueued", "Failed", "Started", "Failed", "Dead"]
     assert [event.at for event in history] == sorted(event.at for event in history)
@@ -285,37 +285,37 @@ async def test_a_purge_of_the_future_is_refused(queue: Queue, older_than: Any) -
 
 
 async def test_a_schedule_fires_each_tick_once(queue: Queue, hands: Hands) -> None:
-    assert not await queue.fire("hourly", 100, hands.prepared(payload="new schedules begin with the next tick"))
-    assert not await queue.fire("hourly", 100, hands.prepared())
-    assert await queue.fire("hourly", 200, hands.prepared(payload=200))
-    assert not await queue.fire("hourly", 200, hands.prepared())
-    assert not await queue.fire("hourly", 150, hands.prepared())
-    assert not await queue.fire("daily", 200, hands.prepared())
-    assert await queue.fire("hourly", 400, hands.prepared(payload=400))
+    assert not await queue.work.fire("hourly", 100, hands.prepared(payload="new schedules begin with the next tick"))
+    assert not await queue.work.fire("hourly", 100, hands.prepared())
+    assert await queue.work.fire("hourly", 200, hands.prepared(payload=200))
+    assert not await queue.work.fire("hourly", 200, hands.prepared())
+    assert not await queue.work.fire("hourly", 150, hands.prepared())
+    assert not await queue.work.fire("daily", 200, hands.prepared())
+    assert await queue.work.fire("hourly", 400, hands.prepared(payload=400))
     assert await hands.order("work") == [200, 400]
 
 
 async def test_a_tick_that_a_wrong_clock_counted_ahead_silences_for_one_period_at_most(
     queue: Queue, hands: Hands
 ) -> None:
-    await queue.fire("hourly", 100, hands.prepared(), next_tick=200)
-    assert await queue.fire("hourly", 900, hands.prepared(payload="far ahead"), next_tick=1000)
+    await queue.work.fire("hourly", 100, hands.prepared(), next_tick=200)
+    assert await queue.work.fire("hourly", 900, hands.prepared(payload="far ahead"), next_tick=1000)
     # One period ahead may be right: the tick is just not due here yet.
-    assert not await queue.fire("hourly", 800, hands.prepared(), next_tick=900)
-    assert not await queue.fire("hourly", 200, hands.prepared(payload="begins again"), next_tick=300)
-    assert await queue.fire("hourly", 300, hands.prepared(payload=300), next_tick=400)
+    assert not await queue.work.fire("hourly", 800, hands.prepared(), next_tick=900)
+    assert not await queue.work.fire("hourly", 200, hands.prepared(payload="begins again"), next_tick=300)
+    assert await queue.work.fire("hourly", 300, hands.prepared(payload=300), next_tick=400)
 
 
 async def test_a_queue_tells_the_time_it_goes_by(queue: Queue, clock: ManualClock) -> None:
-    assert await queue.now() == clock.now()
+    assert await queue.work.now() == clock.now()
     clock.advance(5)
-    assert await queue.now() == clock.now()
+    assert await queue.work.now() == clock.now()
 
 
 async def test_of_many_who_see_the_same_tick_one_fires(queue: Queue, hands: Hands) -> None:
-    await queue.fire("hourly", 1, hands.prepared())
+    await queue.work.fire("hourly", 1, hands.prepared())
     for tick in (2, 3):
-        fired = await asyncio.gather(*(queue.fire("hourly", tick, hands.prepared()) for _ in range(10)))
+        fired = await asyncio.gather(*(queue.work.fire("hourly", tick, hands.prepared()) for _ in range(10)))
         assert fired.count(True) == 1
     assert len(await hands.rows()) == 2
 

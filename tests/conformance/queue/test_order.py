@@ -69,20 +69,20 @@ async def test_a_claim_takes_no_more_than_its_limit(queue: Queue, hands: Hands) 
 async def test_a_claim_takes_no_more_of_a_type_than_there_is_room_for(queue: Queue) -> None:
     for place in range(4):
         await queue.enqueue_many([("x", place), ("y", place), ("z", place)])
-    claimed = await queue.claim("worker", {"x": 1, "y": 3, "z": 0}, 100)
+    claimed = await queue.work.claim("worker", {"x": 1, "y": 3, "z": 0}, 100)
     assert sorted(claim.task_type for claim in claimed.tasks) == ["x", "y", "y", "y"]
 
 
 async def test_a_full_type_does_not_keep_others_from_being_claimed(queue: Queue) -> None:
     await queue.enqueue_many([NewTask("urgent", priority=9) for _ in range(5)] + [NewTask("usual") for _ in range(5)])
-    claimed = await queue.claim("worker", {"urgent": 2, "usual": 10}, 4)
+    claimed = await queue.work.claim("worker", {"urgent": 2, "usual": 10}, 4)
     assert [claim.task_type for claim in claimed.tasks] == ["urgent", "urgent", "usual", "usual"]
 
 
 @pytest.mark.parametrize(("capacity", "limit"), [({}, 5), ({"work": 0}, 5), ({"work": 5}, 0), ({"work": -1}, 5)])
 async def test_without_room_nothing_is_claimed(queue: Queue, capacity: dict[str, int], limit: int) -> None:
     task = await queue.enqueue("work")
-    assert (await queue.claim("worker", capacity, limit)).tasks == []
+    assert (await queue.work.claim("worker", capacity, limit)).tasks == []
     assert (await queue.get(task.id)).attempts == 0
 
 
@@ -113,11 +113,11 @@ async def test_a_task_with_a_time_is_scheduled_until_exactly_then(
     task = await queue.enqueue("work", **({"run_at": due} if how == "run_at" else given))
     assert (task.state, task.attempts, task.next_run_at) == (TaskState.RETRY_SCHEDULED, 0, due)
     clock.advance(30 - MICROSECOND)
-    assert await queue.promote() == 0
+    assert await queue.work.promote() == 0
     assert await hands.claim("work") == []
     assert (await queue.get(task.id)).state is TaskState.RETRY_SCHEDULED
     clock.advance(MICROSECOND)
-    assert await queue.promote() == 1
+    assert await queue.work.promote() == 1
     promoted = await queue.get(task.id)
     assert (promoted.state, promoted.attempts, promoted.next_run_at) == (TaskState.QUEUED, 0, None)
     assert [claim.id for claim in await hands.claim("work")] == [task.id]
@@ -139,15 +139,15 @@ async def test_promotion_keeps_first_in_first_out(queue: Queue, hands: Hands, cl
     await queue.enqueue("work", "urgent", delay=15.0, priority=1)
     await queue.enqueue("work", "young")
     clock.advance(20)
-    assert await queue.promote() == 3
+    assert await queue.work.promote() == 3
     assert await hands.order("work") == ["urgent", "oldest, due last", "old, due first", "young"]
 
 
 async def test_promotion_queues_all_that_is_due_and_no_more(queue: Queue, clock: ManualClock) -> None:
     await queue.enqueue_many([NewTask("work", delay=float(seconds)) for seconds in range(1, 6)])
     clock.advance(3)
-    assert await queue.promote() == 3
-    assert await queue.promote() == 0
+    assert await queue.work.promote() == 3
+    assert await queue.work.promote() == 0
     counts = await queue.counts_by_state()
     assert (counts[TaskState.QUEUED], counts[TaskState.RETRY_SCHEDULED]) == (3, 2)
 
@@ -160,7 +160,7 @@ async def test_a_task_that_comes_back_keeps_its_place(
     await queue.enqueue("work", "second")
     await hands.settle(await hands.claim_one(), outcome)
     clock.advance(5)
-    await queue.promote()
+    await queue.work.promote()
     assert await hands.order("work") == ["first", "second"]
 
 
@@ -168,7 +168,7 @@ async def test_a_claim_that_finds_nothing_says_when_to_come_back(
     queue: Queue, hands: Hands, clock: ManualClock
 ) -> None:
     async def due_in() -> float | None:
-        return (await queue.claim("worker", {"work": 1}, 1)).due_in
+        return (await queue.work.claim("worker", {"work": 1}, 1)).due_in
 
     assert await due_in() is None
     late = await queue.enqueue("work", delay=60.0)
@@ -209,5 +209,5 @@ async def test_when_most_tasks_are_cancelled_the_others_are_still_there(
     for task in tasks[10:190]:
         await queue.cancel(task.id)
     clock.advance(5)
-    await queue.promote()
+    await queue.work.promote()
     assert await hands.order("work") == [*range(10), *range(190, 200)]

@@ -43,7 +43,7 @@ async def test_a_failure_schedules_the_next_attempt(queue: Queue, hands: Hands, 
         (1, to_datetime(clock.now()), "ValueError: broken")
     ]
     clock.advance(8)
-    await queue.promote()
+    await queue.work.promote()
     assert (await hands.claim_one()).attempt == 2
 
 
@@ -54,7 +54,7 @@ async def test_the_fifth_failure_is_the_last(queue: Queue, hands: Hands, clock: 
         assert claim.attempt == attempt
         await hands.settle(claim, Failure(f"broken {attempt}", retry_in=1.0))
         clock.advance(1)
-        await queue.promote()
+        await queue.work.promote()
     dead = await queue.get(task.id)
     assert (dead.state, dead.attempts, dead.last_error) == (TaskState.DEAD, 5, "broken 5")
     assert [error.error for error in dead.errors] == [f"broken {attempt}" for attempt in range(1, 6)]
@@ -74,7 +74,7 @@ async def test_a_tasks_own_limit_of_attempts_goes_before_its_handlers(
         done += 1
         await hands.settle(claims[0], Failure("broken", retry_in=1.0, max_attempts=handlers))
         clock.advance(1)
-        await queue.promote()
+        await queue.work.promote()
     record = await queue.get(task.id)
     assert (done, record.attempts, record.max_attempts) == (executions, executions, executions)
     assert record.state is TaskState.DEAD
@@ -92,7 +92,7 @@ async def test_a_failure_without_a_wait_is_due_at_once(queue: Queue, hands: Hand
     await queue.enqueue("work")
     await hands.settle(await hands.claim_one(), Failure("broken", retry_in=0.0))
     assert await hands.claim("work") == []
-    assert await queue.promote() == 1
+    assert await queue.work.promote() == 1
     assert (await hands.claim_one()).attempt == 2
 
 
@@ -103,7 +103,7 @@ async def test_a_postponed_task_comes_back_with_its_attempt(queue: Queue, hands:
     assert (later.state, later.attempts, later.last_error) == (TaskState.RETRY_SCHEDULED, 0, None)
     assert later.next_run_at == to_datetime(clock.now() + 10 * SECOND)
     clock.advance(10)
-    await queue.promote()
+    await queue.work.promote()
     assert (await hands.claim_one()).attempt == 1
 
 
@@ -122,7 +122,7 @@ async def test_attempts_given_back_never_use_up_the_limit(queue: Queue, hands: H
     for outcome in back:
         assert await hands.settle(await hands.claim_one(), outcome)
         clock.advance(1)
-        await queue.promote()
+        await queue.work.promote()
     assert (await queue.get(task.id)).attempts == 1
     await hands.settle(await hands.claim_one(), Failure("broken"))
     assert (await queue.get(task.id)).state is TaskState.DEAD
@@ -131,9 +131,9 @@ async def test_attempts_given_back_never_use_up_the_limit(queue: Queue, hands: H
 async def test_progress_and_errors_stay_when_a_task_comes_back(queue: Queue, hands: Hands) -> None:
     task = await queue.enqueue("work")
     claim = await hands.claim_one()
-    assert queue.heartbeat([Beat(claim, Progress(3, 10))]) == []
+    assert queue.work.heartbeat([Beat(claim, Progress(3, 10))]) == []
     await hands.settle(claim, Failure("broken"))
-    await queue.promote()
+    await queue.work.promote()
     again = await hands.claim_one()
     assert again.progress == Progress(3, 10)
     await hands.settle(again)
@@ -145,7 +145,7 @@ async def test_progress_and_errors_stay_when_a_task_comes_back(queue: Queue, han
 async def test_what_was_reported_after_the_last_heartbeat_is_kept(queue: Queue, hands: Hands, outcome: Outcome) -> None:
     task = await queue.enqueue("work")
     claim = await hands.claim_one()
-    queue.heartbeat([Beat(claim, Progress(3, 10))])
+    queue.work.heartbeat([Beat(claim, Progress(3, 10))])
     claim.progress = Progress(9, 10)
     await hands.settle(claim, outcome)
     assert (await queue.get(task.id)).progress == Progress(9, 10)
@@ -195,7 +195,7 @@ async def test_many_claims_are_settled_at_once_each_in_its_way(queue: Queue, han
     await queue.enqueue_many([("work", place) for place in range(6)])
     claims = await hands.claim("work")
     await queue.cancel(claims[5].id)
-    lost = await queue.settle(list(zip(claims, outcomes, strict=True)))
+    lost = await queue.work.settle(list(zip(claims, outcomes, strict=True)))
     assert lost == [claims[5]]
     assert [(await queue.get(claim.id)).state.value for claim in claims] == [
         "succeeded", "retry_scheduled", "dead", "retry_scheduled", "queued", "cancelled",
@@ -207,7 +207,7 @@ async def test_a_claim_settles_first_and_may_take_what_that_freed(queue: Queue, 
     first, second = await hands.claim("work", limit=2)
     cancelled = await queue.cancel(second.id)
     follow_up = hands.prepared("next", priority=1)
-    claimed = await queue.claim(
+    claimed = await queue.work.claim(
         "worker", {"work": 5, "next": 5}, 5, settling=[(first, Success(follow_ups=(follow_up,))), (second, Success())]
     )
     assert claimed.lost == [second]
@@ -220,14 +220,14 @@ async def test_a_claim_settles_first_and_may_take_what_that_freed(queue: Queue, 
 async def test_a_claim_with_no_limit_only_settles(queue: Queue, hands: Hands) -> None:
     tasks = await queue.enqueue_many([("work", 1), ("work", 2)])
     claim = await hands.claim_one()
-    claimed = await queue.claim("worker", {"work": 5}, 0, settling=[(claim, Success())])
+    claimed = await queue.work.claim("worker", {"work": 5}, 0, settling=[(claim, Success())])
     assert (claimed.tasks, claimed.lost) == ([], [])
     assert (await queue.get(tasks[0].id)).state is TaskState.SUCCEEDED
     assert (await queue.get(tasks[1].id)).state is TaskState.QUEUED
 
 
 async def test_settling_nothing_is_fine(queue: Queue) -> None:
-    assert await queue.settle([]) == []
+    assert await queue.work.settle([]) == []
 
 
 async def test_a_very_long_error_is_cut_and_an_odd_one_kept(queue: Queue, hands: Hands) -> None:

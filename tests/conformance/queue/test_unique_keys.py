@@ -55,7 +55,7 @@ async def test_a_higher_priority_raises_a_task_that_waits(
     assert (raised.priority, (await queue.get(task.id)).priority) == (1, 1)
     assert first.id != task.id
     clock.advance(60)
-    await queue.promote()
+    await queue.work.promote()
     assert await hands.order("work") == ["raised", "first"]
 
 

@@ -357,7 +357,7 @@ async def test_a_task_about_no_library_fails_and_holds_nobody_up(desk: Desk, pay
 
 async def test_no_worker_claims_what_the_data_plane_does(desk: Desk) -> None:
     task_id = await desk.scans.submit_task(1, NORMAL)
-    claimed = await desk.queue.claim("anybody", {SCAN: 5, HASH: 5}, 5)
+    claimed = await desk.queue.work.claim("anybody", {SCAN: 5, HASH: 5}, 5)
     assert claimed.tasks == []
     assert (await desk.task(task_id)).status is TaskStatus.PENDING
 

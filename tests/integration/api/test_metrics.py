@@ -59,14 +59,14 @@ async def test_leases_that_were_recovered_are_counted_and_tasks_put_back_are_not
 ) -> None:
     back = await site.queue.enqueue("think")
     for _ in range(2):
-        (claim,) = (await site.queue.claim("tidy", {"think": 1}, 1)).tasks
-        await site.queue.settle([(claim, Released())])
+        (claim,) = (await site.queue.work.claim("tidy", {"think": 1}, 1)).tasks
+        await site.queue.work.settle([(claim, Released())])
     await site.queue.cancel(back.id)
     lost = await site.queue.enqueue("think")
     for worker in ("one", "two", "three"):
-        await site.queue.claim(worker, {"think": 1}, 1)
-        await site.queue.expire_worker(worker)
-        await site.queue.recover()
+        await site.queue.work.claim(worker, {"think": 1}, 1)
+        await site.queue.work.expire_worker(worker)
+        await site.queue.work.recover()
     assert (await site.queue.get(lost.id)).state is TaskState.DEAD
     await eventually(lambda: _dead(site))
     assert (await scraped(site))["kurabito_leases_recovered_total"] == 3
@@ -78,11 +78,11 @@ async def test_a_lease_is_counted_as_recovered_though_its_task_began_before_the_
 ) -> None:
     async with open_queue(url) as queue:
         await queue.enqueue("think")
-        await queue.claim("killed with the server before", {"think": 1}, 1)
+        await queue.work.claim("killed with the server before", {"think": 1}, 1)
     async with serve(url) as site:
-        await site.queue.expire_worker("killed with the server before")
-        await site.queue.recover()
-        await site.queue.claim("next", {"think": 1}, 1)
+        await site.queue.work.expire_worker("killed with the server before")
+        await site.queue.work.recover()
+        await site.queue.work.claim("next", {"think": 1}, 1)
 
         async def counted() -> bool:
             return (await scraped(site))["kurabito_leases_recovered_total"] == 1

@@ -172,8 +172,8 @@ async def test_bytes_and_tracebacks_are_shown_and_what_is_not_understood_breaks_
         raise ExceptionGroup("several", [ValueError("caf\udce9"), LookupError("the second")])
 
     good, bad, odd = [await queue.enqueue(kind) for kind in ("raw", "fails", "odd")]
-    claimed = await queue.claim("by-hand", {"odd": 1}, 1)
-    await queue.settle([(claimed.tasks[0], Success(b"{broken"))])
+    claimed = await queue.work.claim("by-hand", {"odd": 1}, 1)
+    await queue.work.settle([(claimed.tasks[0], Success(b"{broken"))])
     async with Worker(queue, registry):
         for task in (good, bad):
             await queue.wait(task.id, timeout=30)

@@ -98,8 +98,8 @@ async def test_a_permanent_failure_is_the_end(site: Site) -> None:
 async def test_a_worker_that_lost_its_task_changes_nothing(site: Site, word: str, body: dict[str, Any]) -> None:
     asked = await site.queue.enqueue("think")
     (old,) = await claim(site)
-    await site.queue.expire_worker("agent-1")
-    await site.queue.recover()
+    await site.queue.work.expire_worker("agent-1")
+    await site.queue.work.recover()
     (new,) = await claim(site)
     before = await site.queue.get(asked.id)
     status, refusal = await say(site, old, word, **body)
@@ -256,8 +256,8 @@ async def test_a_claim_brings_at_most_one_task_that_may_be_what_kills_its_worker
     await desk.queue.enqueue_many([("think", place) for place in range(3)])
     for _ in range(2):
         assert len(await desk.waiting(0.0)) == 3
-        await desk.queue.expire_worker("agent")
-        await desk.queue.recover()
+        await desk.queue.work.expire_worker("agent")
+        await desk.queue.work.recover()
     assert len(await desk.waiting(0.0)) == 1
     counts = await desk.queue.counts_by_state()
     assert (counts[TaskState.RUNNING], counts[TaskState.RETRY_SCHEDULED]) == (1, 2)
@@ -272,6 +272,6 @@ async def test_a_heartbeat_keeps_the_worker_listed_and_its_lease() -> None:
         await desk.desk.beat(str(asked.id), claim.owner, None)
     assert [worker.name for worker in await desk.queue.workers()] == ["agent"]
     desk.clock.advance(31.0)
-    await desk.queue.recover()
+    await desk.queue.work.recover()
     with pytest.raises(LeaseLost):
         await desk.desk.beat(str(asked.id), claim.owner, None)

@@ -18,7 +18,10 @@ from kurabito.db.migrate import RUNTIME, migrate
 from kurabito.db.postgres.database import PostgresDatabase
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, open_queue
-from kurabito.runtime.sql.postgres import PostgresStore
+from kurabito.runtime.events import PendingEvents
+from kurabito.runtime.sql.postgres import PostgresTables
+from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.sql.work import ClaimStore
 
 ROWS = 200
 _LEASE_COLUMNS = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
@@ -275,13 +278,13 @@ async def test_a_claim_that_was_planned_on_an_empty_table_goes_by_its_index_on_a
     fresh_postgres: str, types: int
 ) -> None:
     """The listener's thread claims for workers at rest, and its connection keeps the plan."""
-    database, store = PostgresDatabase(fresh_postgres), PostgresStore()
+    database, claims = PostgresDatabase(fresh_postgres), ClaimStore(TaskStore(PostgresTables()))
     database.open()
     migrate(database, RUNTIME)
     plan: list[str] = []
 
     def claim(conn: Connection) -> None:
-        store.claim(conn, "worker", {f"type{number}": 5 for number in range(types)}, 5, 30.0, [])
+        claims.claim(conn, "worker", {f"type{number}": 5 for number in range(types)}, 5, 30.0, PendingEvents())
 
     def explain(conn: Connection) -> None:
         found = (

@@ -16,13 +16,15 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database, migrate
 from kurabito.db.migrate import RUNTIME
 from kurabito.db.postgres.database import PostgresDatabase
 from kurabito.db.sqlite.database import SqliteDatabase
-from kurabito.runtime.sql.postgres import PostgresStore
-from kurabito.runtime.sql.sqlite import SqliteStore
+from kurabito.runtime.sql.postgres import PostgresTables
+from kurabito.runtime.sql.sqlite import SqliteTables
 from kurabito.runtime.sql.store import TaskStore
+from kurabito.runtime.sql.work import ClaimStore
 
 ROWS = 1_000_000
 TYPES = [f"type{number}" for number in range(20)]
@@ -67,6 +69,10 @@ class Planner(ABC):
     store: TaskStore
     database: Database
 
+    @property
+    def claims(self) -> ClaimStore:
+        return ClaimStore(self.store)
+
     @abstractmethod
     def plans(self, work: Callable[[Connection], object]) -> list[Plan]: ...
 
@@ -74,7 +80,7 @@ class Planner(ABC):
 class SqlitePlanner(Planner):
     def __init__(self, path: Path) -> None:
         self.database = SqliteDatabase(path, _StandingClock())
-        self.store = SqliteStore()
+        self.store = TaskStore(SqliteTables())
 
     def plans(self, work: Callable[[Connection], object]) -> list[Plan]:
         assert isinstance(self.database, SqliteDatabase)
@@ -113,7 +119,7 @@ class SqlitePlanner(Planner):
 class PostgresPlanner(Planner):
     def __init__(self, dsn: str, *, generic: bool) -> None:
         self.database = PostgresDatabase(dsn, _StandingClock())
-        self.store = PostgresStore()
+        self.store = TaskStore(PostgresTables())
         self._generic = generic
 
     def plans(self, work: Callable[[Connection], object]) -> list[Plan]:
@@ -179,9 +185,9 @@ def _reads_many(node: dict[str, Any]) -> bool:
     return any(_reads_many(child) for child in node.get("Plans", []))
 
 
-class _StandingClock:
-    def now(self) -> int:
-        return NOW
+class _StandingClock(ManualClock):
+    def __init__(self) -> None:
+        super().__init__(NOW)
 
     async def wait(self, *_: object) -> bool:
         raise AssertionError("nothing waits here")

@@ -35,6 +35,7 @@ def eventually() -> Eventually:
                 answer = await answer if asyncio.iscoroutine(answer) else answer
                 if answer:
                     return answer
+                # Threads, processes and servers are looked at, not waited for by a fixed time.
                 await asyncio.sleep(0.005)
 
     return wait

@@ -285,7 +285,7 @@ async def cancels_itself_and_waits() -> None:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
-    await asyncio.sleep(3600)
+    await asyncio.Event().wait()
 
 
 async def leaves_what_cannot_be_compared() -> None:

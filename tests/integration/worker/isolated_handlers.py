@@ -26,16 +26,19 @@ def goes_on_reporting(ctx: TaskContext) -> None:
 
 @registry.task("says nothing", isolation="process")
 def says_nothing() -> None:
+    # Long enough for a thread that an earlier handler left in this process to speak.
     time.sleep(0.3)
 
 
 @registry.task("stops its process", isolation="process")
-def stops_its_process() -> None:
+def stops_its_process() -> int:
     def stop() -> None:
+        # When the worker has heard that it ended.
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGSTOP)
 
     threading.Thread(target=stop, daemon=True).start()
+    return os.getpid()
 
 
 @registry.task("measures", isolation="process", time_limit=0.5, max_attempts=1)

@@ -52,7 +52,7 @@ async def check_all(queue: Queue, register: Callable[[Registry], list[Any]]) -> 
 
     @registry.task("neighbour")
     async def neighbour(number: int) -> int:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
         return number
 
     @registry.task("neighbour in a thread")

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
+from kurabito.runtime.port import WorkQueue
 
 Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
@@ -30,7 +32,7 @@ def registry_of_short_tasks() -> Registry:
 
     @registry.task
     async def short() -> None:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
 
     return registry
 
@@ -72,26 +74,38 @@ async def test_a_worker_outlives_transactions_that_the_server_ends_for_idling(qu
         assert await all_done(queue, [last])
 
 
-class Poisoned:
-    """A queue that refuses one outcome, as a database refuses what it cannot store."""
+class With:
+    """A queue whose worker's side is another."""
 
-    def __init__(self, queue: Queue, poison: str) -> None:
+    def __init__(self, queue: Queue, work: Any) -> None:
+        self.work = work
         self._queue = queue
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class Poisoned:
+    """A worker's side that refuses one outcome, as a database refuses what it cannot store."""
+
+    instant = None
+    """Asked in turn, so that it can refuse."""
+
+    def __init__(self, work: WorkQueue, poison: str) -> None:
+        self._work = work
         self._poison = poison
         self.refused = 0
 
     def __getattr__(self, name: str) -> Any:
-        if name == "claim_now":
-            raise AttributeError("asked in turn, so that it can refuse")
-        return getattr(self._queue, name)
+        return getattr(self._work, name)
 
     async def claim(self, *args: Any, settling: Any = (), **options: Any) -> Any:
         self._check(settling)
-        return await self._queue.claim(*args, settling=settling, **options)
+        return await self._work.claim(*args, settling=settling, **options)
 
     async def settle(self, settling: Any) -> list[Claim]:
         self._check(settling)
-        return await self._queue.settle(settling)
+        return await self._work.settle(settling)
 
     def _check(self, settling: Any) -> None:
         for _, outcome in settling:
@@ -115,7 +129,7 @@ class Poisoned:
 async def test_an_outcome_that_cannot_be_written_is_settled_alone(
     queue: Queue, poison: str, ends: str, said: str
 ) -> None:
-    registry, poisoned = registry_of_short_tasks(), Poisoned(queue, poison)
+    registry, poisoned = registry_of_short_tasks(), Poisoned(queue.work, poison)
 
     @registry.task("bad", max_attempts=1)
     async def bad() -> str:
@@ -124,7 +138,7 @@ async def test_an_outcome_that_cannot_be_written_is_settled_alone(
         return poison
 
     tasks = list(await queue.enqueue_many([*[("short",)] * 20, ("bad",), *[("short",)] * 20]))
-    worker = Worker(poisoned, registry, concurrency=8, lease=60.0, heartbeat=1.0)
+    worker = Worker(With(queue, poisoned), registry, concurrency=8, lease=60.0, heartbeat=1.0)
     async with worker:
         done = await queue.wait(tasks[20].id, timeout=PATIENCE)
         assert await all_done(queue, tasks[:20] + tasks[21:])
@@ -135,33 +149,34 @@ async def test_an_outcome_that_cannot_be_written_is_settled_alone(
 
 
 class Broken:
-    """A queue that fails from some moment on, in a way that nobody thought of."""
+    """A worker's side that fails from some moment on, in a way that nobody thought of."""
 
-    def __init__(self, queue: Queue) -> None:
-        self._queue = queue
+    instant = None
+    """Asked in turn, so that it can fail."""
+
+    def __init__(self, work: WorkQueue) -> None:
+        self._work = work
         self.broken = False
 
     def __getattr__(self, name: str) -> Any:
-        if name == "claim_now":
-            raise AttributeError("asked in turn, so that it can fail")
-        return getattr(self._queue, name)
+        return getattr(self._work, name)
 
     async def claim(self, *args: Any, **options: Any) -> Any:
         if self.broken:
             raise ZeroDivisionError("a fault of the queue")
-        return await self._queue.claim(*args, **options)
+        return await self._work.claim(*args, **options)
 
 
 @pytest.mark.parametrize("how", ["block", "run"])
 async def test_a_worker_whose_queue_stays_broken_ends_loudly(queue: Queue, how: str) -> None:
-    broken = Broken(queue)
-    worker = Worker(broken, registry_of_short_tasks(), lease=0.5, heartbeat=0.1, name="loud")
+    broken = Broken(queue.work)
+    worker = Worker(With(queue, broken), registry_of_short_tasks(), lease=0.5, heartbeat=0.1, name="loud")
 
     async def block() -> None:
         async with worker:
             broken.broken = True
-            worker._pump.look_again()
-            await asyncio.sleep(3600)
+            worker._dispatcher.look_again()
+            await asyncio.Event().wait()
 
     async def run() -> None:
         broken.broken = True
@@ -187,20 +202,21 @@ async def test_an_idle_worker_whose_table_is_gone_ends_loudly(queue: Queue, url:
             else:
                 with psycopg.connect(url, autocommit=True) as server:
                     server.execute("DROP TABLE tasks CASCADE")
-            await asyncio.sleep(PATIENCE / 3)
+            await asyncio.Event().wait()
 
     with pytest.raises(WorkerFailed, match="tasks"):
-        await lose_the_table()
+        async with asyncio.timeout(PATIENCE):
+            await lose_the_table()
 
 
 async def test_a_program_that_is_cancelled_itself_is_cancelled(queue: Queue) -> None:
-    broken = Broken(queue)
+    broken = Broken(queue.work)
 
     async def block() -> None:
-        async with Worker(broken, registry_of_short_tasks(), lease=0.3, heartbeat=0.1):
+        async with Worker(With(queue, broken), registry_of_short_tasks(), lease=0.3, heartbeat=0.1):
             broken.broken = True
             try:
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
             finally:
                 # Somebody else cancels the program in the very moment in which the worker fails.
                 program.cancel()
@@ -210,15 +226,15 @@ async def test_a_program_that_is_cancelled_itself_is_cancelled(queue: Queue) -> 
         await program
 
 
-async def test_a_worker_that_loses_its_pump_or_a_loop_ends_loudly(queue: Queue) -> None:
+async def test_a_worker_that_loses_its_dispatcher_or_a_loop_ends_loudly(queue: Queue) -> None:
     async def work_without(lost: str) -> None:
         async with asyncio.timeout(PATIENCE), Worker(queue, registry_of_short_tasks()) as worker:
-            victim = worker._pumping if lost == "pump" else worker._upkeep._loops[0]
+            victim = worker._dispatching if lost == "dispatcher" else worker._maintenance._loops[0]
             assert victim is not None
             victim.cancel()
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
 
-    for lost in ("pump", "loop"):
+    for lost in ("dispatcher", "loop"):
         with pytest.raises(WorkerFailed):
             await work_without(lost)
 
@@ -228,7 +244,7 @@ async def test_a_worker_whose_heart_stops_ends_loudly(queue: Queue, monkeypatch:
         raise SystemExit
 
     worker = Worker(queue, registry_of_short_tasks(), lease=30.0, heartbeat=0.1)
-    monkeypatch.setattr(worker._heart, "_beat_safely", stop)
+    monkeypatch.setattr(worker._heartbeat, "_beat_safely", stop)
     with pytest.raises(WorkerFailed, match="its heart stopped: SystemExit"):
         async with asyncio.timeout(PATIENCE):
             await worker.run()
@@ -305,6 +321,7 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
     async def deaf_async() -> None:
         while not gate.is_set():
             try:
+                # The gate is a thread's, so it is looked at.
                 await asyncio.sleep(0.05)
             except asyncio.CancelledError:
                 continue
@@ -319,36 +336,25 @@ async def test_too_many_handlers_that_cannot_be_stopped_end_the_worker(queue: Qu
         gate.set()
 
 
-async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(
-    queue: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kurabito.runtime.worker.heartbeat._STANDS_STILL", 0.2)
-    registry, told = Registry(), threading.Event()
-    beats: list[float] = []
+async def test_a_worker_whose_event_loop_stands_still_does_not_say_that_it_lives(queue: Queue) -> None:
+    registry, clock, told = Registry(), ManualClock(), threading.Event()
+    beats_on: list[bool] = []
 
-    @registry.task("selfish", time_limit=0.1, max_attempts=1)
+    @registry.task("selfish", time_limit=60.0, max_attempts=1)
     async def selfish() -> None:
-        # Until the heart noticed, and a while longer: nothing may be renewed then.
+        # Past its time, what is left for it to heed that, and what an event loop that moves would need.
+        clock.advance(60.0 + 1.0 + 10.1)
         assert told.wait(PATIENCE)
-        beats.append(len(heard))
-        time.sleep(0.5)
-        beats.append(len(heard))
+        worker._heartbeat._thread.join(PATIENCE)
+        beats_on.append(worker._heartbeat._thread.is_alive())
 
-    heard: list[float] = []
-    worker = Worker(queue, registry, lease=30.0, heartbeat=0.1)
-    beat = worker._heart._beat
-
-    def listen(**options: Any) -> None:
-        heard.append(time.monotonic())
-        beat(**options)
-
-    monkeypatch.setattr(worker._heart, "_beat", listen)
+    worker = Worker(queue, registry, lease=600.0, heartbeat=5.0, clock=clock)
     worker.on_standstill = lambda _why: told.set()
     await queue.enqueue("selfish")
     with pytest.raises(WorkerFailed, match="holds the event loop, and its time limit is over"):
         async with asyncio.timeout(PATIENCE):
             await worker.run()
-    assert beats[0] == beats[1]
+    assert beats_on == [False], "nothing may be renewed then"
 
 
 @contextmanager
@@ -393,4 +399,5 @@ async def enqueue_patiently(queue: Queue) -> Any:
             try:
                 return await queue.enqueue("short")
             except DatabaseUnavailable:
+                # A real server comes back when it does.
                 await asyncio.sleep(0.05)

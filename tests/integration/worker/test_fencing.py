@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from kurabito.clock import ManualClock
 from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, Registry, TaskContext, Worker, open_queue
 from kurabito.runtime.outcomes import Claim
@@ -37,7 +38,7 @@ async def test_a_worker_that_cannot_reach_postgres_for_a_lease_stops_what_it_run
             return "again"
         running.set()
         try:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             stopped.append(time.monotonic())
             raise
@@ -55,7 +56,7 @@ async def test_a_worker_that_cannot_reach_postgres_for_a_lease_stops_what_it_run
             began = time.monotonic()
             await eventually(lambda: stopped)
             assert stopped[0] - began > 1.0, "the lease was not over yet"
-            await eventually(direct.recover)
+            await eventually(direct.work.recover)
             cable.mend()
             assert (await direct.wait(task.id, timeout=PATIENCE)).result == "again"
 
@@ -64,7 +65,7 @@ async def test_a_worker_that_cannot_reach_postgres_for_a_lease_stops_what_it_run
 async def test_a_full_disk_is_no_lost_lease_on_sqlite(
     queue: Queue, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry, gate = Registry(), asyncio.Event()
+    registry, gate, clock = Registry(), asyncio.Event(), ManualClock()
     failed: list[int] = []
 
     @registry.task("long")
@@ -73,20 +74,25 @@ async def test_a_full_disk_is_no_lost_lease_on_sqlite(
         return "kept"
 
     task = await queue.enqueue("long")
-    async with Worker(queue, registry, lease=0.5, heartbeat=0.1) as worker:
-        await eventually(lambda: worker._pump.slots.busy)
-        beat = queue.heartbeat
+    async with Worker(queue, registry, lease=30.0, heartbeat=5.0, clock=clock) as worker:
+        await eventually(lambda: worker._dispatcher.slots.busy)
+        beat = queue.work.heartbeat
 
         def full(*_args: Any, **_options: Any) -> list[Claim]:
             failed.append(1)
             raise DatabaseUnavailable("the disk is full")
 
-        monkeypatch.setattr(queue, "heartbeat", full)
-        began = time.monotonic()
-        await eventually(lambda: len(failed) > 3 and time.monotonic() - began > 1.0)
+        monkeypatch.setattr(queue.work, "heartbeat", full)
+        began = clock.monotonic()
+
+        def beats_in_vain() -> bool:
+            clock.advance(5.0)
+            return len(failed) > 3 and clock.monotonic() - began > 60.0
+
+        await eventually(beats_in_vain)
         assert worker.trouble == "the disk is full"
-        assert worker._pump.slots.busy, "it was stopped although nobody else could have taken it"
-        monkeypatch.setattr(queue, "heartbeat", beat)
+        assert worker._dispatcher.slots.busy, "it was stopped although nobody else could have taken it"
+        monkeypatch.setattr(queue.work, "heartbeat", beat)
         gate.set()
         assert (await queue.wait(task.id, timeout=PATIENCE)).result == "kept"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -40,11 +39,13 @@ async def test_a_thread_that_was_left_behind_does_not_speak_for_the_next_task(qu
     assert (done.state, done.progress) == (TaskState.SUCCEEDED, None)
 
 
-async def test_a_process_that_does_not_read_does_not_hold_up_the_worker(registry: Registry) -> None:
+async def test_a_process_that_does_not_read_does_not_hold_up_the_worker(
+    registry: Registry, eventually: Eventually
+) -> None:
     async with open_queue("memory://") as queue, Worker(queue, registry, concurrency=1):
         first = await queue.enqueue("stops its process")
-        await queue.wait(first.id, timeout=PATIENCE)
-        await asyncio.sleep(0.6)
+        stat = Path(f"/proc/{(await queue.wait(first.id, timeout=PATIENCE)).result}/stat")
+        await eventually(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T")
         # More than fits into a pipe.
         second = await queue.enqueue("measures", "x" * 1_000_000)
         done = await queue.wait(second.id, timeout=PATIENCE)

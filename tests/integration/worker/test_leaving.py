@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import Any
 
 import pytest
 
+from kurabito.clock import ManualClock
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
 
 
 async def test_leaving_waits_for_running_handlers_and_keeps_their_results(queue: Queue) -> None:
-    registry, running = Registry(), asyncio.Event()
+    registry, running, gate = Registry(), asyncio.Event(), asyncio.Event()
 
     @registry.task
     async def short() -> str:
         running.set()
-        await asyncio.sleep(0.1)
+        await gate.wait()
         return "kept"
 
     task = await queue.enqueue("short")
     async with Worker(queue, registry):
         await running.wait()
+        # In the next turn of the loop, when leaving has begun.
+        asyncio.get_running_loop().call_soon(gate.set)
     done = await queue.get(task.id)
     assert (done.state, done.result) == (TaskState.SUCCEEDED, "kept")
 
@@ -65,6 +67,7 @@ async def test_leaving_puts_back_even_what_does_not_obey(queue: Queue, threaded:
         running.set()
         while not gate.is_set():
             try:
+                # The gate is a thread's, so it is looked at.
                 await asyncio.sleep(0.02)
             except asyncio.CancelledError:
                 continue
@@ -101,17 +104,22 @@ async def test_a_plain_function_that_looks_returns_and_its_task_is_put_back(queu
 
 
 async def test_a_plain_function_that_ends_in_the_last_moment_without_being_told_is_done(queue: Queue) -> None:
-    registry, running = Registry(), threading.Event()
+    registry, running, gate = Registry(), threading.Event(), threading.Event()
 
     @registry.task
     def busy() -> str:
         running.set()
-        time.sleep(0.2)
+        gate.wait(20)
         return "whole"
 
     task = await queue.enqueue("busy")
-    async with Worker(queue, registry, grace=0.0):
+    # On a clock that stands still: its last moment lasts until it ends.
+    async with Worker(queue, registry, grace=0.0, clock=ManualClock()) as worker:
         await asyncio.to_thread(running.wait, 20)
+        worker._dispatcher.stop()
+        while not any(ctx.told_to_stop for ctx, _, _ in worker._dispatcher.slots._running.values()):
+            await asyncio.sleep(0)
+        gate.set()
     done = await queue.get(task.id)
     assert (done.state, done.result) == (TaskState.SUCCEEDED, "whole")
 
@@ -139,26 +147,27 @@ async def test_stopping_twice_is_harmless(queue: Queue) -> None:
 
 
 class SlowClaims:
-    """A queue whose answers to a claim take their time to arrive."""
+    """A queue, and its worker's side too, whose answers to a claim take their time to arrive."""
+
+    instant = None
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
+        self.work: Any = self
         self.claimed, self.gate = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
-        if name == "claim_now":
-            raise AttributeError("this queue makes its claims wait")
-        return getattr(self._queue, name)
+        return getattr(self._queue if hasattr(self._queue, name) else self._queue.work, name)
 
     async def claim(self, *args: Any, **options: Any) -> Any:
-        claimed = await self._queue.claim(*args, **options)
+        claimed = await self._queue.work.claim(*args, **options)
         if claimed.tasks:
             self.claimed.set()
             await self.gate.wait()
         return claimed
 
 
-@pytest.mark.parametrize("cancelled", ["program", "pump"])
+@pytest.mark.parametrize("cancelled", ["program", "dispatcher"])
 async def test_a_worker_cancelled_in_the_middle_of_a_claim_leaves_nothing_running(queue: Queue, cancelled: str) -> None:
     registry, slow = Registry(), SlowClaims(queue)
     ran = []
@@ -173,9 +182,11 @@ async def test_a_worker_cancelled_in_the_middle_of_a_claim_leaves_nothing_runnin
     program = asyncio.create_task(worker.run())
     await slow.claimed.wait()
     for task in asyncio.all_tasks():
-        if task is program or (cancelled == "pump" and task.get_name() == "cancelled pump"):
+        if task is program or (cancelled == "dispatcher" and task.get_name() == "cancelled dispatcher"):
             task.cancel()
-    await asyncio.sleep(0.01)
+    # The cancellation arrives within a few turns of the loop, and the answer to the claim after it.
+    for _ in range(10):
+        await asyncio.sleep(0)
     slow.gate.set()
     with pytest.raises(asyncio.CancelledError):
         await program

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kurabito.clock import ManualClock
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
 
 
@@ -37,6 +38,12 @@ class Gauge:
         with self._lock:
             self._inside[kind] -= 1
 
+    async def stay(self, kind: str, count: int) -> None:
+        """Stay inside until so many were inside at once, and let others come in meanwhile."""
+        while self.most[kind] < count:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
 
 async def wait_all(queue: Queue, tasks: list[str]) -> list[TaskState]:
     return [(await queue.wait(task, timeout=20)).state for task in tasks]
@@ -48,7 +55,7 @@ async def test_a_worker_runs_as_many_at_once_as_it_may_and_no_more(queue: Queue)
     @registry.task
     async def some() -> None:
         with gauge:
-            await asyncio.sleep(0.01)
+            await gauge.stay("all", 3)
 
     tasks = [str(task.id) for task in await queue.enqueue_many([("some",)] * 40)]
     async with Worker(queue, registry, concurrency=3):
@@ -59,18 +66,18 @@ async def test_a_worker_runs_as_many_at_once_as_it_may_and_no_more(queue: Queue)
 async def test_a_type_runs_as_many_at_once_as_it_may_while_others_go_on(queue: Queue) -> None:
     registry, gauge = Registry(), Gauge()
 
-    async def work(kind: str) -> None:
+    async def work(kind: str, count: int) -> None:
         gauge.enter(kind)
-        await asyncio.sleep(0.01)
+        await gauge.stay(kind, count)
         gauge.leave(kind)
 
     @registry.task("narrow", concurrency=2)
     async def narrow() -> None:
-        await work("narrow")
+        await work("narrow", 2)
 
     @registry.task("wide")
     async def wide() -> None:
-        await work("wide")
+        await work("wide", 3)
 
     wanted = [("narrow",)] * 20 + [("wide",)] * 20
     tasks = [str(task.id) for task in await queue.enqueue_many(wanted)]
@@ -88,7 +95,7 @@ async def test_the_next_task_starts_when_the_one_before_ends_and_not_at_the_next
 
     @registry.task("one", concurrency=1 if limited == "type" else None)
     async def one() -> None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
 
     tasks = [str(task.id) for task in await queue.enqueue_many([("one",)] * 10)]
     started = time.monotonic()
@@ -115,11 +122,12 @@ async def test_plain_functions_run_in_threads_beside_one_another_and_the_loop(qu
 
 
 async def test_an_async_handler_that_runs_too_long_is_cancelled_and_fails(queue: Queue) -> None:
-    registry = Registry()
+    registry, clock, running = Registry(), ManualClock(), asyncio.Event()
     cancelled = []
 
-    @registry.task("endless", time_limit=0.05, max_attempts=1)
+    @registry.task("endless", time_limit=60.0, max_attempts=1)
     async def endless(ctx: TaskContext) -> None:
+        running.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -127,26 +135,34 @@ async def test_an_async_handler_that_runs_too_long_is_cancelled_and_fails(queue:
             raise
 
     task = await queue.enqueue("endless")
-    async with Worker(queue, registry):
+    async with Worker(queue, registry, lease=600.0, clock=clock):
+        await running.wait()
+        clock.advance(59.9)
+        assert (await queue.get(task.id)).state is TaskState.RUNNING
+        clock.advance(0.1)
         done = await queue.wait(task.id, timeout=20)
     assert (done.state, cancelled) == (TaskState.DEAD, [task.id])
-    assert done.last_error == "TimeoutError: ran longer than its time limit of 0.05 s"
+    assert done.last_error == "TimeoutError: ran longer than its time limit of 60.0 s"
 
 
 async def test_a_plain_function_that_runs_too_long_is_told_and_fails(queue: Queue) -> None:
-    registry = Registry()
+    registry, clock, running = Registry(), ManualClock(), threading.Event()
 
-    @registry.task("endless", time_limit=0.05, max_attempts=1)
+    @registry.task("endless", time_limit=60.0, max_attempts=1)
     def endless(ctx: TaskContext) -> str:
+        running.set()
         while not ctx.cancelled:
+            # A plain function is told nothing; it looks.
             time.sleep(0.005)
         return "too late"
 
     task = await queue.enqueue("endless")
-    async with Worker(queue, registry):
+    async with Worker(queue, registry, lease=600.0, clock=clock):
+        await asyncio.to_thread(running.wait, 20)
+        clock.advance(60.0)
         done = await queue.wait(task.id, timeout=20)
     assert (done.state, done.result) == (TaskState.DEAD, None)
-    assert done.last_error == "TimeoutError: ran longer than its time limit of 0.05 s"
+    assert done.last_error == "TimeoutError: ran longer than its time limit of 60.0 s"
 
 
 async def test_a_handlers_own_timeout_is_not_taken_for_the_limit(queue: Queue) -> None:

@@ -53,10 +53,10 @@ async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue
         seen.append((ctx.progress, ctx.attempt))
 
     task = await queue.enqueue("counting")
-    claimed = await queue.claim("lost", {"counting": 1}, 1)
-    await asyncio.to_thread(queue.heartbeat, [Beat(claimed.tasks[0], Progress(7, 9))])
-    await queue.expire_worker("lost")
-    assert await queue.recover() == 1
+    claimed = await queue.work.claim("lost", {"counting": 1}, 1)
+    await asyncio.to_thread(queue.work.heartbeat, [Beat(claimed.tasks[0], Progress(7, 9))])
+    await queue.work.expire_worker("lost")
+    assert await queue.work.recover() == 1
     async with Worker(queue, registry):
         done = await queue.wait(task.id, timeout=20)
     assert seen == [(Progress(7, 9), 1)]
@@ -97,6 +97,7 @@ async def test_a_plain_function_is_told_at_once_and_its_result_is_not_kept(
     def endless(ctx: TaskContext) -> str:
         running.set()
         while not ctx.cancelled:
+            # A plain function is told nothing; it looks.
             time.sleep(0.005)
         returned.set()
         return "too late"
@@ -163,7 +164,7 @@ async def test_a_handler_that_ignores_its_cancellation_does_not_poison_the_next(
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(fail())
-                await asyncio.sleep(5)
+                await asyncio.Event().wait()
         except* ValueError:
             pass
         return "well"
@@ -209,7 +210,8 @@ def recovering(url: str) -> Iterator[list[int]]:
     async def recover() -> None:
         async with open_queue(url) as queue:
             while not stop.is_set():
-                recovered.append(await queue.recover())
+                recovered.append(await queue.work.recover())
+                # It stands for another program, which goes on in real time.
                 await asyncio.sleep(0.01)
 
     thread = threading.Thread(target=lambda: asyncio.run(recover()))
@@ -229,6 +231,7 @@ async def test_a_handler_that_blocks_the_loop_for_longer_than_its_lease_keeps_it
     @registry.task
     async def rude(ctx: TaskContext) -> None:
         executions.append(ctx.attempt)
+        # Real time: the lease is the database's, and PostgreSQL goes by its own clock.
         time.sleep(2.5)
 
     task = await queue.enqueue("rude")
@@ -258,9 +261,9 @@ async def test_a_task_that_another_worker_took_is_stopped_here(queue: Queue, eve
         await running.wait()
         async with asyncio.timeout(20):
             # A beat of the first may renew the lease before it is recovered; then it is ended once more.
-            while not (await queue.claim("second", {"endless": 1}, 1)).tasks:
-                await queue.expire_worker(worker.name)
-                await queue.recover()
+            while not (await queue.work.claim("second", {"endless": 1}, 1)).tasks:
+                await queue.work.expire_worker(worker.name)
+                await queue.work.recover()
         await eventually(lambda: told)
         found = await queue.get(task.id)
         assert (found.state, found.worker) == (TaskState.RUNNING, "second")
@@ -284,8 +287,8 @@ async def test_a_task_that_comes_back_to_the_worker_that_lost_it_is_finished_by_
     task = await queue.enqueue("stubborn")
     async with Worker(queue, registry, concurrency=2, **UNHURRIED) as worker:
         await eventually(lambda: begun == [0])
-        await queue.expire_worker(worker.name)
-        assert await queue.recover() == 1
+        await queue.work.expire_worker(worker.name)
+        assert await queue.work.recover() == 1
         await eventually(lambda: begun == [0, 1])
         # A thread cannot be interrupted: the first ends while the second is at work, and changes nothing.
         gates[0].set()

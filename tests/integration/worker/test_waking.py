@@ -31,7 +31,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("delay", [0.0, 0.3])
 @pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
 async def test_a_task_of_another_process_starts_without_waiting_for_a_heartbeat(
-    queue: Queue, url: str, delay: float
+    queue: Queue, url: str, delay: float, eventually: Eventually
 ) -> None:
     registry, started = Registry(), asyncio.Event()
 
@@ -39,9 +39,9 @@ async def test_a_task_of_another_process_starts_without_waiting_for_a_heartbeat(
     async def greet(_ctx: TaskContext) -> None:
         started.set()
 
-    async with Worker(queue, registry, lease=120.0, heartbeat=60.0):
-        # Idle: it has looked once, found nothing, and sleeps.
-        await asyncio.sleep(0.1)
+    async with Worker(queue, registry, lease=120.0, heartbeat=60.0) as worker:
+        # It has looked once and found nothing.
+        await eventually(lambda: worker._dispatcher.is_resting)
         command = [sys.executable, "-c", ENQUEUE, url, str(delay)]
         await asyncio.to_thread(subprocess.run, command, check=True, timeout=60)
         await asyncio.wait_for(started.wait(), 10)
@@ -90,7 +90,7 @@ async def test_a_worker_at_rest_takes_no_more_than_it_has_room_for(
         nonlocal running, most, done
         running += 1
         most = max(most, running)
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(0)
         running -= 1
         done += 1
 
@@ -107,27 +107,31 @@ async def test_a_worker_tries_itself_when_nothing_could_be_claimed_for_it(
     queue: Queue, url: str, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry, ran = _noting("parcel")
-    async with open_queue(url) as elsewhere, Worker(queue, registry, lease=120.0, heartbeat=60.0):
-        await asyncio.sleep(0.1)
+    async with open_queue(url) as elsewhere, Worker(queue, registry, lease=120.0, heartbeat=60.0) as worker:
+        await eventually(lambda: worker._dispatcher.is_resting)
+        tried: list[bool] = []
 
         def unreachable(_work: object) -> None:
+            tried.append(True)
             raise DatabaseUnavailable("the connection is gone")
 
         assert isinstance(queue, PostgresQueue)
         monkeypatch.setattr(queue.database, "write_blocking", unreachable)
         await elsewhere.enqueue("parcel")
-        await asyncio.sleep(0.1)
+        await eventually(lambda: tried)
         monkeypatch.undo()
         await eventually(lambda: ran == ["parcel"])
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
-async def test_what_is_claimed_while_the_worker_leaves_is_put_back(queue: Queue, url: str) -> None:
+async def test_what_is_claimed_while_the_worker_leaves_is_put_back(
+    queue: Queue, url: str, eventually: Eventually
+) -> None:
     async with open_queue(url) as elsewhere:
         for _ in range(30):
             registry, ran = _noting("parcel")
-            async with Worker(queue, registry, lease=120.0, heartbeat=60.0):
-                await asyncio.sleep(0.01)
+            async with Worker(queue, registry, lease=120.0, heartbeat=60.0) as worker:
+                await eventually(lambda: worker._dispatcher.is_resting)
                 task = await elsewhere.enqueue("parcel")
             record = await queue.get(task.id)
             assert record.state is (TaskState.SUCCEEDED if ran else TaskState.QUEUED)

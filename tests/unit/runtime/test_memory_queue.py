@@ -46,7 +46,7 @@ async def test_a_task_that_is_cancelled_and_retried_again_and_again_is_claimed_o
     for _ in range(300):
         await queue.cancel(task.id)
         await queue.retry(task.id)
-    assert len((await queue.claim("worker", {"work": 10}, 10)).tasks) == 1
+    assert len((await queue.work.claim("worker", {"work": 10}, 10)).tasks) == 1
     assert len(queue._table.ready["work"]) < 200
 
 
@@ -55,7 +55,7 @@ async def test_a_raised_task_is_found_by_its_new_place_also_in_a_batch() -> None
     await queue.enqueue_many(
         [NewTask("work", unique_key="a"), NewTask("work"), NewTask("work", unique_key="a", priority=1)]
     )
-    claims = (await queue.claim("worker", {"work": 10}, 10)).tasks
+    claims = (await queue.work.claim("worker", {"work": 10}, 10)).tasks
     assert [claim.key for claim in claims] == [1, 2]
 
 
@@ -91,10 +91,10 @@ async def test_nobody_waits_for_a_wait_that_was_given_up() -> None:
     task = await queue.enqueue("work")
     waiter = asyncio.create_task(queue.wait(task.id))
     await asyncio.sleep(0)
-    assert queue._awaited
+    assert queue._shared.awaited
     waiter.cancel()
     await asyncio.gather(waiter, return_exceptions=True)
-    assert not queue._awaited
+    assert not queue._shared.awaited
 
 
 async def test_a_long_list_is_read_past_the_rows_that_do_not_fit() -> None:
@@ -112,9 +112,9 @@ def test_threads_may_share_it() -> None:
         done = 0
         for _ in range(tasks):
             await queue.enqueue("work")
-            claims = (await queue.claim(name, {"work": 3}, 3)).tasks
-            assert queue.heartbeat([Beat(claim) for claim in claims]) == []
-            assert await queue.settle([(claim, Success()) for claim in claims]) == []
+            claims = (await queue.work.claim(name, {"work": 3}, 3)).tasks
+            assert queue.work.heartbeat([Beat(claim) for claim in claims]) == []
+            assert await queue.work.settle([(claim, Success()) for claim in claims]) == []
             done += len(claims)
         return done
 

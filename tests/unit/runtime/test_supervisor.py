@@ -67,6 +67,7 @@ def workers(folder: Path) -> dict[str, int]:
 
 
 async def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Look at what real processes do until it is so."""
     async with asyncio.timeout(seconds):
         while not true():
             await asyncio.sleep(0.01)
@@ -127,6 +128,7 @@ async def test_a_process_that_keeps_dying_is_started_later_and_later(tmp_path: P
             await until(lambda failures=failures: len(waits.failures) == failures)  # type: ignore[misc]
             assert len(workers(tmp_path)) == failures
             clock.advance(9.9)
+            # A real process that was started too early needs a moment to show itself.
             await asyncio.sleep(0.02)
             assert len(workers(tmp_path)) == failures
             clock.advance(0.2)

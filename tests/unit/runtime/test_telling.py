@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kurabito.runtime.events import EVENTS
-from kurabito.runtime.worker.log import log_events
+from kurabito.runtime.events import EVENTS, log_events
 
 ID = "01890a5d" + "0" * 24
 

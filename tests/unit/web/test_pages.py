@@ -22,8 +22,8 @@ HOSTILE = "<script>alert('x')</script>\N{RIGHT-TO-LEFT OVERRIDE}שלום"
 
 async def _dead(site: Site, error: str = "boom") -> str:
     task = await site.queue.enqueue("mail", {"to": "a@b"})
-    claimed = await site.queue.claim("w", {"mail": 1}, 1)
-    await site.queue.settle([(claimed.tasks[0], Failure(error, permanent=True))])
+    claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
+    await site.queue.work.settle([(claimed.tasks[0], Failure(error, permanent=True))])
     return str(task.id)
 
 
@@ -36,10 +36,10 @@ async def test_an_empty_queue_teaches_the_next_step(site: Site) -> None:
 
 async def test_now_says_what_runs_what_waits_and_for_what_and_what_failed(site: Site) -> None:
     await _dead(site, "PermanentError: no such address")
-    site.queue.heartbeat([], presence=Presence("w", ("mail", "scan"), 2))
+    site.queue.work.heartbeat([], presence=Presence("w", ("mail", "scan"), 2))
     scan = await site.queue.enqueue("scan")
-    claimed = await site.queue.claim("w", {"scan": 1}, 1)
-    site.queue.heartbeat([Beat(claimed.tasks[0], Progress(1234, 5000))])
+    claimed = await site.queue.work.claim("w", {"scan": 1}, 1)
+    site.queue.work.heartbeat([Beat(claimed.tasks[0], Progress(1234, 5000))])
     await site.queue.enqueue("mail", delay=180)
     await site.queue.enqueue("nobody's")
     text = (await site.get("/")).text
@@ -53,8 +53,8 @@ async def test_now_says_what_runs_what_waits_and_for_what_and_what_failed(site: 
 
 async def test_foreign_text_is_escaped_wherever_it_is_shown(site: Site) -> None:
     await site.queue.enqueue(HOSTILE, {HOSTILE: HOSTILE}, unique_key=HOSTILE)
-    claimed = await site.queue.claim("w", {HOSTILE: 1}, 1)
-    await site.queue.settle([(claimed.tasks[0], Failure(HOSTILE, permanent=True))])
+    claimed = await site.queue.work.claim("w", {HOSTILE: 1}, 1)
+    await site.queue.work.settle([(claimed.tasks[0], Failure(HOSTILE, permanent=True))])
     for path in ("/", "/tasks", f"/tasks/{claimed.tasks[0].id}", f"/tasks?type={HOSTILE}", f"/login?next=/{HOSTILE}"):
         text = (await site.get(path)).text
         assert "<script>alert" not in text
@@ -78,11 +78,11 @@ async def test_the_list_is_filtered_and_goes_on_where_a_page_ended(site: Site) -
 
 async def test_a_task_is_shown_with_its_timeline_errors_payload_and_result(site: Site) -> None:
     task = await site.queue.enqueue("mail", {"to": "片桐"}, unique_key="welcome", max_attempts=2)
-    claimed = await site.queue.claim("w", {"mail": 1}, 1)
-    await site.queue.settle([(claimed.tasks[0], Failure("first\n  second line"))])
-    await site.queue.promote()
-    claimed = await site.queue.claim("w", {"mail": 1}, 1)
-    await site.queue.settle([(claimed.tasks[0], Success(b'{"sent": true}'))])
+    claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
+    await site.queue.work.settle([(claimed.tasks[0], Failure("first\n  second line"))])
+    await site.queue.work.promote()
+    claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
+    await site.queue.work.settle([(claimed.tasks[0], Success(b'{"sent": true}'))])
     text = (await site.get(f"/tasks/{task.id}")).text
     assert "&#34;to&#34;: &#34;片桐&#34;" in text
     assert "first\n  second line" in text
@@ -119,10 +119,10 @@ async def test_buttons_cancel_and_retry_and_lead_back_to_where_they_stood(site: 
 async def test_what_would_be_lost_is_asked_about_first(site: Site) -> None:
     waiting = await site.queue.enqueue("mail")
     assert 'class="confirm"' not in (await site.get(f"/tasks/{waiting.id}")).text
-    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
     assert "What it has not finished is lost" in (await site.get(f"/tasks/{waiting.id}")).text
-    site.queue.heartbeat([Beat(claimed.tasks[0], Progress(5, 10))])
-    await site.queue.settle([(claimed.tasks[0], Failure("boom", permanent=True))])
+    site.queue.work.heartbeat([Beat(claimed.tasks[0], Progress(5, 10))])
+    await site.queue.work.settle([(claimed.tasks[0], Failure("boom", permanent=True))])
     assert "the progress it has made is forgotten" in (await site.get(f"/tasks/{waiting.id}")).text
 
 
@@ -130,9 +130,9 @@ async def test_system_shows_workers_planes_leases_and_where_each_setting_comes_f
     assert "`kurabito dataplane`" not in (empty := (await site.get("/system")).text)
     assert "<code>kurabito dataplane</code>" in empty
     await site.queue.database.write(lambda conn: planes.announce(conn, "nas-plane", ["scan", "hash"], "9.9", 30.0))
-    site.queue.heartbeat([], presence=Presence("nas-1", ("mail",), 4))
+    site.queue.work.heartbeat([], presence=Presence("nas-1", ("mail",), 4))
     await site.queue.enqueue("mail")
-    await site.queue.claim("nas-1", {"mail": 1}, 1)
+    await site.queue.work.claim("nas-1", {"mail": 1}, 1)
     text = (await site.get("/system")).text
     assert 'id="worker-nas-1"' in text
     assert 'id="plane-nas-plane"' in text
@@ -229,12 +229,12 @@ async def test_the_font_comes_with_the_page_and_so_does_its_licence(site: Site) 
 
 async def test_a_task_shows_its_traceback_and_what_is_not_understood(site: Site) -> None:
     await site.queue.enqueue("mail")
-    claimed = await site.queue.claim("w", {"mail": 1}, 1)
+    claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
     trace = "Traceback:\n  <in the handler>"
-    await site.queue.settle([(claimed.tasks[0], Failure("broken", permanent=True, traceback=trace))])
+    await site.queue.work.settle([(claimed.tasks[0], Failure("broken", permanent=True, traceback=trace))])
     odd = await site.queue.enqueue("odd")
-    claimed_odd = await site.queue.claim("w", {"odd": 1}, 1)
-    await site.queue.settle([(claimed_odd.tasks[0], Success(b"{broken"))])
+    claimed_odd = await site.queue.work.claim("w", {"odd": 1}, 1)
+    await site.queue.work.settle([(claimed_odd.tasks[0], Success(b"{broken"))])
     page = await site.get(f"/tasks/{claimed.tasks[0].id}")
     assert '<details class="traceback">' in page.text
     assert "&lt;in the handler&gt;" in page.text

@@ -12,11 +12,11 @@ from kurabito.web.system.reasons import KnownError, ShownReason, Why, known_erro
 async def _task(*, worker: bool = True, delay: float | None = None, failed: bool = False) -> TaskRecord:
     async with open_queue("memory://", clock=ManualClock()) as queue:
         if worker:
-            queue.heartbeat([], presence=Presence("w", ("mail",), 1))
+            queue.work.heartbeat([], presence=Presence("w", ("mail",), 1))
         task = await queue.enqueue("mail", delay=delay)
         if failed:
-            claimed = await queue.claim("w", {"mail": 1}, 1)
-            await queue.settle([(claimed.tasks[0], Failure("boom", retry_in=60.0, max_attempts=3))])
+            claimed = await queue.work.claim("w", {"mail": 1}, 1)
+            await queue.work.settle([(claimed.tasks[0], Failure("boom", retry_in=60.0, max_attempts=3))])
         return await queue.get(task.id)
 
 

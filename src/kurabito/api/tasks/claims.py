@@ -46,7 +46,7 @@ class ClaimDesk:
 
     def __init__(self, queue: Queue, live: Live, *, lease: float = 30.0, clock: Clock | None = None) -> None:
         self.lease = lease
-        self._queue = queue
+        self._work = queue.work
         self._live = live
         self._clock = clock or SystemClock()
         self._known: dict[str, Presence] = {}
@@ -55,7 +55,7 @@ class ClaimDesk:
         """Tasks for the worker as soon as there are some; none when it has waited long enough, or has left."""
         # Counted as living for as long as it may wait, and then until its first heartbeat is due.
         await self._announce(self._remember(wish), wish.wait + self.lease)
-        with self._queue.arrivals.listen(wish.stir), self._live.ending.listen(wish.stir):
+        with self._work.arrivals.listen(wish.stir), self._live.ending.listen(wish.stir):
             claims = await self._first_claims(wish, lambda: has_left() or self._live.ended)
         if claims and has_left():
             # Nobody would work on them before the lease has run out.
@@ -65,25 +65,25 @@ class ClaimDesk:
 
     async def beat(self, task_id: str, token: str, progress: Progress | None) -> int:
         """Renew the lease; when it ends now."""
-        claim = await self._queue.held(task_id, token)
+        claim = await self._work.held(task_id, token)
         presence = self._known.get(worker_name(token) or "")
         lost = await asyncio.to_thread(
-            self._queue.heartbeat, [Beat(claim, progress)], lease=self.lease, presence=presence
+            self._work.heartbeat, [Beat(claim, progress)], lease=self.lease, presence=presence
         )
         if lost:
             raise _lost(claim)
-        return (await self._queue.held(task_id, token)).lease_expires_at
+        return (await self._work.held(task_id, token)).lease_expires_at
 
     async def complete(self, task_id: str, token: str, result: Any) -> None:
         """The worker did it."""
         stored = None if result is None else payloads.encode(result, field="result")[0]
         if stored is not None:
-            check_size("result", stored, self._queue.max_payload)
-        await self._end(await self._queue.held(task_id, token), Success(stored))
+            check_size("result", stored, self._work.max_payload)
+        await self._end(await self._work.held(task_id, token), Success(stored))
 
     async def fail(self, task_id: str, token: str, error: str, *, permanent: bool) -> None:
         """The worker could not do it."""
-        claim = await self._queue.held(task_id, token)
+        claim = await self._work.held(task_id, token)
         wait = DEFAULT_RETRY(claim.attempt, KurabitoError(error))
         await self._end(claim, Failure(error, wait, permanent))
 
@@ -94,7 +94,7 @@ class ClaimDesk:
             claimed = await self._take(wish)
             if claimed.tasks:
                 return claimed.tasks
-            if claimed.due_in == 0 and await self._queue.promote():
+            if claimed.due_in == 0 and await self._work.promote():
                 continue
             left = (until - self._clock.now()) / SECOND
             if left <= 0 or is_over():
@@ -104,7 +104,7 @@ class ClaimDesk:
 
     async def _take(self, wish: ClaimRequest) -> Claimed:
         capacity = dict.fromkeys(wish.task_types, wish.limit)
-        turn = asyncio.ensure_future(self._queue.claim(wish.worker, capacity, wish.limit, lease=self.lease))
+        turn = asyncio.ensure_future(self._work.claim(wish.worker, capacity, wish.limit, lease=self.lease))
         try:
             return await asyncio.shield(turn)
         except asyncio.CancelledError:
@@ -123,7 +123,7 @@ class ClaimDesk:
             raise _lost(claim)
 
     async def _settle(self, settling: list[Settlement]) -> list[Claim]:
-        return await self._queue.settle(settling) if settling else []
+        return await self._work.settle(settling) if settling else []
 
     def _remember(self, wish: ClaimRequest) -> Presence:
         """What the worker says about itself, for its heartbeats to repeat."""
@@ -135,7 +135,7 @@ class ClaimDesk:
         return presence
 
     async def _announce(self, presence: Presence, seconds: float) -> None:
-        await asyncio.to_thread(self._queue.heartbeat, [], lease=seconds, presence=presence)
+        await asyncio.to_thread(self._work.heartbeat, [], lease=seconds, presence=presence)
 
 
 def _lost(claim: Claim) -> LeaseLost:

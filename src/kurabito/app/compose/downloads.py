@@ -25,7 +25,7 @@ from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Registry
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 
 DOWNLOADS: Final = "downloads"
@@ -60,7 +60,7 @@ def download_root(settings: Settings) -> Path:
 
 
 def open_downloads(
-    queue: SqlQueue, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
+    queue: DelegatedTasks, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
 ) -> DownloadParts:
     """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
     database, orders = queue.database, DownloadTasks(queue)

@@ -19,7 +19,7 @@ from kurabito.feeds.tasks import FeedTasks
 from kurabito.http import Outbound
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.registering import Services
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 
 RESULTS_PATH: Final = "/fetcher-results"
@@ -46,7 +46,7 @@ def open_outbound(settings: Settings) -> Outbound:
 
 
 def open_feeds(
-    queue: SqlQueue,
+    queue: DelegatedTasks,
     outbound: Outbound,
     *,
     taking: Grabber | None = None,

@@ -11,7 +11,7 @@ from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.scans.watcher import Watcher
 from kurabito.library.service import LibraryService
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 from kurabito.wakeup import Bell
 
@@ -27,7 +27,7 @@ class LibraryParts:
     watcher: Watcher
 
 
-def open_library(settings: Settings, queue: SqlQueue, reconciler: Reconciler | None = None) -> LibraryParts:
+def open_library(settings: Settings, queue: DelegatedTasks, reconciler: Reconciler | None = None) -> LibraryParts:
     """The library over one queue. With a reconciler this process also brings tasks and jobs together."""
     # Whoever takes a folder into keeping, or cancels a job, wants to see it at once.
     changed = Bell() if reconciler is None else reconciler.changed

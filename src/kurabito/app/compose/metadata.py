@@ -18,7 +18,7 @@ from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import Registry
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 
 POSTERS: Final = "posters"
@@ -47,7 +47,7 @@ class MetadataParts:
         self.calendar.join(registry)
 
 
-def open_metadata(settings: Settings, queue: SqlQueue, outbound: Outbound) -> MetadataParts:
+def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound) -> MetadataParts:
     """Metadata as the settings want it."""
     key = settings.tmdb_key.get_secret_value() if settings.tmdb_key else None
     tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url)

@@ -13,8 +13,8 @@ from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchSt
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
+from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
-from kurabito.runtime.sql.queue import SqlQueue
 
 MATCH: Final = "catalog.match"
 """The task that matches what scans left."""
@@ -23,7 +23,7 @@ MATCH: Final = "catalog.match"
 class Matches:
     """Folders and what they are about, in one database."""
 
-    def __init__(self, queue: SqlQueue, fill_in: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, queue: DelegatedTasks, fill_in: Callable[[], Awaitable[object]]) -> None:
         self._queue = queue
         self._database = queue.database
         self._fill_in = fill_in

@@ -25,9 +25,8 @@ from kurabito.library.reconcile import progress_of
 from kurabito.library.scans import sessions
 from kurabito.library.tasks import SCAN, TASK_TYPES, library_of, scan_key, scan_of
 from kurabito.runtime import Priority, TaskRecord, TaskState
+from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransaction
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.runtime.sql.delegation import TaskSnapshot, TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
 
 TaskPriority = Priority
 """NORMAL for a scan that came by itself, HIGH for one that somebody asked for."""
@@ -112,7 +111,7 @@ class ScanQueueService:
     asks and looks, and another one has it.
     """
 
-    def __init__(self, queue: SqlQueue, reconciler: Reconciler | None = None) -> None:
+    def __init__(self, queue: DelegatedTasks, reconciler: Reconciler | None = None) -> None:
         self._queue = queue
         queue.delegate(TASK_TYPES)
         self._worker = None if reconciler is None else asyncio.create_task(reconciler.run(), name="reconcile")

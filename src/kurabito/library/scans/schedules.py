@@ -9,11 +9,10 @@ from __future__ import annotations
 from kurabito.library import libraries
 from kurabito.library.tasks import scan_of
 from kurabito.runtime import Priority
-from kurabito.runtime.sql.delegation import TaskTransaction
-from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
 
 
-async def submit_due(queue: SqlQueue) -> int:
+async def submit_due(queue: DelegatedTasks) -> int:
     """Ask for a scan of each library whose interval is over; how many were due."""
     if not await queue.database.read(libraries.is_scan_due):
         return 0

@@ -15,9 +15,17 @@ from kurabito.runtime.memory.ready_heap import Entry, ReadyTasks
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, TaskRow
 from kurabito.runtime.memory.table import TaskTable
 from kurabito.runtime.model import MAX_LOST_LEASES
-from kurabito.runtime.outcomes import Claim, Settlement, Success, lost_lease_error, transition_of, worker_lost_error
+from kurabito.runtime.outcomes import (
+    Claim,
+    Settlement,
+    Success,
+    Transition,
+    lost_lease_error,
+    transition_of,
+    worker_lost_error,
+)
 from kurabito.runtime.port import Beat
-from kurabito.runtime.states import TaskState
+from kurabito.runtime.states import TaskState, check_move
 from kurabito.runtime.tasks.intake import PreparedTask
 
 _SUCCEEDED: Final = TaskState.SUCCEEDED
@@ -35,6 +43,7 @@ def new_owner(worker: str) -> str:
 
 def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int, now: int, lease: int) -> list[Claim]:
     """Take up to `limit` tasks, the best first among the types that have room."""
+    check_move(QUEUED, RUNNING)
     claims: list[Claim] = []
     facts = Facts("Started")
     say = facts.values.extend
@@ -70,10 +79,11 @@ def claim(table: TaskTable, owner: str, capacity: Mapping[str, int], limit: int,
 
 def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[Claim]:
     """Write how claims ended; the ones that are no longer owned are returned and change nothing."""
+    transitions = _transitions(settling)
     lost: list[Claim] = []
     follow_ups: list[PreparedTask] = []
-    told = {name: Facts(name) for name in _ENDINGS}
-    say = {name: facts.values.extend for name, facts in told.items()}
+    endings = {name: Facts(name) for name in _ENDINGS}
+    say = {name: facts.values.extend for name, facts in endings.items()}
     say_succeeded = say["Succeeded"]
     for claim, outcome in settling:
         row = _owned(table, claim)
@@ -82,29 +92,39 @@ def settle(table: TaskTable, settling: Sequence[Settlement], now: int) -> list[C
             continue
         if claim.progress is not None:
             row.progress = claim.progress
-        # The usual end, written out because it is nearly all of the traffic; `verdict` says the same.
+        # The usual end, written out because it is nearly all of the traffic; `transition_of` says the same.
         if type(outcome) is Success:
             row.result = outcome.result
             table.leave_running(row, _SUCCEEDED, now)
             say_succeeded((row.hex, row.task_type, row.attempts))
             follow_ups += outcome.follow_ups
             continue
-        ruling = transition_of(claim, outcome)
-        row.attempts, row.max_attempts = ruling.attempts, ruling.max_attempts
-        if ruling.error is not None:
-            row.fail(claim.attempt, ruling.error, now, ruling.traceback)
-            say["Failed"]((row.hex, row.task_type, claim.attempt, ruling.error))
-        if ruling.state is RETRY_SCHEDULED:
-            row.next_run_at = due = now + (ruling.delay or 0)
+        to = transitions[id(claim)]
+        row.attempts, row.max_attempts = to.attempts, to.max_attempts
+        if to.error is not None:
+            row.fail(claim.attempt, to.error, now, to.traceback)
+            say["Failed"]((row.hex, row.task_type, claim.attempt, to.error))
+        if to.state is RETRY_SCHEDULED:
+            row.next_run_at = due = now + (to.delay or 0)
             say["RetryScheduled"]((row.hex, row.task_type, due, (due - now) / SECOND))
-        elif ruling.state is _DEAD:
-            say["Dead"]((row.hex, row.task_type, row.attempts, ruling.error))
-        table.leave_running(row, ruling.state, now)
-    for name, facts in told.items():
+        elif to.state is _DEAD:
+            say["Dead"]((row.hex, row.task_type, row.attempts, to.error))
+        table.leave_running(row, to.state, now)
+    for name, facts in endings.items():
         table.tell(name, now, facts)
     if follow_ups:
         table.insert(follow_ups, now)
     return lost
+
+
+def _transitions(settling: Sequence[Settlement]) -> dict[int, Transition]:
+    """What becomes of the tasks that did not simply succeed; every move is checked before the first is made."""
+    found = {id(claim): transition_of(claim, outcome) for claim, outcome in settling if type(outcome) is not Success}
+    for state in {to.state for to in found.values()}:
+        check_move(RUNNING, state)
+    if len(found) < len(settling):
+        check_move(RUNNING, _SUCCEEDED)
+    return found
 
 
 def beat(table: TaskTable, beats: Sequence[Beat], now: int, lease: int) -> list[Claim]:
@@ -127,6 +147,8 @@ def beat(table: TaskTable, beats: Sequence[Beat], now: int, lease: int) -> list[
 
 def recover(table: TaskTable, now: int) -> int:
     """Take running tasks whose lease ran out from their workers."""
+    for state in (QUEUED, _DEAD):
+        check_move(RUNNING, state)
     stale = [row for row in table.running.values() if row.lease_expires_at is None or row.lease_expires_at <= now]
     dead: list[Fact] = []
     for row in stale:

@@ -1,31 +1,36 @@
-"""A queue in the memory of one process: for tests, for small programs, and as the reference of how a queue behaves."""
+"""A queue in the memory of one process: for tests, for small programs, and as the reference of how a queue behaves.
+
+Here is what a program asks. The worker's side is in `work.py`.
+"""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from uuid import UUID
 
-from kurabito.clock import SECOND, Clock, SystemClock
+from kurabito.clock import SECOND, Clock, SystemClock, to_datetime
 from kurabito.errors import InvalidInput
-from kurabito.runtime.memory import leasing
-from kurabito.runtime.memory.reading import MemoryReads
+from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.history import history_of
 from kurabito.runtime.memory.rows import Records, TaskRow, with_priority
-from kurabito.runtime.memory.table import PendingEvents
-from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.outcomes import Claim, Settlement, microseconds
-from kurabito.runtime.port import Beat, Claimed, Presence
+from kurabito.runtime.memory.shared import SharedState
+from kurabito.runtime.memory.streams import follow, wait_for
+from kurabito.runtime.memory.work import MemoryWork
+from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.paging import check_page, cursor_after
+from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
-from kurabito.runtime.worker.log import log_events
-from kurabito.wakeup import Bell
 
 T = TypeVar("T")
 
 _KEEP: Final = 86_400.0
-_ENDINGS: Final = frozenset({"Succeeded", "Dead", "Cancelled"})
+# A long scan lets go of the lock after so many rows.
+_STRETCH: Final = 2000
 
 
 class Transaction:
@@ -35,17 +40,15 @@ class Transaction:
         self.tasks: list[PreparedTask] | None = []
 
 
-class MemoryQueue(MemoryReads):
+class MemoryQueue:
     """Tasks that live as long as the process."""
 
     def __init__(self, *, clock: Clock | None = None, max_payload: int = MAX_PAYLOAD, keep: float = _KEEP) -> None:
-        super().__init__(clock or SystemClock())
-        self.arrivals = Bell()
-        self.interrupts = Bell()
+        self._shared = SharedState(clock or SystemClock())
+        self._table = self._shared.table
+        self.work = MemoryWork(self._shared, max_payload)
         self.max_payload = max_payload
         self._keep = keep
-        self._ticks: dict[str, int] = {}
-        self._change = _Change(self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,15 +73,15 @@ class MemoryQueue(MemoryReads):
         prepared = prepare(
             task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
         )
-        with self._change as now:
+        with self._shared as now:
             (row,) = self._table.insert([prepared], now)
-            return row.record(self._attendance.types(now))
+            return row.record(self._shared.workers.types(now))
 
     async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
         prepared = prepare_many(tasks, max_payload=self.max_payload)
-        with self._change as now:
+        with self._shared as now:
             rows = self._table.insert(prepared, now)
-        return Records(rows, self._lock, self._living_types)
+        return Records(rows, self._shared.lock, self._shared.living_types)
 
     async def transact(self, fn: Callable[[Any], T]) -> T:
         """Run a plain function, here on the event loop itself; what it enqueued is stored when it returns."""
@@ -88,7 +91,7 @@ class MemoryQueue(MemoryReads):
             tasks = transaction.tasks or ()
         finally:
             transaction.tasks = None
-        with self._change as now:
+        with self._shared as now:
             self._table.insert(tasks, now)
         return answer
 
@@ -114,143 +117,104 @@ class MemoryQueue(MemoryReads):
         )
         twins = [other for other in conn.tasks if unique_key is not None and other.unique_key == unique_key]
         conn.tasks.append(prepared)
-        with self._lock:
+        with self._shared.lock:
             row = self._table.active_keys.get(unique_key) if unique_key is not None else None
-            row = row or TaskRow(0, (twins or [prepared])[0], self._clock.now())
-            record = row.record(self._living_types())
+            row = row or TaskRow(0, (twins or [prepared])[0], self._shared.clock.now())
+            record = row.record(self._shared.living_types())
         return with_priority(record, max(task.priority for task in (prepared, *twins)))
 
     async def cancel(self, task_id: UUID | str) -> TaskRecord:
-        with self._change as now:
-            row = self._find(task_id)
+        with self._shared as now:
+            row = self._shared.find(task_id)
             self._table.cancel(row, now)
-            return row.record(self._attendance.types(now))
+            return row.record(self._shared.workers.types(now))
 
     async def retry(self, task_id: UUID | str) -> TaskRecord:
-        with self._change as now:
-            row = self._find(task_id)
+        with self._shared as now:
+            row = self._shared.find(task_id)
             self._table.retry(row, now)
-            return row.record(self._attendance.types(now))
+            return row.record(self._shared.workers.types(now))
 
     async def purge(self, *, older_than: float | timedelta | None = None) -> int:
         seconds = seconds_of("older_than", self._keep if older_than is None else older_than)
         if seconds < 0:
             raise InvalidInput("older_than", f"must not be negative, got {seconds} s")
-        limit = self._clock.now() - round(seconds * SECOND)
+        limit = self._shared.clock.now() - round(seconds * SECOND)
 
         def old(row: TaskRow) -> bool:
             return row.finished_at is not None and row.finished_at <= limit
 
-        with self._lock:
+        with self._shared.lock:
             rows = self._table.newest_last[:]
         # Looked through without the lock and asked again with it: the queue may be large and goes on meanwhile.
         candidates = [row for row in rows if old(row)]
-        with self._lock:
+        with self._shared.lock:
             return self._table.forget(candidates, old)
 
-    async def claim(
+    async def get(self, task_id: UUID | str) -> TaskRecord:
+        with self._shared.lock:
+            return self._shared.find(task_id).record(self._shared.living_types())
+
+    async def list(
         self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
         *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
-    ) -> Claimed:
-        return self.claim_now(worker, capacity, limit, lease=lease, settling=settling)
+        state: TaskState | str | None = None,
+        task_type: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[TaskRecord]:
+        wanted, limit, before = check_page(state, limit, cursor)
+        found: builtins.list[tuple[int, TaskRecord]] = []
+        while before != 0 and len(found) <= limit:
+            with self._shared.lock:
+                living = self._shared.living_types()
+                rows, before = self._stretch(before)
+                for row in rows:
+                    if (wanted is None or row.state is wanted) and (task_type is None or row.task_type == task_type):
+                        found.append((row.key, row.record(living)))
+                        # One more than asked for tells that there is another page.
+                        if len(found) > limit:
+                            break
+        items = tuple(record for _, record in found[:limit])
+        return Page(items, cursor_after(found[limit - 1][0]) if len(found) > limit else None)
 
-    def claim_now(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
-    ) -> Claimed:
-        owner = leasing.new_owner(worker)
-        with self._change as now:
-            lost = leasing.settle(self._table, settling, now) if settling else []
-            claims = leasing.claim(self._table, owner, capacity, limit, now, microseconds(lease))
-            due = self._table.scheduled.head()
-        return Claimed(claims, lost, None if due is None else max(0, due[0] - now) / SECOND)
+    async def counts_by_state(self) -> dict[TaskState, int]:
+        with self._shared.lock:
+            return dict(self._table.counts)
 
-    async def settle(self, settling: Sequence[Settlement]) -> builtins.list[Claim]:
-        with self._change as now:
-            return leasing.settle(self._table, settling, now)
+    async def depths(self) -> builtins.list[Depth]:
+        counted: dict[tuple[str, TaskState], tuple[int, int]] = {}
+        before: int | None = None
+        while before != 0:
+            with self._shared.lock:
+                rows, before = self._stretch(before)
+                for row in rows:
+                    count, _ = counted.get((row.task_type, row.state), (0, 0))
+                    counted[row.task_type, row.state] = (count + 1, row.created_at)
+        return [Depth(*group, count, to_datetime(oldest)) for group, (count, oldest) in sorted(counted.items())]
 
-    def heartbeat(
-        self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None
-    ) -> builtins.list[Claim]:
-        with self._change as now:
-            if presence is not None:
-                self._attendance.sign(presence, now, microseconds(lease))
-            return leasing.beat(self._table, beats, now, microseconds(lease))
+    async def history(self, task_id: UUID | str) -> builtins.list[TaskEvent]:
+        return history_of(await self.get(task_id))
 
-    async def promote(self) -> int:
-        with self._change as now:
-            return self._table.promote(now)
+    async def wait(self, task_id: UUID | str, timeout: float | None = None) -> TaskRecord:
+        return await wait_for(self._shared, task_id, timeout)
 
-    async def recover(self) -> int:
-        with self._change as now:
-            return leasing.recover(self._table, now)
+    def events(self, *, after: str | None = None) -> AsyncIterator[TaskEvent]:
+        log = self._shared.log
+        with self._shared.lock:
+            begin = log.end() if after is None else log.after(after)
+        return follow(self._shared, begin)
 
-    async def expire_worker(self, name: str) -> int:
-        with self._change as now:
-            return leasing.expire(self._table, name, now)
+    async def workers(self) -> builtins.list[WorkerRecord]:
+        with self._shared.lock:
+            return self._shared.workers.workers(self._shared.clock.now())
 
-    async def now(self) -> int:
-        return self._clock.now()
+    async def ping(self) -> None:
+        return None
 
-    async def fire(self, schedule: str, tick: int, task: PreparedTask, *, next_tick: int | None = None) -> bool:
-        with self._change as now:
-            last = self._ticks.setdefault(schedule, tick)
-            if next_tick is not None and last > next_tick:
-                self._ticks[schedule] = last = tick
-            if tick <= last:
-                return False
-            self._ticks[schedule] = tick
-            self._table.insert([task], now)
-            return True
-
-    def depart(self, worker: str) -> None:
-        with self._lock:
-            self._attendance.leave(worker)
-
-    def _make_known(self, news: PendingEvents, ended: builtins.list[Bell]) -> None:
-        for name, facts in news.events:
-            log_events(name, facts)
-        if news.events:
-            self._happened.ring()
-        for bell in ended:
-            bell.ring()
-        if news.arrived:
-            self.arrivals.ring()
-        if news.interrupted:
-            self.interrupts.ring()
-
-    def _bells_of(self, news: PendingEvents) -> builtins.list[Bell]:
-        if not self._awaited:
-            return []
-        ended = [fact[0] for name, facts in news.events if name in _ENDINGS for fact in facts]
-        return [bell for task in ended for bell in self._awaited.get(task, ())]
-
-
-class _Change:
-    """A short critical section at one moment; what it did is made known after it."""
-
-    __slots__ = ("_queue",)
-
-    def __init__(self, queue: MemoryQueue) -> None:
-        self._queue = queue
-
-    def __enter__(self) -> int:
-        self._queue._lock.acquire()
-        return self._queue._clock.now()
-
-    def __exit__(self, *_: object) -> None:
-        queue = self._queue
-        news = queue._table.take_events()
-        ended = queue._bells_of(news)
-        queue._lock.release()
-        queue._make_known(news, ended)
+    def _stretch(self, before: int | None) -> tuple[builtins.list[TaskRow], int]:
+        """Some rows with keys below `before`, newest first, and where the next stretch begins; 0 at the end."""
+        rows = self._table.newest_last
+        end = len(rows) if before is None else bisect_left(rows, before, key=lambda row: row.key)
+        begin = max(0, end - _STRETCH)
+        return rows[begin:end][::-1], rows[begin].key if begin else 0

@@ -1,35 +1,23 @@
-"""The rows of an in-memory queue with their indexes, and the moves that nobody needs a lease for.
+"""The rows of an in-memory queue with their indexes, and the moves that need no lease.
 
-Nothing here waits or locks: the queue calls it in short critical sections and passes the news on when they are over.
+Nothing here waits or locks: the queue calls it in short critical sections and makes known what happened when they are over.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from kurabito.errors import TaskConflict, TaskFinished
-from kurabito.runtime.events import Fact
+from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.memory.event_log import EventLog, Facts
 from kurabito.runtime.memory.ready_heap import ReadyTasks, ScheduledTasks
 from kurabito.runtime.memory.rows import QUEUED, RETRY_SCHEDULED, RUNNING, TaskRow
-from kurabito.runtime.states import RETRYABLE, TERMINAL, TaskState
+from kurabito.runtime.states import TaskState, check_move, may_move, may_retry
 from kurabito.runtime.tasks.intake import PreparedTask
 
 _CANCELLED: Final = TaskState.CANCELLED
-
-
-@dataclass(slots=True)
-class PendingEvents:
-    """What a critical section did that others have to hear of."""
-
-    events: list[tuple[str, Sequence[Fact]]] = field(default_factory=list)
-    arrived: bool = False
-    """There may be something new to claim, or a scheduled time has changed."""
-    interrupted: bool = False
-    """A running task was cancelled."""
 
 
 class TaskTable:
@@ -41,7 +29,7 @@ class TaskTable:
         self.active_keys: dict[str, TaskRow] = {}
         self.counts = dict.fromkeys(TaskState, 0)
         self.scheduled = ScheduledTasks(self.records)
-        self.news = PendingEvents()
+        self.pending = PendingEvents()
         self.ready: defaultdict[str, ReadyTasks] = defaultdict(lambda: ReadyTasks(self.records))
         self.running: dict[str, TaskRow] = {}
         self._log = log
@@ -76,12 +64,13 @@ class TaskTable:
         fresh, self._last_key = key - self._last_key, key
         self.counts[QUEUED] += queued
         self.counts[RETRY_SCHEDULED] += fresh - queued
-        self.news.arrived |= fresh > 0
+        self.pending.arrived |= fresh > 0
         self.tell("Enqueued", now, facts)
         return rows
 
     def promote(self, now: int) -> int:
         """Queue the scheduled tasks that are due."""
+        check_move(RETRY_SCHEDULED, QUEUED)
         promoted = 0
         while (head := self.scheduled.head()) is not None and head[0] <= now:
             self.scheduled.pop()
@@ -94,11 +83,11 @@ class TaskTable:
 
     def cancel(self, row: TaskRow, now: int) -> None:
         """Cancel a row that is not finished."""
-        if row.state in TERMINAL:
-            way_out = "retry it" if row.state in RETRYABLE else "enqueue a new task"
+        if not may_move(row.state, _CANCELLED):
+            way_out = "retry it" if may_retry(row.state) else "enqueue a new task"
             raise TaskFinished(f"task {row.id} is {row.state} and cannot be cancelled; to run it again, {way_out}")
         if row.state is RUNNING:
-            self.news.interrupted = True
+            self.pending.interrupted = True
             self.leave_running(row, _CANCELLED, now)
         else:
             waiting = self.ready[row.task_type] if row.state is QUEUED else self.scheduled
@@ -109,7 +98,7 @@ class TaskTable:
 
     def retry(self, row: TaskRow, now: int) -> None:
         """Put a dead or cancelled row back, as if it had never been tried."""
-        if row.state not in RETRYABLE:
+        if not may_retry(row.state):
             raise TaskConflict(f"task {row.id} is {row.state}; only a dead or cancelled task can be retried")
         if row.unique_key is not None:
             twin = self.active_keys.setdefault(row.unique_key, row)
@@ -153,7 +142,7 @@ class TaskTable:
             row.state = RETRY_SCHEDULED
             self.counts[RETRY_SCHEDULED] += 1
             self.scheduled.push(row.next_run_at, row)
-            self.news.arrived = True
+            self.pending.arrived = True
         else:
             self._finish(row, state, now)
 
@@ -161,19 +150,19 @@ class TaskTable:
         """Write down what happened, for readers of events now and for the log when the critical section is over."""
         if facts:
             self._log.add(name, now, facts)
-            self.news.events.append((name, facts))
+            self.pending.add(name, facts)
 
     def take_events(self) -> PendingEvents:
         """What happened since this was last asked."""
-        news, self.news = self.news, PendingEvents()
-        return news
+        pending, self.pending = self.pending, PendingEvents()
+        return pending
 
     def _queue(self, row: TaskRow) -> None:
         row.state = QUEUED
         row.next_run_at = None
         self.counts[QUEUED] += 1
         self.ready[row.task_type].push(-row.priority, row)
-        self.news.arrived = True
+        self.pending.arrived = True
 
     def _finish(self, row: TaskRow, state: TaskState, now: int) -> None:
         row.state = state

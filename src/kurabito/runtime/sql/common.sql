@@ -69,10 +69,10 @@ WHERE seq = :seq;
 -- name: report
 UPDATE tasks SET progress_done = :done, progress_total = :total, updated_at = :now WHERE seq = :seq;
 
--- name: conducted
+-- name: delegated
 SELECT {record} FROM tasks WHERE task_type = :task_type AND state = 'running' AND leased = 0 ORDER BY seq;
 
--- name: conducted_owner
+-- name: delegated_owner
 SELECT worker_id FROM tasks WHERE id = :id AND state = 'running' AND leased = 0;
 
 -- name: old

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from kurabito.clock import SECOND
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
 from kurabito.db.naming import names_of
 from kurabito.db.port import Dialect
+from kurabito.runtime.events import Fact
 from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
-from kurabito.runtime.outcomes import POISON, lost_lease_error
+from kurabito.runtime.outcomes import POISON, Claim, Transition, lost_lease_error
+from kurabito.runtime.sql.records import LeasedTask
+from kurabito.runtime.states import TaskState
 
 SUCCEED: Final = "succeed"
 RESOLVE: Final = "resolve"
@@ -92,22 +97,7 @@ def _spec(dialect: Dialect) -> LeaseSpec:
             | {"state", "attempts", "max_attempts", "next_run_at", "last_error", "errors", "finished_at"},
             RECOVER: _LEASE | {"state", "worker_id", "attempts", "lost_leases", "last_error", "errors", "finished_at"},
         },
-        returns=(
-            "seq",
-            "id",
-            "task_type",
-            "payload",
-            "content_type",
-            "attempts",
-            "max_attempts",
-            "lease_expires_at",
-            "priority",
-            "progress_done",
-            "progress_total",
-            "lost_leases",
-            "state",
-            "last_error",
-        ),
+        returns=LeasedTask._fields,
         types={
             "result": "bytea",
             "state": "text",
@@ -134,6 +124,22 @@ def resolve_columns(dialect: Dialect) -> dict[str, str]:
         "errors": f"CASE WHEN :error IS NULL THEN errors ELSE {_append_error(dialect, ':attempts', traced=True)} END",
         "finished_at": "CASE WHEN :state = 'dead' THEN :now END",
     }
+
+
+def events_of(resolved: Sequence[tuple[Claim, Transition]], now: int) -> list[tuple[str, list[Fact]]]:
+    """What to tell of claims that did not simply succeed: a failure before what follows from it."""
+    failed: list[Fact] = []
+    later: list[Fact] = []
+    dead: list[Fact] = []
+    for claim, to in resolved:
+        if to.error is not None:
+            failed.append((claim.hex, claim.task_type, claim.attempt, to.error))
+        if to.delay is not None:
+            later.append((claim.hex, claim.task_type, now + to.delay, to.delay / SECOND))
+        if to.state is TaskState.DEAD:
+            dead.append((claim.hex, claim.task_type, to.attempts, to.error))
+    events = [("Failed", failed), ("RetryScheduled", later), ("Dead", dead)]
+    return [(name, facts) for name, facts in events if facts]
 
 
 _SPECS: Final = {dialect: _spec(dialect) for dialect in Dialect}

@@ -7,13 +7,12 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from kurabito.db.port import Connection, Dialect, Row
+from kurabito.db.port import Connection, Dialect
 from kurabito.db.rows import Column, row_source
-from kurabito.runtime.events import Fact, TaskEvent, pack, unpack
+from kurabito.runtime.events import Fact, PendingEvents, TaskEvent, pack, unpack
 from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.sql.lookup import TaskPosition, types_among
-from kurabito.runtime.sql.records import marked, record_of_new
-from kurabito.runtime.sql.store import UNIQUE_KEY, TaskStore, Told
+from kurabito.runtime.sql.records import StoredTask, marked, record_of_new, types_among
+from kurabito.runtime.sql.tables import TaskPosition, TaskTables
 from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 # Below this the round trip decides, above it what a row costs.
@@ -21,24 +20,25 @@ _WORTH_COPYING: Final = 100
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
-class PostgresStore(TaskStore):
+class PostgresTables(TaskTables):
     """Tasks in PostgreSQL."""
 
     dialect = Dialect.POSTGRES
     longest_load = 0.5
+    tells_of_claims = True
 
     def stored_id(self, task_id: UUID) -> UUID:
         return task_id
 
-    def tell(self, conn: Connection, name: str, facts: list[Fact], told: Told, *, wake: bool = False) -> None:
-        told.append((name, facts))
+    def write_event(self, conn: Connection, name: str, facts: Sequence[Fact], *, wake: bool) -> None:
         conn.one(self.sql.tell_and_wake if wake else self.sql.tell, {"name": name, "facts": pack(facts)})
 
-    def add_one(self, conn: Connection, task: PreparedTask, told: Told) -> TaskRecord:
+    def insert_at_once(self, conn: Connection, task: PreparedTask, pending: PendingEvents) -> TaskRecord | None:
         if task.unique_key is not None or task.run_at is not None or task.delay is not None:
-            return super().add_one(conn, task, told)
+            return None
         facts: list[Fact] = [(task.hex, task.task_type)]
-        told.append(("Enqueued", facts))
+        pending.arrived = True
+        pending.add("Enqueued", facts)
         values = {
             "id": task.hex,
             "task_type": task.task_type,
@@ -51,14 +51,10 @@ class PostgresStore(TaskStore):
         ((now, _, listed),) = conn.autocommit(self.sql.store_one, values, one_plan=True)
         return marked(record_of_new(task, now), types_among(listed))
 
-    def _tell_started(self, conn: Connection, facts: list[Fact], told: Told) -> None:
-        # The claim has written it.
-        told.append(("Started", facts))
+    def wake(self, conn: Connection, word: str = "") -> None:
+        conn.one(self.sql.wake, {"payload": word})
 
-    def wake(self, conn: Connection, payload: str = "") -> None:
-        conn.one(self.sql.wake, {"payload": payload})
-
-    def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
+    def insert(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
         if len(tasks) >= _WORTH_COPYING:
             now = conn.now()
             with conn.raw.cursor().copy(self.sql.copy) as copy:
@@ -67,25 +63,23 @@ class PostgresStore(TaskStore):
         source, params = row_source(*_columns(tasks))
         conn.run(self.sql.store.replace("<rows>", source), params)
 
-    def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
+    def insert_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[StoredTask]:
         keys = Column("unique_key", "text", [task.unique_key for task in tasks])
         source, params = row_source(*_columns(tasks), keys)
-        rows = conn.all(self.sql.store_keyed.replace("<rows>", source), params)
-        return [row for row in rows if row[UNIQUE_KEY] is not None]
+        rows = [StoredTask(*row) for row in conn.all(self.sql.store_keyed.replace("<rows>", source), params)]
+        return [row for row in rows if row.unique_key is not None]
 
-    def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+    def candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
         if len(wanted) == 1:
             ((task_type, capacity),) = wanted.items()
             return self.sql.candidates_of_one, {"task_type": task_type, "room": min(capacity, limit)}
         return self.sql.candidates, {"task_types": list(wanted), "capacities": list(wanted.values())}
 
-    def _page_among(
+    def page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
-    ) -> list[Row]:
-        return conn.all(
-            self.sql.page_among,
-            {"task_types": list(types), "states": list(states), "before": before, "limit": limit},
-        )
+    ) -> list[StoredTask]:
+        wanted = {"task_types": list(types), "states": list(states), "before": before, "limit": limit}
+        return [StoredTask(*row) for row in conn.all(self.sql.page_among, wanted)]
 
     def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
         active = conn.all(self.sql.active_among, {"ids": list(ids)})
@@ -93,10 +87,9 @@ class PostgresStore(TaskStore):
 
     def first_position(self, conn: Connection) -> TaskPosition:
         """Right after what is committed now. Events that are seen already lie behind the oldest open transaction too."""
-        row = conn.one(self.sql.first_uncommitted)
-        assert row is not None
-        seen = conn.all(self.sql.events_seen, {"tx": str(row[0])})
-        return TaskPosition((row[0], 0), 0, frozenset((tx, seq) for tx, seq in seen))
+        ((first,),) = conn.all(self.sql.first_uncommitted)
+        seen = conn.all(self.sql.events_seen, {"tx": str(first)})
+        return TaskPosition((first, 0), 0, frozenset((tx, seq) for tx, seq in seen))
 
     def position(self, numbers: tuple[int, ...], place: int) -> TaskPosition:
         tx, seq = numbers
@@ -113,7 +106,10 @@ class PostgresStore(TaskStore):
             if (tx, seq) not in position.seen
             for event in unpack(name, at, facts, f"{tx}-{seq}", position.place if (tx, seq) == position.row else 0)
         ]
-        return events, TaskPosition((rows[-1][0], rows[-1][1]), 1 << 62, position.seen) if rows else position
+        if rows:
+            tx, seq, *_ = rows[-1]
+            return events, TaskPosition((tx, seq), 1 << 62, position.seen)
+        return events, position
 
 
 def _copied(task: PreparedTask, now: int) -> str:

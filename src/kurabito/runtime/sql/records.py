@@ -3,36 +3,79 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.db.port import Row
-from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord
+from kurabito.runtime.model import DEFAULT_ATTEMPTS, AttemptError, Progress, TaskEnvelope, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, worker_name
 from kurabito.runtime.states import WAITING, TaskState, state_of
 from kurabito.runtime.tasks import payloads
 from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
-RECORD: Final = (
-    "seq, id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases, "
-    "progress_done, progress_total, result, last_error, errors, next_run_at, created_at, updated_at, started_at, "
-    "finished_at, lease_expires_at, worker_id"
-)
+
+class StoredTask(NamedTuple):
+    """A row of `tasks`, in the columns that a record is made of."""
+
+    seq: int
+    id: Any
+    task_type: str
+    payload: bytes
+    content_type: str
+    state: str
+    priority: int
+    unique_key: str | None
+    attempts: int
+    max_attempts: int | None
+    lost_leases: int
+    progress_done: int | None
+    progress_total: int | None
+    result: bytes | None
+    last_error: str | None
+    errors: Any
+    next_run_at: int | None
+    created_at: int
+    updated_at: int
+    started_at: int | None
+    finished_at: int | None
+    lease_expires_at: int | None
+    worker_id: str | None
 
 
-def record_of(row: Row) -> TaskRecord:
-    """A row of the columns in RECORD as a record; what is not understood is named in it and breaks no list."""
+class LeasedTask(NamedTuple):
+    """A row of `tasks`, in the columns that the lease engine returns."""
+
+    seq: int
+    id: Any
+    task_type: str
+    payload: bytes
+    content_type: str
+    attempts: int
+    max_attempts: int | None
+    lease_expires_at: int
+    priority: int
+    progress_done: int | None
+    progress_total: int | None
+    lost_leases: int
+    state: str
+    last_error: str | None
+
+
+RECORD: Final = ", ".join(StoredTask._fields)
+
+
+def record_of(row: StoredTask) -> TaskRecord:
+    """A row as a record; what is not understood is named in it and breaks no list."""
     try:
         return _understood(row)
     except Exception:  # noqa: BLE001 - whatever another version or a person wrote there
         return _salvaged(row)
 
 
-def _understood(row: Row) -> TaskRecord:
+def _understood(row: StoredTask) -> TaskRecord:
     (
         _, task_id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases,
         done, total, result, last_error, errors, next_run_at, created_at, updated_at, started_at,
@@ -64,12 +107,12 @@ def _understood(row: Row) -> TaskRecord:
     )
 
 
-def _salvaged(row: Row) -> TaskRecord:
+def _salvaged(row: StoredTask) -> TaskRecord:
     """The record of a row of which some columns make no sense here."""
-    values = dict(zip(_COLUMNS, row, strict=True))
+    values = row._asdict()
     broken = [name for name, (read, _) in _DOUBTFUL.items() if not _can(read, values[name])]
-    harmless = {**values, **{name: _DOUBTFUL[name][1] for name in broken}}
-    record = replace(_understood(tuple(harmless.values())), unreadable=tuple(broken))
+    harmless = row._replace(**{name: _DOUBTFUL[name][1] for name in broken})
+    record = replace(_understood(harmless), unreadable=tuple(broken))
     if "state" in broken:
         record = replace(record, state=state_of(str(values["state"])))
     if "result" in broken:
@@ -86,29 +129,33 @@ def _can(read: Callable[[Any], object], value: Any) -> bool:
     return True
 
 
-def claim_of(row: Row, owner: str) -> Claim:
+def claim_of(row: LeasedTask, owner: str) -> Claim:
     """A row that the lease engine returned, as a claim."""
-    seq, task_id, task_type, payload, content_type, attempts, max_attempts, expires, _, done, total, lost, *_ = row
     return Claim(
-        seq,
-        hex_of(task_id),
-        task_type,
-        payload,
-        content_type,
-        attempts,
-        max_attempts,
+        row.seq,
+        hex_of(row.id),
+        row.task_type,
+        row.payload,
+        row.content_type,
+        row.attempts,
+        row.max_attempts,
         owner,
-        expires,
-        None if done is None else Progress(done, total),
-        lost,
+        row.lease_expires_at,
+        _progress(row.progress_done, row.progress_total),
+        row.lost_leases,
     )
 
 
 def marked(record: TaskRecord, living_types: frozenset[str]) -> TaskRecord:
     """The record, marked when it waits for a type that no living worker runs."""
-    if record.state in WAITING and record.task_type not in living_types:
+    if record.state in WAITING and record.envelope.task_type not in living_types:
         return replace(record, no_worker=True)
     return record
+
+
+def types_among(listed: Iterable[str]) -> frozenset[str]:
+    """All the types in the lists that workers wrote about themselves."""
+    return frozenset(name for types in listed for name in json.loads(types))
 
 
 def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
@@ -130,6 +177,11 @@ def record_of_new(task: PreparedTask, now: int) -> TaskRecord:
         created_at=to_datetime(now),
         updated_at=to_datetime(now),
     )
+
+
+def worker_of(name: str, task_types: str, concurrency: int, started: int, heard: int) -> WorkerRecord:
+    """A row of `task_workers` as a record."""
+    return WorkerRecord(name, tuple(json.loads(task_types)), concurrency, to_datetime(started), to_datetime(heard))
 
 
 class StoredRecords(Sequence[TaskRecord]):
@@ -201,7 +253,6 @@ def _errors(stored: str | list[dict[str, Any]] | None) -> tuple[AttemptError, ..
     )
 
 
-_COLUMNS: Final = RECORD.split(", ")
 _DOUBTFUL: Final[dict[str, tuple[Callable[[Any], object], Any]]] = {
     "payload": (bytes, b""),
     "state": (TaskState, TaskState.DEAD.value),

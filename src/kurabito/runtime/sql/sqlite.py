@@ -7,50 +7,61 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
-from kurabito.db.port import Connection, Dialect, Row
-from kurabito.runtime.events import TaskEvent, unpack
-from kurabito.runtime.sql.lookup import TaskPosition
-from kurabito.runtime.sql.records import RECORD
-from kurabito.runtime.sql.store import TaskStore
+from kurabito.db.port import Connection, Dialect
+from kurabito.runtime.events import Fact, PendingEvents, TaskEvent, pack, unpack
+from kurabito.runtime.model import TaskRecord
+from kurabito.runtime.sql.records import RECORD, StoredTask
+from kurabito.runtime.sql.tables import TaskPosition, TaskTables
 from kurabito.runtime.states import TERMINAL
 from kurabito.runtime.tasks.intake import PreparedTask, due_at
 
 _TERMINAL: Final = ", ".join(f"'{state}'" for state in sorted(TERMINAL))
 
 
-class SqliteStore(TaskStore):
+class SqliteTables(TaskTables):
     """Tasks in SQLite."""
 
     dialect = Dialect.SQLITE
     longest_load = 0.02
+    tells_of_claims = False
 
     def stored_id(self, task_id: UUID) -> bytes:
         return task_id.bytes
 
-    def _store(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
+    def insert(self, conn: Connection, tasks: Sequence[PreparedTask]) -> None:
         now = conn.now()
         conn.raw.executemany(self.sql.store, [_row(task, now) for task in tasks])
 
-    def _store_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[Row]:
+    def insert_keyed(self, conn: Connection, tasks: Sequence[PreparedTask]) -> list[StoredTask]:
         now = conn.now()
-        found: list[Row] = []
+        found: list[StoredTask] = []
         for task in tasks:
             if task.unique_key is None:
                 conn.raw.execute(self.sql.store, _row(task, now))
             else:
-                found += conn.raw.execute(self.sql.store_keyed, _row(task, now)).fetchall()
+                found += [StoredTask(*row) for row in conn.raw.execute(self.sql.store_keyed, _row(task, now))]
         return found
 
-    def _candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
+    def insert_at_once(self, conn: Connection, task: PreparedTask, pending: PendingEvents) -> TaskRecord | None:
+        # A statement costs no round trip here, and a commit of its own would cost a wait for the disk.
+        return None
+
+    def write_event(self, conn: Connection, name: str, facts: Sequence[Fact], *, wake: bool) -> None:
+        conn.one(self.sql.tell, {"name": name, "facts": pack(facts)})
+
+    def wake(self, conn: Connection, word: str = "") -> None:
+        """Other processes watch the file, and look when it changes."""
+
+    def candidates(self, wanted: Mapping[str, int], limit: int) -> tuple[str, dict[str, Any]]:
         params: dict[str, Any] = {}
         for place, (task_type, capacity) in enumerate(wanted.items()):
             params[f"type{place}"] = task_type
             params[f"room{place}"] = min(capacity, limit)
         return self.names(_candidates_sql(len(wanted))), params
 
-    def _page_among(
+    def page_among(
         self, conn: Connection, types: Sequence[str], states: Sequence[str], before: int, limit: int
-    ) -> list[Row]:
+    ) -> list[StoredTask]:
         params: dict[str, Any] = {"before": before, "limit": limit}
         arms = []
         for t, task_type in enumerate(types):
@@ -69,7 +80,7 @@ class SqliteStore(TaskStore):
             chosen += [seq for (seq,) in conn.all(self.names(f"{some} ORDER BY seq DESC LIMIT :limit"), params)]
         listed = ", ".join(str(seq) for seq in sorted(chosen, reverse=True)[:limit])
         rows = self.names(f"SELECT {RECORD} FROM tasks WHERE seq IN ({listed}) ORDER BY seq DESC")
-        return conn.all(rows) if listed else []
+        return [StoredTask(*row) for row in conn.all(rows)] if listed else []
 
     def finished_among(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
         params = {f"id{place}": task_id.bytes for place, task_id in enumerate(ids)}
@@ -79,9 +90,8 @@ class SqliteStore(TaskStore):
         return set(ids) - {UUID(bytes=task_id) for (task_id,) in active}
 
     def first_position(self, conn: Connection) -> TaskPosition:
-        row = conn.one(self.sql.last_event)
-        assert row is not None
-        return TaskPosition((row[0],), 1 << 62)
+        ((last,),) = conn.all(self.sql.last_event)
+        return TaskPosition((last,), 1 << 62)
 
     def position(self, numbers: tuple[int, ...], place: int) -> TaskPosition:
         (seq,) = numbers
@@ -90,13 +100,17 @@ class SqliteStore(TaskStore):
     def events_after(
         self, conn: Connection, position: TaskPosition, limit: int
     ) -> tuple[list[TaskEvent], TaskPosition]:
-        rows = conn.all(self.sql.events_after, {"seq": position.row[0], "limit": limit})
+        (begin,) = position.row
+        rows = conn.all(self.sql.events_after, {"seq": begin, "limit": limit})
         events = [
             event
             for seq, at, name, facts in rows
             for event in unpack(name, at, facts, str(seq), position.place if (seq,) == position.row else 0)
         ]
-        return events, TaskPosition((rows[-1][0],), 1 << 62) if rows else position
+        if rows:
+            seq, *_ = rows[-1]
+            return events, TaskPosition((seq,), 1 << 62)
+        return events, position
 
 
 def _row(task: PreparedTask, now: int) -> tuple[Any, ...]:

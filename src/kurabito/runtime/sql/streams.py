@@ -15,11 +15,12 @@ from functools import partial
 from typing import Final, Self
 from uuid import UUID
 
-from kurabito.db.port import Connection, Database
+from kurabito.db.port import Connection
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.sql.lookup import TaskLookup, TaskPosition
+from kurabito.runtime.sql.store import Changes
+from kurabito.runtime.sql.tables import TaskPosition, TaskTables
 from kurabito.wakeup import Bell
 
 _log = get_logger("kurabito.runtime")
@@ -34,22 +35,24 @@ _CURSOR: Final = re.compile(r"[0-9]{1,18}(-[0-9]{1,18})?\.[0-9]{1,9}")
 class EventStream:
     """What happens, event after event, from the moment the stream was made."""
 
-    def __init__(self, database: Database, store: TaskLookup, changes: Bell, after: str | None) -> None:
-        self._database = database
-        self._store = store
-        self._changes = changes
+    def __init__(self, changes: Changes, tables: TaskTables, after: str | None) -> None:
+        self._database = changes.database
+        self._tables = tables
+        self._happened = changes.happened
         self._ready: deque[TaskEvent] = deque()
-        self._position = None if after is None else _parse(store, after)
-        self.starting: asyncio.Future[TaskPosition] = asyncio.ensure_future(self._start())
+        self._position = None if after is None else _parse(tables, after)
+        self._starting: asyncio.Future[TaskPosition] = asyncio.ensure_future(self._start())
+        changes.starting.add(self._starting)
+        self._starting.add_done_callback(changes.starting.discard)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> TaskEvent:
-        position = self._position or await self.starting
+        position = self._position or await self._starting
         rung = asyncio.Event()
         pause = _LOOK_EVERY
-        with self._changes.listen(rung.set):
+        with self._happened.listen(rung.set):
             while not self._ready:
                 rung.clear()
                 events, after = await self._database.read(partial(self._read, position))
@@ -61,19 +64,19 @@ class EventStream:
         return self._ready.popleft()
 
     def _read(self, position: TaskPosition, conn: Connection) -> tuple[list[TaskEvent], TaskPosition]:
-        return self._store.events_after(conn, position, _PAGE)
+        return self._tables.events_after(conn, position, _PAGE)
 
     async def _start(self) -> TaskPosition:
         if self._position is None:
-            return await self._database.read(self._store.first_position)
+            return await self._database.read(self._tables.first_position)
         return self._position
 
 
 class Waiters:
     """Everybody in this process who waits for a task to end; one question to the database serves them all."""
 
-    def __init__(self, changes: Bell, finished_among: Callable[[Sequence[UUID]], Awaitable[set[UUID]]]) -> None:
-        self._changes = changes
+    def __init__(self, happened: Bell, finished_among: Callable[[Sequence[UUID]], Awaitable[set[UUID]]]) -> None:
+        self._happened = happened
         self._finished_among = finished_among
         self._waiting: defaultdict[UUID, list[asyncio.Future[None]]] = defaultdict(list)
         self._asking: asyncio.Task[None] | None = None
@@ -101,7 +104,7 @@ class Waiters:
 
     async def _ask(self) -> None:
         rung = asyncio.Event()
-        with self._changes.listen(rung.set):
+        with self._happened.listen(rung.set):
             while self._waiting:
                 rung.clear()
                 ids = list(self._waiting)
@@ -132,11 +135,11 @@ async def _either(rung: asyncio.Event, seconds: float) -> bool:
         return False
 
 
-def _parse(store: TaskLookup, cursor: str) -> TaskPosition:
+def _parse(tables: TaskTables, cursor: str) -> TaskPosition:
     if isinstance(cursor, str) and _CURSOR.fullmatch(cursor):
         row, _, place = cursor.rpartition(".")
         try:
-            return store.position(tuple(int(number) for number in row.split("-")), int(place))
+            return tables.position(tuple(int(number) for number in row.split("-")), int(place))
         except ValueError:
             pass
     raise InvalidInput("after", f"is not the cursor of an event ({cursor!r}); begin again without it")

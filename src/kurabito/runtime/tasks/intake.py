@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.clock import from_datetime
-from kurabito.errors import InvalidInput, PayloadTooLarge
+from kurabito.errors import InvalidInput, PayloadTooLarge, TaskNotFound
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.tasks import payloads
 
@@ -146,6 +146,14 @@ def parse_id(task_id: UUID | str) -> UUID | None:
         return UUID(task_id)
     except (ValueError, AttributeError, TypeError):
         return None
+
+
+def known_id(task_id: UUID | str) -> UUID:
+    """The id as a UUID; what is none can name no task."""
+    known = parse_id(task_id)
+    if known is None:
+        raise TaskNotFound(f"no task has the id {task_id!r}; an id is a UUID")
+    return known
 
 
 def check_size(field: str, data: bytes, limit: int) -> None:

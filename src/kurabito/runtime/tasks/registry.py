@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, Final, TypeVar, overload
 
 from kurabito.errors import InvalidInput
@@ -52,6 +52,11 @@ class Registry:
     @property
     def schedules(self) -> tuple[Schedule, ...]:
         return tuple(self._schedules.values())
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """The handlers by type: those that are registered now, and those that will be."""
+        return MappingProxyType(self._handlers)
 
     def handler(self, task_type: str) -> Handler | None:
         """The handler of a type, or None when it has none here."""

@@ -1,4 +1,4 @@
-"""The pump of a worker: the one loop that talks to the queue.
+"""The dispatcher of a worker: the one loop that claims and settles.
 
     claims ──► ahead ──► slots ──► outcomes ──► settled with the next claim
 
@@ -8,19 +8,19 @@ It claims in batches, a little ahead of what the slots can run, so that they nev
 from __future__ import annotations
 
 import asyncio
-import time
+import math
 from contextlib import suppress
 from typing import Final
 
+from kurabito.clock import Clock
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.runtime.outcomes import Released, Settlement, Snoozed
-from kurabito.runtime.port import Claimed, ClaimsOnArrival, InstantClaims, ParkedClaim, Presence, Queue
+from kurabito.runtime.port import Claimed, InstantClaims, ParkedClaim, Presence, WorkQueue
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.worker.failures import describe
 from kurabito.runtime.worker.patience import Patience, settle_apart
 from kurabito.runtime.worker.slots import Slots
-from kurabito.runtime.worker.start_rate import StartRate
 
 _log = get_logger("kurabito.runtime")
 
@@ -31,42 +31,52 @@ _MOST_AHEAD_AT_ONCE: Final = 300
 _AHEAD_TOO_LONG: Final = 0.25
 # A task that took its workers down must not take the same neighbours with it each time.
 _SUSPECTS_APART: Final = 1.0
+_RATE_MEMORY: Final = 0.1
 
 
 class Dispatcher:
     """Settles what ended, claims what there is room for, and rests until there is something to do."""
 
-    def __init__(self, queue: Queue, registry: Registry, presence: Presence, *, lease: float, grace: float) -> None:
-        self.slots = Slots(registry, presence.concurrency, queue.max_payload, self._wake_up)
+    def __init__(
+        self, queue: WorkQueue, registry: Registry, presence: Presence, clock: Clock, *, lease: float, grace: float
+    ) -> None:
+        self.slots = Slots(registry, presence.concurrency, queue.max_payload, clock, self._wake_up)
         self._queue = queue
-        self._instant = queue if isinstance(queue, InstantClaims) else None
-        self._on_arrival = queue if isinstance(queue, ClaimsOnArrival) else None
+        self._clock = clock
+        self._instant = queue.instant
+        self._on_arrival = queue.on_arrival
         self._presence = presence
         handlers = [registry.handler(task_type) for task_type in presence.task_types]
         self._limited = {each.task_type: each.concurrency for each in handlers if each and each.concurrency}
         self._lease = lease
         self._grace = grace
-        self._pace = StartRate()
+        self._rate = StartRate(clock)
         self._wake = asyncio.Event()
         self._look = True
         self._due: float | None = None
         self._stopping = False
         self._resting = False
         self._unsettled: list[Settlement] = []
-        self._patience = Patience(lease, "claiming")
+        self._patience = Patience(clock, lease, "claiming")
 
     @property
     def trouble(self) -> str | None:
         """Why nothing can be claimed or settled at the moment."""
         return self._patience.trouble
 
-    async def run(self) -> None:
-        """Pump until told to stop; then let running handlers end within the grace, and put back what is left.
+    @property
+    def is_resting(self) -> bool:
+        """Whether it found nothing to do and waits to be woken."""
+        return self._resting
 
-        Whatever the queue raises is tried again. What it cannot mean to raise ends the pump after the length of a lease.
+    async def run(self) -> None:
+        """Go on until told to stop; then let running handlers end within the grace, and put back what is left.
+
+        Whatever the queue raises is tried again. What it cannot mean to raise ends the dispatcher after the length of a lease.
         """
         while not self._stopping:
-            self.slots.lineage.end_a_copy()
+            if self.slots.lineage.is_copy:
+                self.slots.lineage.end_a_copy()
             self._wake.clear()
             self._unsettled += self.slots.take_outcomes()
             self._unsettled += self._ahead_too_long()
@@ -74,7 +84,8 @@ class Dispatcher:
                 await self._promote_due()
                 if self._unsettled or self._look:
                     await self._turn()
-                self._patience.restore()
+                if self._patience.trouble is not None:
+                    self._patience.restore()
             except Exception as problem:  # noqa: BLE001 - a worker must not end by what a driver raises
                 self._look = True
                 await self._bear(problem)
@@ -94,10 +105,10 @@ class Dispatcher:
         """Look for tasks: there may be new ones."""
         self._look = True
         if self._instant is not None and self._resting and not self._stopping:
-            # Waking the pump first would take longer than the claim itself.
+            # Waking the loop first would take longer than the claim itself.
             try:
                 self._turn_at_once(self._instant)
-            except Exception:  # noqa: BLE001 - the pump meets it too, and knows what to do; whoever rang does not
+            except Exception:  # noqa: BLE001 - the loop meets it too, and knows what to do; the caller does not
                 self._look = True
         self._wake.set()
 
@@ -110,7 +121,7 @@ class Dispatcher:
                 problem = worse
             else:
                 return
-        await asyncio.sleep(self._patience.wait_after(problem))
+        await self._clock.sleep(self._patience.wait_after(problem))
 
     async def _turn(self) -> None:
         """Settle and claim in one transaction."""
@@ -142,7 +153,7 @@ class Dispatcher:
         self.slots.settled(self._unsettled, claimed.lost)
         self._unsettled = []
         if not claimed.tasks:
-            self._due = None if claimed.due_in is None else time.monotonic() + claimed.due_in
+            self._due = None if claimed.due_in is None else self._clock.monotonic() + claimed.due_in
             return
         suspects = [claim for claim in claimed.tasks if claim.lost_leases and claim.is_suspect]
         # One suspect at a time: should it take this worker down, it is known which one it was.
@@ -155,7 +166,7 @@ class Dispatcher:
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
         most = _MOST_AHEAD if self._instant is None else _MOST_AHEAD_AT_ONCE
-        ahead = min(most, int(self._pace.update(self.slots.started) * _AHEAD_SECONDS))
+        ahead = min(most, int(self._rate.update(self.slots.started) * _AHEAD_SECONDS))
         limit = self._presence.concurrency + ahead - self.slots.held_count + len(settling)
         if limit <= 0:
             return {}, 0
@@ -166,7 +177,7 @@ class Dispatcher:
         return capacity, limit
 
     async def _promote_due(self) -> None:
-        if self._due is not None and time.monotonic() >= self._due:
+        if self._due is not None and self._clock.monotonic() >= self._due:
             self._due = None
             await self._queue.promote()
             self._look = True
@@ -206,30 +217,31 @@ class Dispatcher:
         self._wake.set()
 
     async def _sleep(self) -> None:
-        waits = [] if self._due is None else [max(0.0, self._due - time.monotonic())]
-        if self.slots.has_ahead and self.slots.all_busy:
+        waits = [] if self._due is None else [max(0.0, self._due - self._clock.monotonic())]
+        if self.slots.keeps_ahead_waiting:
             waits.append(_AHEAD_TOO_LONG)
         await self._be_woken(within=min(waits, default=None))
 
     async def _be_woken(self, *, within: float | None) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await self._wake.wait()
+        if within is None:
+            await self._wake.wait()
+        else:
+            await self._clock.wait(self._wake, within)
 
     def _wake_up(self) -> None:
-        """Have the pump look: a slot has something to tell."""
+        """Look: a slot has something to tell."""
         self._look = True
         self._wake.set()
 
     async def _finish(self, unsettled: list[Settlement]) -> None:
         """Let running handlers end within the grace, stop the others, and settle all of them."""
         unsettled += [(claim, Released()) for claim in self.slots.take_ahead()]
-        until = time.monotonic() + self._grace
-        while self.slots.busy and time.monotonic() < until:
+        until = self._clock.monotonic() + self._grace
+        while self.slots.busy and self._clock.monotonic() < until:
             unsettled = await self._settle(unsettled + self.slots.take_outcomes())
             self._wake.clear()
             if self.slots.busy and not self.slots.has_outcomes:
-                await self._be_woken(within=until - time.monotonic())
+                await self._be_woken(within=until - self._clock.monotonic())
         if self.slots.busy:
             unsettled += await self.slots.interrupt()
         unsettled = await self._settle(unsettled + self.slots.take_outcomes())
@@ -247,6 +259,26 @@ class Dispatcher:
             if not isinstance(problem, DatabaseUnavailable):
                 with suppress(Exception):
                     await settle_apart(self._queue, self.slots, settling)
-            await asyncio.sleep(0.1)
+            await self._clock.sleep(0.1)
             return settling
         return []
+
+
+class StartRate:
+    """How many tasks a second are being started, lately: so many may be claimed ahead as will start in a moment."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._rate = 0.0
+        self._started = 0
+        self._at = clock.monotonic()
+
+    def update(self, started: int) -> float:
+        """The rate, given how many were started since the beginning."""
+        now = self._clock.monotonic()
+        elapsed = now - self._at
+        if elapsed > 0:
+            kept = math.exp(-elapsed / _RATE_MEMORY)
+            self._rate = self._rate * kept + (started - self._started) / elapsed * (1 - kept)
+            self._started, self._at = started, now
+        return self._rate

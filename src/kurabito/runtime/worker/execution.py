@@ -1,18 +1,18 @@
-"""Where handlers run: coroutines in the event loop, plain functions in threads, isolated handlers in processes."""
+"""Where handlers run that are no coroutines of the event loop: plain functions in threads, isolated ones in processes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
+from kurabito.clock import Clock
 from kurabito.logs import get_logger
-from kurabito.runtime.outcomes import Claim, Outcome
+from kurabito.runtime.outcomes import Claim, Outcome, conclude, failure, too_long
 from kurabito.runtime.tasks.context import StopReason, TaskContext
 from kurabito.runtime.tasks.handlers import Handler
-from kurabito.runtime.worker.endings import conclude, failure, outcome_of, too_long
 from kurabito.runtime.worker.isolation.processes import HandlerProcesses, IsolatedRun
 from kurabito.runtime.worker.threads import HandlerThreads
 
@@ -23,10 +23,11 @@ LAST_CHANCE: Final = 1.0
 
 
 class Execution:
-    """Calls handlers: coroutines where they are awaited, plain functions in threads, isolated ones in processes."""
+    """Runs handlers beside the event loop, and stops them wherever they run."""
 
-    def __init__(self, max_payload: int, gave_up: Callable[[], object]) -> None:
+    def __init__(self, max_payload: int, clock: Clock, gave_up: Callable[[], object]) -> None:
         self._max_payload = max_payload
+        self._clock = clock
         self._gave_up = gave_up
         """Called when one more plain function was left behind in its thread."""
         self._threads = HandlerThreads()
@@ -42,16 +43,6 @@ class Execution:
         """Let the threads and processes go; a plain function that does not return keeps its own until it does."""
         self._threads.close()
         self._processes.close()
-
-    def call(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Awaitable[Any]:
-        """What to wait for to have the result of a coroutine function; whatever it raises comes out."""
-        awaited: Awaitable[Any] = handler.fn(*handler.arguments(claim, ctx))
-        return awaited
-
-    def outcome(self, result: Any, ctx: TaskContext) -> Outcome:
-        """What it means that the handler returned this."""
-        # The usual end first: it is nearly all of the traffic.
-        return ctx.success(None) if result is None else outcome_of(result, ctx, self._max_payload)
 
     async def apart(self, handler: Handler, claim: Claim, ctx: TaskContext) -> Outcome:
         """Run a handler beside the event loop, in a thread or a process; how it ended."""
@@ -84,17 +75,29 @@ class Execution:
     ) -> Outcome:
         if handler.time_limit is None:
             return await working
-        done, _ = await asyncio.wait({working}, timeout=handler.time_limit)
-        if done:
+        if await ended_within(self._clock, handler.time_limit, working):
             return working.result()
         ctx.told_to_stop = ctx.told_to_stop or "time"
         if run is not None:
             run.stop()
             await working
-        else:
-            await asyncio.wait({working}, timeout=LAST_CHANCE)
-            if not working.done():
-                _log.warning("handler_abandoned", task_id=str(claim.id), task_type=claim.task_type)
-                self._threads.abandon(working)
-                self._gave_up()
+        elif not await ended_within(self._clock, LAST_CHANCE, working):
+            _log.warning("handler_abandoned", task_id=str(claim.id), task_type=claim.task_type)
+            self._threads.abandon(working)
+            self._gave_up()
         return failure(handler, claim, too_long(handler.time_limit))
+
+
+async def ended_within(clock: Clock, seconds: float, *futures: asyncio.Future[Any]) -> bool:
+    """Wait for all of these, but no longer than so many seconds; whether they ended."""
+    left = {future for future in futures if not future.done()}
+    ended = asyncio.Event()
+
+    def note(future: asyncio.Future[Any]) -> None:
+        left.discard(future)
+        if not left:
+            ended.set()
+
+    for future in list(left):
+        future.add_done_callback(note)
+    return not left or await clock.wait(ended, seconds)

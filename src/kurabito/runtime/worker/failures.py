@@ -17,7 +17,8 @@ _TRACEBACK_HEAD: Final = 2_000
 _FRAMES: Final = 20
 _GROUP_WIDTH: Final = 10
 _GROUP_DEPTH: Final = 5
-_OURS: Final = str(Path(__file__).parent)
+_WORKER: Final = Path(__file__).parent
+_OURS: Final = (str(_WORKER), str(_WORKER.parent / "outcomes.py"))
 _NAME: Final = type.__dict__["__name__"]
 
 

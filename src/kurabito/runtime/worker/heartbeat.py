@@ -1,4 +1,4 @@
-"""The heart of a worker: a thread that renews its leases, so that busy handlers cannot starve them.
+"""The heartbeat of a worker: a thread that renews its leases, so that busy handlers cannot starve them.
 
 It also knows when that is in vain. A worker that could not renew its leases for their whole length has lost them, although
 it cannot be told so: it stops what it runs. And a worker whose event loop stands still must not say that it lives.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from kurabito.clock import Clock
 from kurabito.errors import DatabaseUnavailable, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.port import Beat, Presence, Queue
+from kurabito.runtime.port import Beat, Presence, WorkQueue
 from kurabito.runtime.worker.failures import describe
 from kurabito.runtime.worker.patience import Patience
 from kurabito.runtime.worker.slots import Slots
@@ -24,7 +24,6 @@ _log = get_logger("kurabito.runtime")
 
 _NEWS_EVERY: Final = 0.2
 _RETRY: Final = 0.5
-_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _STANDS_STILL: Final = 10.0
 """Seconds after a time limit in which an event loop that moves at all would have seen to it."""
 
@@ -32,8 +31,11 @@ _STANDS_STILL: Final = 10.0
 class Heartbeat:
     """Beats every few seconds, and in between when there is progress to tell or a task was cancelled."""
 
-    def __init__(self, queue: Queue, presence: Presence, slots: Slots, lease: float, interval: float) -> None:
+    def __init__(
+        self, queue: WorkQueue, presence: Presence, slots: Slots, clock: Clock, *, lease: float, interval: float
+    ) -> None:
         self._queue = queue
+        self._clock = clock
         self._presence = presence
         self._slots = slots
         self._lease = lease
@@ -44,16 +46,16 @@ class Heartbeat:
         self._stopping = False
         slots.tell_news = self._hear_news
         self.fail: Callable[[str], object] = lambda _why: None
-        """Called in the heart's thread when the worker cannot go on, with the reason."""
+        """Called in the heartbeat's thread when the worker cannot go on, with the reason."""
         self.stand_still: Callable[[str], object] = lambda _why: None
         """Called likewise when the event loop does not move, so that nothing in it can be asked to end."""
-        self._patience = Patience(lease, "renewing leases")
+        self._patience = Patience(clock, lease, "renewing leases")
         # Where the store is the only witness. On one machine a file's lock says that we live, and a full disk stops all.
-        self._fences_itself = bool(getattr(queue, "is_remote", False))
+        self._fences_itself = queue.is_remote
         self._renewed_at = 0.0
         self._fencing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name="kurabito-heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="kurabito-heartbeat", daemon=True)
 
     @property
     def trouble(self) -> str | None:
@@ -94,46 +96,46 @@ class Heartbeat:
         self._roused.set()
 
     async def _fence(self) -> None:
-        """Stop what we run once its leases have ended without a renewal, on a clock that nobody sets."""
+        """Stop what we run once its leases have ended without a renewal, also while the machine slept."""
         while True:
-            left = self._renewed_at + self._lease - elapsed()
-            await asyncio.sleep(max(0.0, left))
-            if elapsed() - self._renewed_at < self._lease:
+            left = self._renewed_at + self._lease - self._clock.since_boot()
+            await self._clock.sleep(max(0.0, left))
+            if self._clock.since_boot() - self._renewed_at < self._lease:
                 continue
             if stopped := self._slots.lose_all():
                 _log.error("leases_given_up", worker=self._presence.name, tasks=stopped, seconds=self._lease)
-            await asyncio.sleep(min(_RETRY, self._interval))
+            await self._clock.sleep(min(_RETRY, self._interval))
 
     def _run(self) -> None:
         try:
             self._beat_on()
         except WorkerFailed as failed:
             self.fail(str(failed))
-        except BaseException as problem:  # noqa: BLE001 - a worker without a heart must not look like a living one
+        except BaseException as problem:  # noqa: BLE001 - a worker without a heartbeat must not look like a living one
             _log.exception("heart_stopped", worker=self._presence.name)
             self.fail(f"its heart stopped: {describe(problem)}")
 
     def _beat_on(self) -> None:
-        due = time.monotonic() + self._interval
-        told = 0.0
+        due = self._clock.monotonic() + self._interval
+        reported = 0.0
         while True:
             # Progress is told a few times a second; a worker without any sleeps from beat to beat.
-            until = min(due, told + _NEWS_EVERY) if self._has_news else due
-            self._roused.wait(max(0.0, until - time.monotonic()))
+            until = min(due, reported + _NEWS_EVERY) if self._has_news else due
+            self._clock.wait_blocking(self._roused, until - self._clock.monotonic())
             self._roused.clear()
             if self._stopping or self._stands_still():
                 return
-            now = time.monotonic()
+            now = self._clock.monotonic()
             whole = self._urgent or now >= due
-            if not whole and (not self._has_news or now < told + _NEWS_EVERY):
+            if not whole and (not self._has_news or now < reported + _NEWS_EVERY):
                 continue
             # Forgotten before the beat: what is said while it goes on is told by the next one.
             self._urgent = self._has_news = False
-            told = now
+            reported = now
             if not self._beat_safely(news_only=not whole):
-                due = time.monotonic() + min(_RETRY, self._interval)
+                due = self._clock.monotonic() + min(_RETRY, self._interval)
             elif whole:
-                due = time.monotonic() + self._interval
+                due = self._clock.monotonic() + self._interval
 
     def _stands_still(self) -> bool:
         """Whether a handler that never yields holds the event loop, long after its time was over.
@@ -151,7 +153,7 @@ class Heartbeat:
     def _beat_safely(self, *, news_only: bool) -> bool:
         try:
             self._beat(news_only=news_only)
-        except Exception as problem:  # noqa: BLE001 - a worker whose heart stops loses everything it runs
+        except Exception as problem:  # noqa: BLE001 - a worker without a heartbeat loses everything it runs
             self._patience.wait_after(problem)
             return False
         return True
@@ -160,7 +162,7 @@ class Heartbeat:
         beats = self._slots.beats(news_only=news_only)
         if news_only and not beats:
             return
-        began = elapsed()
+        began = self._clock.since_boot()
         try:
             lost = self._renew(beats, None if news_only else self._presence)
         except DatabaseUnavailable:
@@ -179,8 +181,3 @@ class Heartbeat:
 
     def _renew(self, beats: Sequence[Beat], presence: Presence | None) -> list[Claim]:
         return self._queue.heartbeat(beats, lease=self._lease, presence=presence)
-
-
-def elapsed() -> float:
-    """Seconds on a clock that nobody sets and that goes on while the machine sleeps."""
-    return time.clock_gettime(_CLOCK)

@@ -10,8 +10,6 @@ import os
 import weakref
 from typing import Protocol
 
-_forks = 0
-
 
 class Clearable(Protocol):
     """Something that can be emptied."""
@@ -22,19 +20,20 @@ class Clearable(Protocol):
 class Lineage:
     """Remembers the process that it was made in; in a copy of that, what is `emptied` is so from the first moment."""
 
-    __slots__ = ("__weakref__", "_emptied", "_made_after")
+    __slots__ = ("__weakref__", "_emptied", "is_copy")
 
     def __init__(self, *emptied: Clearable) -> None:
-        self._made_after = _forks
+        self.is_copy = False
         self._emptied = emptied
         _known.add(self)
 
     def end_a_copy(self) -> None:
-        """End this process if it is a copy: what it does further is done by the other already."""
-        if self._made_after != _forks:
+        """End this process if it is a copy: what it would do is done by the other already."""
+        if self.is_copy:
             os._exit(0)
 
-    def empty(self) -> None:
+    def note_fork(self) -> None:
+        self.is_copy = True
         for each in self._emptied:
             each.clear()
 
@@ -43,10 +42,8 @@ _known: weakref.WeakSet[Lineage] = weakref.WeakSet()
 
 
 def _note_fork() -> None:
-    global _forks  # noqa: PLW0603 - it is about the process, of which there is one
-    _forks += 1
     for lineage in list(_known):
-        lineage.empty()
+        lineage.note_fork()
 
 
 os.register_at_fork(after_in_child=_note_fork)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from kurabito.clock import SECOND
+from kurabito.clock import SECOND, Clock
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.runtime.port import Queue
+from kurabito.runtime.port import WorkQueue
 from kurabito.runtime.schedules.schedule import Schedule
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.worker.locks import WorkerLock, expire_dead_workers
@@ -30,16 +29,26 @@ class QueueMaintenance:
     """The small loops that keep a queue in order."""
 
     def __init__(
-        self, queue: Queue, registry: Registry, worker: str, heartbeat: float, look_again: Callable[[], None]
+        self,
+        queue: WorkQueue,
+        registry: Registry,
+        worker: str,
+        clock: Clock,
+        *,
+        heartbeat: float,
+        purge: Callable[[], Awaitable[object]],
+        look_again: Callable[[], None],
     ) -> None:
         self._queue = queue
+        self._clock = clock
+        self._purge = purge
         self._registry = registry
         self._worker = worker
         self._heartbeat = heartbeat
         self._look_again = look_again
         self.fail: Callable[[str], object] = lambda _why: None
         """Called when one of the loops ended, which none does by itself."""
-        self._folder: Path | None = getattr(queue, "workers_folder", None)
+        self._folder = queue.locks_folder
         self._loops: list[asyncio.Task[None]] = []
         self._locked = ExitStack()
         self._leaving = False
@@ -48,7 +57,7 @@ class QueueMaintenance:
         if self._folder is not None:
             lock = self._locked.enter_context(WorkerLock(self._folder, self._worker, self._heartbeat))
             if lock.predecessor_died:
-                # Nobody else can find that one dead any more: its lock is ours now.
+                # No other worker can find that one dead any more: its lock is ours now.
                 await _safely(lambda: self._queue.expire_worker(self._worker))
             self._loops.append(asyncio.create_task(self._forever(self._expire_dead, _LOOK_FOR_DEAD)))
         self._loops.append(asyncio.create_task(self._forever(self._recover, self._heartbeat)))
@@ -70,7 +79,7 @@ class QueueMaintenance:
     async def _forever(self, step: Callable[[], Awaitable[object]], every: float) -> None:
         while True:
             await _safely(step)
-            await asyncio.sleep(every)
+            await self._clock.sleep(every)
 
     def _loop_ended(self, loop: asyncio.Task[None]) -> None:
         if not self._leaving:
@@ -87,9 +96,6 @@ class QueueMaintenance:
             # Also after a failure: what claims knows when a queue is beyond repair, and an idle worker asks nothing else.
             self._look_again()
 
-    async def _purge(self) -> None:
-        await self._queue.purge()
-
     async def _expire_dead(self) -> None:
         """A worker of this file that died on this machine is noticed by its lock, long before its leases end."""
         assert self._folder is not None
@@ -100,7 +106,7 @@ class QueueMaintenance:
     async def _keep_schedule(self, schedule: Schedule) -> None:
         while True:
             pause = await _safely(lambda: self._fire(schedule))
-            await asyncio.sleep(self._heartbeat if pause is None else pause)
+            await self._clock.sleep(self._heartbeat if pause is None else pause)
 
     async def _fire(self, schedule: Schedule) -> float:
         """Enqueue the task of the last tick; how many seconds to sleep then.
@@ -116,7 +122,7 @@ class QueueMaintenance:
 
 
 async def _safely(step: Callable[[], Awaitable[T]]) -> T | None:
-    """One failure of the upkeep is told and does not end it."""
+    """One failure of the maintenance is told and does not end it."""
     try:
         return await step()
     except KurabitoError as problem:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Final
 
+from kurabito.clock import Clock
 from kurabito.errors import DatabaseUnavailable, KurabitoError, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Settlement, Success
-from kurabito.runtime.port import Queue
+from kurabito.runtime.port import WorkQueue
 from kurabito.runtime.worker.failures import describe
 from kurabito.runtime.worker.slots import Slots
 
@@ -22,11 +22,12 @@ _LONGEST_WAIT: Final = 5.0
 class Patience:
     """How long to wait after each failure in a row.
 
-    A database that is away is waited for as long as it takes: that is nobody's fault here. An error that no queue should
+    A database that is away is waited for as long as it takes: that is no fault of the worker. An error that no queue should
     raise is tried again for the length of a lease, after which the worker's tasks are another's anyway.
     """
 
-    def __init__(self, lease: float, what: str) -> None:
+    def __init__(self, clock: Clock, lease: float, what: str) -> None:
+        self._clock = clock
         self._what = what
         self.trouble: str | None = None
         """What failed last, while it fails."""
@@ -48,8 +49,9 @@ class Patience:
         if isinstance(problem, DatabaseUnavailable):
             self._baffled_since = None
         else:
-            now = time.monotonic()
-            self._baffled_since = self._baffled_since or now
+            now = self._clock.monotonic()
+            if self._baffled_since is None:
+                self._baffled_since = now
             if now - self._baffled_since >= self._lease:
                 raise WorkerFailed(
                     f"the queue has failed for {self._lease:g} s in a way that waiting does not mend: {self.trouble}"
@@ -59,7 +61,7 @@ class Patience:
         return min(wait, self._lease / 4)
 
 
-async def settle_apart(queue: Queue, slots: Slots, settling: list[Settlement]) -> None:
+async def settle_apart(queue: WorkQueue, slots: Slots, settling: list[Settlement]) -> None:
     """Settle one by one, taking each off the list; an outcome that cannot be written is replaced by one that says so.
 
     So it harms no neighbour. Raises what the queue raises when that cannot be written either.
@@ -70,7 +72,7 @@ async def settle_apart(queue: Queue, slots: Slots, settling: list[Settlement]) -
         del settling[0]
 
 
-async def _settle_one(queue: Queue, settlement: Settlement) -> list[Claim]:
+async def _settle_one(queue: WorkQueue, settlement: Settlement) -> list[Claim]:
     try:
         return await queue.settle([settlement])
     except DatabaseUnavailable:

@@ -7,21 +7,20 @@ replaced when a handler was cancelled in it or left something behind in its cont
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import copy_context
 from typing import Final
 
+from kurabito.clock import Clock
 from kurabito.logs import get_logger
-from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Settlement
+from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Settlement, failure, outcome_of, too_long
 from kurabito.runtime.port import Beat
 from kurabito.runtime.tasks.context import TaskContext
 from kurabito.runtime.tasks.handlers import Handler
 from kurabito.runtime.tasks.registry import Registry
-from kurabito.runtime.worker.endings import failure, too_long
-from kurabito.runtime.worker.execution import LAST_CHANCE, Execution
+from kurabito.runtime.worker.execution import LAST_CHANCE, Execution, ended_within
 from kurabito.runtime.worker.lineage import Lineage
 from kurabito.runtime.worker.time_limits import TimeLimits
 
@@ -35,16 +34,19 @@ _Run = tuple[TaskContext, Handler, "asyncio.Task[None]"]
 class Slots:
     """Runs claimed tasks, at most `size` at once, and collects how they ended."""
 
-    def __init__(self, registry: Registry, size: int, max_payload: int, tell_pump: Callable[[], None]) -> None:
+    def __init__(
+        self, registry: Registry, size: int, max_payload: int, clock: Clock, tell_dispatcher: Callable[[], None]
+    ) -> None:
         self.started = 0
         self.tell_news: Callable[[], object] = lambda: None
         """Called in any thread when there is progress to tell."""
         self.fail: Callable[[str], object] = lambda _why: None
         """Called when this worker had better end, with the reason."""
-        self._registry = registry
+        self._handlers = registry.handlers
+        self._clock = clock
         self._size = size
         self._max_payload = max_payload
-        self._tell_pump = tell_pump
+        self._tell_dispatcher = tell_dispatcher
         self._ahead: deque[Claim] = deque()
         self._ahead_since = 0.0
         # By the identity of the claim: of a task whose lease ran out and that came back to us, two may be at work.
@@ -54,8 +56,8 @@ class Slots:
         self._slots: set[asyncio.Task[None]] = set()
         self._parked: list[asyncio.Future[None]] = []
         self._rousing = False
-        self._execution = Execution(max_payload, self._gave_up)
-        self.limits = TimeLimits(self._give_up)
+        self._execution = Execution(max_payload, clock, self._gave_up)
+        self.limits = TimeLimits(clock, self._give_up)
         # What the worker runs is not for a copy of its process to end.
         self.lineage = Lineage(self._running, self._ahead)
 
@@ -78,16 +80,13 @@ class Slots:
         return self._execution.abandoned + len(self.limits.abandoned)
 
     @property
-    def all_busy(self) -> bool:
-        return len(self._running) >= self._size
+    def keeps_ahead_waiting(self) -> bool:
+        """Whether claims wait for a handler to end, because every slot is busy."""
+        return bool(self._ahead) and len(self._running) >= self._size
 
     @property
     def holds_suspect(self) -> bool:
         return any(claim.is_suspect for claim in self._held.values())
-
-    @property
-    def has_ahead(self) -> bool:
-        return bool(self._ahead)
 
     @property
     def has_outcomes(self) -> bool:
@@ -101,7 +100,7 @@ class Slots:
                 self.lose([self._held[claim.key]])
             self._held[claim.key] = claim
         if not self._ahead:
-            self._ahead_since = time.monotonic()
+            self._ahead_since = self._clock.monotonic()
         self._ahead.extend([claim for claim in claims if claim not in apart] if apart else claims)
         self._rouse()
 
@@ -112,7 +111,7 @@ class Slots:
 
     def take_ahead(self, older_than: float = 0.0) -> list[Claim]:
         """Claims that were not started, if the first of them has waited this long."""
-        if not self._ahead or time.monotonic() - self._ahead_since < older_than:
+        if not self._ahead or self._clock.monotonic() - self._ahead_since < older_than:
             return []
         taken = list(self._ahead)
         self._ahead.clear()
@@ -135,7 +134,7 @@ class Slots:
             elif claim in self._ahead:
                 self._ahead.remove(claim)
                 self._let_go(claim)
-                self._tell_pump()
+                self._tell_dispatcher()
 
     def lose_all(self) -> int:
         """Stop everything: our leases have ended without our hearing of it. How many tasks that were."""
@@ -159,7 +158,7 @@ class Slots:
         for run in runs:
             self._execution.stop(*run, "shutdown")
         if runs:
-            await asyncio.wait([slot for _, _, slot in runs], timeout=LAST_CHANCE)
+            await ended_within(self._clock, LAST_CHANCE, *(slot for _, _, slot in runs))
         stubborn = [ctx.claim for ctx, _, _ in self._running.values() if ctx.told_to_stop == "shutdown"]
         for claim in stubborn:
             _log.warning("handler_does_not_stop", task_id=str(claim.id), task_type=claim.task_type)
@@ -171,7 +170,7 @@ class Slots:
         for slot in slots:
             slot.cancel()
         if slots:
-            await asyncio.wait(slots, timeout=LAST_CHANCE)
+            await ended_within(self._clock, LAST_CHANCE, *slots)
         await asyncio.to_thread(self._execution.close)
 
     def _let_go(self, claim: Claim) -> None:
@@ -229,8 +228,8 @@ class Slots:
     async def _run(self, claim: Claim, slot: asyncio.Task[None]) -> bool:
         """Run one task; false when this slot must not be used again."""
         self.started += 1
-        self._ahead_since = time.monotonic()
-        handler = self._registry.handler(claim.task_type)
+        self._ahead_since = self._clock.monotonic()
+        handler = self._handlers.get(claim.task_type)
         if handler is None:
             error = f"no handler is registered for {claim.task_type!r} in the worker that claimed it"
             self._end(claim, Failure(error, permanent=True))
@@ -238,17 +237,18 @@ class Slots:
         ctx = TaskContext(claim, self._max_payload, self.tell_news)
         self._running[id(claim)] = (ctx, handler, slot)
         if self._ahead and len(self._running) >= self._size:
-            # From now on what is ahead waits for somebody to end: the pump keeps an eye on how long.
-            self._tell_pump()
+            # From now on what is ahead waits for a handler to end: the dispatcher keeps an eye on how long.
+            self._tell_dispatcher()
         reusable = True
         try:
             if not handler.in_loop:
                 outcome = await self._execution.apart(handler, claim, ctx)
-            elif handler.time_limit is None:
-                outcome = self._execution.outcome(await self._execution.call(handler, claim, ctx), ctx)
             else:
-                awaited = self._execution.call(handler, claim, ctx)
-                outcome = self._execution.outcome(await self.limits.keep(claim, handler.time_limit, awaited), ctx)
+                called = handler.fn(*handler.arguments(claim, ctx))
+                limit = handler.time_limit
+                result = await (called if limit is None else self.limits.keep(claim, limit, called))
+                # The usual end first: it is nearly all of the traffic.
+                outcome = ctx.success(None) if result is None else outcome_of(result, ctx, self._max_payload)
         except asyncio.CancelledError as cancelled:
             outcome = Released() if ctx.told_to_stop == "shutdown" else failure(handler, claim, cancelled)
             reusable = False
@@ -271,7 +271,7 @@ class Slots:
         if ctx.told_to_stop == "lost":
             # Cancelled, or another's by now: there is nothing left to write.
             self._let_go(claim)
-            self._tell_pump()
+            self._tell_dispatcher()
         else:
             self._end(claim, Released() if ctx.told_to_stop == "shutdown" and ctx.heeded else outcome)
 
@@ -296,5 +296,5 @@ class Slots:
     def _end(self, claim: Claim, outcome: Outcome) -> None:
         self._outcomes.append((claim, outcome))
         if len(self._outcomes) == 1:
-            # One word for all that end before the pump comes.
-            self._tell_pump()
+            # One word for all that end before the dispatcher comes.
+            self._tell_dispatcher()

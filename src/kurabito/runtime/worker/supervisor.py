@@ -186,6 +186,14 @@ class Supervisor:
             _log.exception("the tasks of a dead worker wait for their leases to end", worker=name)
 
 
+def supervised_name() -> str | None:
+    """The name that a supervisor gave to the worker of this process; None when there is none, or when it was asked before.
+
+    It is taken out of the environment: neither a second worker here nor a program that a handler starts is that worker.
+    """
+    return os.environ.pop(WORKER_NAME, None)
+
+
 def die_with_parent() -> None:
     """In a supervised process: have the kernel ask us to stop when the supervisor dies, even by SIGKILL.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.worker.endings import too_long
+from kurabito.clock import Clock
+from kurabito.runtime.outcomes import Claim, too_long
 from kurabito.runtime.worker.execution import LAST_CHANCE
 
 T = TypeVar("T")
@@ -17,7 +16,8 @@ T = TypeVar("T")
 class TimeLimits:
     """Keeps coroutines to their limits."""
 
-    def __init__(self, give_up: Callable[[Claim], None]) -> None:
+    def __init__(self, clock: Clock, give_up: Callable[[Claim], None]) -> None:
+        self._clock = clock
         self._give_up = give_up
         """Called when a coroutine goes on although it was cancelled."""
         self._ends: dict[int, tuple[float, Claim]] = {}
@@ -31,9 +31,10 @@ class TimeLimits:
 
     async def keep(self, claim: Claim, limit: float, awaited: Awaitable[T]) -> T:
         """What the handler returns within so many seconds."""
-        self._ends[id(claim)] = (time.monotonic() + limit + LAST_CHANCE, claim)
-        giving_up = asyncio.get_running_loop().call_later(limit + LAST_CHANCE, self._give_up, claim)
-        timer = asyncio.timeout(limit)
+        self._ends[id(claim)] = (self._clock.monotonic() + limit + LAST_CHANCE, claim)
+        timer = asyncio.timeout(None)
+        ending = self._clock.call_later(limit, _expire, timer)
+        giving_up = self._clock.call_later(limit + LAST_CHANCE, self._give_up, claim)
         try:
             async with timer:
                 return await awaited
@@ -42,6 +43,7 @@ class TimeLimits:
                 raise too_long(limit) from None
             raise
         finally:
+            ending.cancel()
             giving_up.cancel()
             del self._ends[id(claim)]
 
@@ -50,5 +52,10 @@ class TimeLimits:
 
         Safe in any thread.
         """
-        now = time.monotonic()
+        now = self._clock.monotonic()
         return next((claim for end, claim in self._ends.copy().values() if end + by < now), None)
+
+
+def _expire(timer: asyncio.Timeout) -> None:
+    """End the wait now. The clock says when: asyncio's own knows only the machine's time."""
+    timer.reschedule(asyncio.get_running_loop().time())

@@ -1,18 +1,18 @@
 """The worker: claims tasks in batches, runs their handlers, settles them together with the next claim.
 
-The pump talks to the queue (`pump.py`), the slots run handlers (`slots.py`), a thread keeps the leases (`heart.py`), and a
-few small loops keep the queue in order (`upkeep.py`). Here they begin and end together.
+The dispatcher claims and settles (`dispatcher.py`), the slots run handlers (`slots.py`), a thread keeps the leases
+(`heartbeat.py`), and a few small loops keep the queue in order (`maintenance.py`). Here they begin and end together.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
+from kurabito.clock import Clock, SystemClock
 from kurabito.errors import InvalidInput, WorkerFailed
 from kurabito.logs import get_logger
 from kurabito.runtime.port import Presence, Queue
@@ -23,6 +23,7 @@ from kurabito.runtime.worker.heartbeat import Heartbeat
 from kurabito.runtime.worker.isolation.processes import check_isolated
 from kurabito.runtime.worker.locks import check_worker_name, fresh_worker_name
 from kurabito.runtime.worker.maintenance import QueueMaintenance
+from kurabito.runtime.worker.supervisor import supervised_name
 
 _log = get_logger("kurabito.runtime")
 
@@ -48,19 +49,28 @@ class Worker:
         lease: float = 30.0,
         heartbeat: float = 5.0,
         grace: float = 10.0,
+        clock: Clock | None = None,
     ) -> None:
         _check(concurrency, lease, heartbeat, grace)
-        # A supervisor names the process's worker; taken out, so that a second one here does not claim to be the first.
-        self.name = check_worker_name(name or os.environ.pop("KURABITO_WORKER_NAME", None) or fresh_worker_name())
+        self.name = check_worker_name(name or supervised_name() or fresh_worker_name())
         self.queue = queue
         self.registry = registry
         self.concurrency = concurrency
         self.task_types = tuple(registry.task_types if task_types is None else task_types)
         presence = Presence(self.name, self.task_types, concurrency)
-        self._pump = Dispatcher(queue, registry, presence, lease=lease, grace=grace)
-        self._heart = Heartbeat(queue, presence, self._pump.slots, lease, heartbeat)
-        self._upkeep = QueueMaintenance(queue, registry, self.name, heartbeat, self._pump.look_again)
-        self._pumping: asyncio.Task[None] | None = None
+        work, clock = queue.work, clock or SystemClock()
+        self._dispatcher = Dispatcher(work, registry, presence, clock, lease=lease, grace=grace)
+        self._heartbeat = Heartbeat(work, presence, self._dispatcher.slots, clock, lease=lease, interval=heartbeat)
+        self._maintenance = QueueMaintenance(
+            work,
+            registry,
+            self.name,
+            clock,
+            heartbeat=heartbeat,
+            purge=queue.purge,
+            look_again=self._dispatcher.look_again,
+        )
+        self._dispatching: asyncio.Task[None] | None = None
         self._open = AsyncExitStack()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._host: asyncio.Task[Any] | None = None
@@ -69,35 +79,35 @@ class Worker:
         self._cause: BaseException | None = None
         self.on_standstill: Callable[[str], object] = lambda _why: None
         """Called in another thread when the event loop stands still, so that nothing in it can end this worker."""
-        self._pump.slots.fail = self._fail
-        self._upkeep.fail = self._fail
-        self._heart.fail = self._fail_from_thread
-        self._heart.stand_still = self._fail_without_loop
+        self._dispatcher.slots.fail = self._fail
+        self._maintenance.fail = self._fail
+        self._heartbeat.fail = self._fail_from_thread
+        self._heartbeat.stand_still = self._fail_without_loop
         _check_isolated(registry, self.task_types)
 
     @property
     def trouble(self) -> str | None:
         """Why it cannot work at the moment; None while it can."""
-        return self._failed or self._pump.trouble or self._heart.trouble
+        return self._failed or self._dispatcher.trouble or self._heartbeat.trouble
 
     @property
     def abandoned(self) -> int:
         """How many handlers were given up and still run: they end with the process."""
-        return self._pump.slots.abandoned
+        return self._dispatcher.slots.abandoned
 
     async def __aenter__(self) -> Self:
         try:
-            await self._open.enter_async_context(self._upkeep)
-            self._open.enter_context(self.queue.arrivals.listen(self._pump.look_again))
-            self._open.enter_context(self.queue.interrupts.listen(self._heart.beat_now))
-            await self._heart.start()
+            await self._open.enter_async_context(self._maintenance)
+            self._open.enter_context(self.queue.work.arrivals.listen(self._dispatcher.look_again))
+            self._open.enter_context(self.queue.work.interrupts.listen(self._heartbeat.beat_now))
+            await self._heartbeat.start()
         except BaseException:
             await self._open.aclose()
             raise
         self._loop = asyncio.get_running_loop()
         self._host = asyncio.current_task()
-        self._pumping = asyncio.create_task(self._pump.run(), name=f"{self.name} pump")
-        self._pumping.add_done_callback(self._pump_ended)
+        self._dispatching = asyncio.create_task(self._dispatcher.run(), name=f"{self.name} dispatcher")
+        self._dispatching.add_done_callback(self._dispatcher_ended)
         return self
 
     async def __aexit__(
@@ -116,32 +126,32 @@ class Worker:
     async def run(self) -> None:
         """Work until this coroutine is cancelled, then stop in good order; raises WorkerFailed when it cannot go on."""
         async with self:
-            if self._pumping is not None:
-                await asyncio.wait({self._pumping})
+            if self._dispatching is not None:
+                await asyncio.wait({self._dispatching})
 
     async def stop(self) -> None:
         """Take nothing new, let running handlers end within the grace, put back what is left, and leave."""
-        if self._pumping is None:
+        if self._dispatching is None:
             return
-        pumping, self._pumping = self._pumping, None
-        self._pump.stop()
+        dispatching, self._dispatching = self._dispatching, None
+        self._dispatcher.stop()
         try:
             with suppress(Exception):
                 # What ended it was told when it ended.
-                await pumping
+                await dispatching
         finally:
-            if self._pump.slots.busy:
-                await self._pump.slots.interrupt()
-            await self._pump.slots.close()
-            await self._heart.stop()
+            if self._dispatcher.slots.busy:
+                await self._dispatcher.slots.interrupt()
+            await self._dispatcher.slots.close()
+            await self._heartbeat.stop()
             await self._open.aclose()
 
-    def _pump_ended(self, pumping: asyncio.Task[None]) -> None:
-        """A fault of ours must not look like a living worker: without the heart its tasks go to another."""
-        if self._pumping is None and (pumping.cancelled() or pumping.exception() is None):
+    def _dispatcher_ended(self, dispatching: asyncio.Task[None]) -> None:
+        """A fault of ours must not look like a living worker: without the heartbeat its tasks go to another."""
+        if self._dispatching is None and (dispatching.cancelled() or dispatching.exception() is None):
             return
-        self._heart.halt()
-        if pumping.cancelled() or (problem := pumping.exception()) is None:
+        self._heartbeat.halt()
+        if dispatching.cancelled() or (problem := dispatching.exception()) is None:
             self._fail("what claims its tasks was cancelled")
             return
         self._cause = problem
@@ -153,7 +163,7 @@ class Worker:
             return
         self._failed = why
         _log.critical("worker_failed", worker=self.name, why=why, exc_info=self._cause)
-        self._pump.stop()
+        self._dispatcher.stop()
         if self._host is not None:
             self._host.cancel()
 

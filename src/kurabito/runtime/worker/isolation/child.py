@@ -22,10 +22,9 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from kurabito import logs
-from kurabito.runtime.outcomes import Claim, Outcome
+from kurabito.runtime.outcomes import Claim, Outcome, conclude
 from kurabito.runtime.tasks.context import Accepted, TaskContext
 from kurabito.runtime.tasks.handlers import Handler
-from kurabito.runtime.worker.endings import conclude
 from kurabito.runtime.worker.failures import describe
 from kurabito.runtime.worker.lineage import Lineage
 

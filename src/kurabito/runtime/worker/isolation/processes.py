@@ -1,4 +1,4 @@
-"""Handlers in processes of their own: they can be stopped whatever they do, and take nobody down with them.
+"""Handlers in processes of their own: they can be stopped whatever they do, and take nothing down with them.
 
 A process is started for the first task that needs one and kept for the next. It is killed, with every tool that it
 started, when its task is cancelled, out of time, or the worker's lease is lost.
@@ -6,35 +6,22 @@ started, when its task is cancelled, out of time, or the worker's lease is lost.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import pickle
-import signal
 import threading
 import time
 from contextlib import suppress
-from multiprocessing.connection import Connection, wait
-from typing import Any, Final
+from typing import Final
 
-from kurabito import logs
-from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.runtime.outcomes import Claim, Outcome, Released
+from kurabito.errors import InvalidInput
+from kurabito.runtime.outcomes import Claim, Outcome, Released, failure
 from kurabito.runtime.tasks.context import TaskContext
 from kurabito.runtime.tasks.handlers import Handler
-from kurabito.runtime.worker.endings import failure
 from kurabito.runtime.worker.isolation import child
+from kurabito.runtime.worker.isolation.process import HandlerProcess, HandlerProcessDied
 
-_LOADED: Final = ["__main__", child.__name__]
 _STOP_CHANCE: Final = 0.5
-_ENDING_TAKES: Final = 5.0
 _STARTS: Final = 10
 _BETWEEN_STARTS: Final = 0.1
-
-
-class HandlerProcessDied(KurabitoError):
-    """The process of an isolated handler ended before the handler did."""
-
-    code = "handler_process_died"
 
 
 def check_isolated(handler: Handler) -> bytes:
@@ -49,66 +36,6 @@ def check_isolated(handler: Handler) -> bytes:
         ) from problem
 
 
-class _HandlerProcess:
-    """A process that runs one handler after another."""
-
-    def __init__(self, max_payload: int) -> None:
-        # Not a fork of this process, whose threads it would lack, but of one that has loaded what every handler needs.
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(_LOADED)
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=child.main, args=(theirs, max_payload, logs.chosen()), name="kurabito-handler", daemon=True
-        )
-        self._process.start()
-        theirs.close()
-
-    def hear(self) -> object:
-        """What it says next; raises EOFError or OSError once it has ended.
-
-        The end of the connection alone does not tell: a copy that the handler made of its process holds it too.
-        """
-        wait([self.connection, self._process.sentinel])
-        if not self.connection.poll():
-            raise EOFError
-        return self.connection.recv()
-
-    def kill(self) -> None:
-        """End it now, and the tools that it started."""
-        pid = self._process.pid
-        if pid is None or self._process.exitcode is not None:
-            return
-        _kill_group(pid)
-        # Should it not have had the time to make a group of its own.
-        self._process.kill()
-
-    def how_it_ended(self) -> str:
-        """Wait for its end; says how it came."""
-        self._process.join(_ENDING_TAKES)
-        code = self._process.exitcode
-        self.connection.close()
-        if code is None:
-            self.kill()
-            return "does not answer any more, and was killed"
-        if self._process.pid is not None:
-            # What it started would go on beside the next attempt.
-            _kill_group(self._process.pid)
-        if code >= 0:
-            return f"ended with exit code {code}"
-        if -code == signal.SIGKILL:
-            return "was killed by SIGKILL; was the machine out of memory?"
-        try:
-            return f"was killed by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"was killed by signal {-code}"
-
-    def end(self) -> None:
-        """Kill it and wait until it is gone."""
-        self.kill()
-        self._process.join(_ENDING_TAKES)
-        self.connection.close()
-
-
 class IsolatedRun:
     """One task in a process."""
 
@@ -119,7 +46,7 @@ class IsolatedRun:
         self._ctx = ctx
         self._lock = threading.Lock()
         """For what stands below, and never while something waits: the event loop takes it."""
-        self._process: _HandlerProcess | None = None
+        self._process: HandlerProcess | None = None
         self._stopping = False
         self._sending = threading.Lock()
 
@@ -146,10 +73,10 @@ class IsolatedRun:
         killing = threading.Timer(_STOP_CHANCE, self._kill)
         killing.daemon = True
         killing.start()
-        # A process that does not read would hold up whoever tells it something.
+        # A process that does not read would hold up the caller.
         threading.Thread(target=self._tell_to_stop, args=(process,), daemon=True).start()
 
-    def _begin(self) -> _HandlerProcess | None:
+    def _begin(self) -> HandlerProcess | None:
         order = child.HandlerCall(self._pool.written(self._handler), self._claim)
         process = self._pool.take()
         with self._sending:
@@ -164,18 +91,18 @@ class IsolatedRun:
         self._pool.give_back(process)
         return None
 
-    def _tell_to_stop(self, process: _HandlerProcess) -> None:
+    def _tell_to_stop(self, process: HandlerProcess) -> None:
         with self._sending, suppress(OSError, ValueError):
             process.connection.send(child.STOP)
 
     def _leave_process(self) -> None:
-        """Let go of a process that said what nobody understands."""
+        """Let go of a process that said something unknown."""
         with self._lock:
             process, self._process = self._process, None
         if process is not None:
             self._pool.discard(process)
 
-    def _follow(self, process: _HandlerProcess) -> Outcome:
+    def _follow(self, process: HandlerProcess) -> Outcome:
         """Pass on what the process says, until it says how the handler ended, or ends itself."""
         while True:
             try:
@@ -201,7 +128,7 @@ class IsolatedRun:
             # Told to stop, it may have left its work half done.
             return Released() if stopping and said.heeded else said.outcome
 
-    def _outlived(self, process: _HandlerProcess) -> Outcome:
+    def _outlived(self, process: HandlerProcess) -> Outcome:
         with self._lock:
             self._process = None
             stopping = self._stopping
@@ -223,8 +150,8 @@ class HandlerProcesses:
     def __init__(self, max_payload: int) -> None:
         self._max_payload = max_payload
         self._lock = threading.Lock()
-        self._all: set[_HandlerProcess] = set()
-        self._idle: list[_HandlerProcess] = []
+        self._all: set[HandlerProcess] = set()
+        self._idle: list[HandlerProcess] = []
         self._written: dict[str, bytes] = {}
         self._closed = False
 
@@ -238,14 +165,14 @@ class HandlerProcesses:
         """One run of a handler, which begins when it is followed."""
         return IsolatedRun(self, handler, claim, ctx)
 
-    def take(self) -> _HandlerProcess:
+    def take(self) -> HandlerProcess:
         """A process that has nothing to do."""
         with self._lock:
             if self._closed:
                 raise HandlerProcessDied("the worker has stopped")
             while self._idle:
                 process = self._idle.pop()
-                if not _is_over(process.connection):
+                if not process.is_over:
                     return process
                 self._all.discard(process)
                 process.end()
@@ -254,15 +181,15 @@ class HandlerProcesses:
             self._all.add(process)
         return process
 
-    def _start(self) -> _HandlerProcess:
+    def _start(self) -> HandlerProcess:
         for _ in range(_STARTS):
             with suppress(ConnectionError, EOFError):
-                return _HandlerProcess(self._max_payload)
+                return HandlerProcess(self._max_payload)
             # What starts them was killed, which is no fault of this task; another one is made when its end is noticed.
             time.sleep(_BETWEEN_STARTS)
-        return _HandlerProcess(self._max_payload)
+        return HandlerProcess(self._max_payload)
 
-    def give_back(self, process: _HandlerProcess) -> None:
+    def give_back(self, process: HandlerProcess) -> None:
         """Have it do something else."""
         with self._lock:
             if not self._closed:
@@ -270,12 +197,12 @@ class HandlerProcesses:
                 return
         self.discard(process)
 
-    def discard(self, process: _HandlerProcess) -> None:
+    def discard(self, process: HandlerProcess) -> None:
         """Use it no more."""
         process.end()
         self.forget(process)
 
-    def forget(self, process: _HandlerProcess) -> None:
+    def forget(self, process: HandlerProcess) -> None:
         with self._lock:
             self._all.discard(process)
 
@@ -289,16 +216,3 @@ class HandlerProcesses:
             process.kill()
         for process in ending:
             process.end()
-
-
-def _kill_group(leader: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
-
-
-def _is_over(connection: Connection[Any, Any]) -> bool:
-    """Who was asked nothing says nothing: if there is something to read, it is the end."""
-    try:
-        return connection.poll()
-    except (OSError, EOFError):
-        return True

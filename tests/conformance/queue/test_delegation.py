@@ -9,9 +9,9 @@ import pytest
 
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import TaskConflict, TaskNotFound
+from kurabito.runtime.delegation import TaskTransaction
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Failure, Released, Success
-from kurabito.runtime.sql.delegation import TaskTransaction
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import prepare
@@ -40,9 +40,9 @@ async def test_a_started_task_is_running_and_nobody_recovers_it(
     assert (task.state, task.attempts, task.worker) == (TaskState.RUNNING, 1, "plane")
     assert (task.started_at, task.lease_expires_at) == (to_datetime(clock.now()), None)
     clock.advance(3600)
-    assert await queue.recover() == 0
+    assert await queue.work.recover() == 0
     assert await hands.claim("work") == []
-    assert await queue.expire_worker("plane") == 0
+    assert await queue.work.expire_worker("plane") == 0
     assert await queue.get(task.id) == task
 
 
