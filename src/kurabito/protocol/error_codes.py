@@ -78,3 +78,9 @@ class ErrorCode(StrEnum):
     """The process that decoded it crashed."""
     THUMB_OUTPUT_ESCAPES = "THUMB_OUTPUT_ESCAPES"
     """The picture was to be written outside the folder of thumbnails."""
+
+
+def lost_worker(owner: str | None) -> str:
+    """What is written beside `LEASE_EXPIRED` on a row that was taken from this owner."""
+    name = owner.partition("#")[0] if owner else "unknown"
+    return f"the worker {name} stopped renewing its lease"

@@ -10,8 +10,9 @@ from typing import Final
 from kurabito.db.leases import LeaseSpec
 from kurabito.db.rights import WriteRights
 from kurabito.protocol.leased.checkpoints import WAL
+from kurabito.protocol.leased.cleanups import CLEANUPS
 from kurabito.protocol.leased.jobs import JOBS
-from kurabito.protocol.leased.thumbnails import CLEANUPS, THUMBNAILS
+from kurabito.protocol.leased.thumbnails import THUMBNAILS
 
 FINDINGS: Final = {
     "library_files": frozenset(

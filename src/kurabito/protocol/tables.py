@@ -23,8 +23,9 @@ from kurabito.protocol.enums import (
 )
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.checkpoints import WAL, CheckpointMode, WalStatus
+from kurabito.protocol.leased.cleanups import CLEANUPS
 from kurabito.protocol.leased.jobs import JOBS
-from kurabito.protocol.leased.thumbnails import CLEANUPS, THUMBNAILS
+from kurabito.protocol.leased.thumbnails import THUMBNAILS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.jobs import JobFailed, JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import LeaseLost
@@ -69,8 +69,8 @@ def notes(database: Database) -> list[str]:
     ]
 
 
-def line(database: Database, executor: Any, **options: Any) -> JobLine:
-    return JobLine(database, {JobKind.DELETE: executor}, name="plane", heartbeat=60.0, **options)
+def line(database: Database, executor: Any, **options: Any) -> Runner[LeasedJob]:
+    return Runner(database, JobWork({JobKind.DELETE: executor}), name="plane", heartbeat=60.0, **options)
 
 
 def test_a_job_is_claimed_worked_on_and_completed(database: Database, plane: Database) -> None:
@@ -152,7 +152,7 @@ def test_a_cancelled_job_ends_at_its_next_step(database: Database, plane: Databa
 def test_a_plane_that_ends_gives_its_job_back(database: Database, plane: Database) -> None:
     add(database, "a")
     add(database, "b")
-    jobs: JobLine
+    jobs: Runner[LeasedJob]
 
     def execute(job: LeasedJob) -> None:
         stopping = threading.Thread(target=jobs.stop)
@@ -177,7 +177,7 @@ def test_the_heart_beats_while_the_work_computes(database: Database, plane: Data
             if row(database, "a")[3] == 3:
                 beaten.set()
 
-    jobs = JobLine(plane, {JobKind.DELETE: execute}, name="plane", heartbeat=0.01)
+    jobs = Runner(plane, JobWork({JobKind.DELETE: execute}), name="plane", heartbeat=0.01)
     assert jobs.work()
     assert beaten.is_set()
 

@@ -17,7 +17,8 @@ import pytest
 
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
@@ -49,7 +50,8 @@ STORY = "status, retry_count, retry_after, error_code, checkpoint_busy, worker_i
 DYING_PLANE = """
 import os, signal, sys
 from pathlib import Path
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import open_database
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -62,7 +64,7 @@ def connect():
     raw.set_authorizer(lambda action, *_: os.kill(os.getpid(), signal.SIGKILL) if action == 19 else 0)
     return raw
 
-WalLine(database, connect, name="doomed").work()
+Runner(database, CheckpointWork(connect), name="doomed").work()
 """
 
 
@@ -99,8 +101,8 @@ def maintenance(database: Database, file: Path) -> WalMaintenance:
     return WalMaintenance(database, file, interval=900, limit=LIMIT, may_truncate=True)
 
 
-def line(plane: Any, connect: Callable[[], sqlite3.Connection] | None = None, *, patience: float = 30.0) -> WalLine:
-    return WalLine(plane, connect or plane.connect, name="plane", patience=patience)
+def line(plane: Any, connect: Callable[[], sqlite3.Connection] | None = None, *, patience: float = 30.0) -> Runner[Any]:
+    return Runner(plane, CheckpointWork(connect or plane.connect, patience=patience), name="plane")
 
 
 def fill(database: Database, rows: int = 200) -> None:
@@ -337,7 +339,7 @@ async def test_the_lease_is_kept_as_long_as_it_takes(
         raw: sqlite3.Connection = plane.connect()
         return raw
 
-    assert WalLine(plane, connect, name="plane", heartbeat=0.005).work()
+    assert Runner(plane, CheckpointWork(connect), name="plane", heartbeat=0.005).work()
     assert expiries == [clock.now() + 25 * SECOND, clock.now() + 30 * SECOND]
     assert (await maintenance.latest()).status is WalStatus.COMPLETED
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import DeleteStep, Intent
 from kurabito.dataplane.files.digest import Reader
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
 from kurabito.dataplane.removal.moves import move_to_trash, put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers

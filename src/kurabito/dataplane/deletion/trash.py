@@ -6,8 +6,7 @@ from pathlib import Path
 
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import Abandoned, Intent, TrashedFile
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
 from kurabito.dataplane.removal.moves import put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers

@@ -21,8 +21,7 @@ from kurabito.dataplane.files.digest import READ_WHOLE
 from kurabito.dataplane.hashing import store
 from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.hashing.store import FileToHash, HashedLibrary
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.readers.pool import MOST_BYTES, MOST_FILES, ReaderPool
 from kurabito.dataplane.readers.process import Answer, Problem, Question, Wanted

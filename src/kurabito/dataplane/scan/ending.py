@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from kurabito.dataplane.files import births
 from kurabito.dataplane.files.births import Birth, Suspect
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.scan import session as scan_session
 from kurabito.dataplane.scan.queries import ROWS, given, sql

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan import known_files
 from kurabito.dataplane.scan.chunks import Chunk
 

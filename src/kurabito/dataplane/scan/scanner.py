@@ -19,8 +19,7 @@ from kurabito.dataplane.files.ignore import Ignored
 from kurabito.dataplane.files.names import as_name
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.leased_row import Stopped
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.scan import ending, known_files

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.dataplane.files.names import as_text
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.removal.places import FileRef, OpenRoots
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.db import Connection, Queries
