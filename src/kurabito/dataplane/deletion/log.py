@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from kurabito.dataplane.files.names import as_name
+from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.places import FileStamp, RemovalRefused
 from kurabito.db import Connection, Dialect, Queries

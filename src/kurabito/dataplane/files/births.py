@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.files.names import as_name
-from kurabito.dataplane.files.paths import Root, check_relative
+from kurabito.dataplane.files.paths import Root, as_name, check_relative
 from kurabito.errors import PathEscapes
 
 _MARGIN: Final = 60 * SECOND

@@ -13,7 +13,7 @@ from operator import itemgetter
 from stat import S_ISREG
 from typing import Final
 
-from kurabito.dataplane.files.names import as_name, as_text, is_plain
+from kurabito.dataplane.files.paths import as_name, as_text, is_plain
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

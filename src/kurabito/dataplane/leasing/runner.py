@@ -12,6 +12,7 @@ A `LeasedWork` says which table it is about and does the work on one row. The `R
 from __future__ import annotations
 
 import threading
+import time
 from typing import ClassVar, Final, Generic, TypeVar
 
 from kurabito.clock import SECOND
@@ -24,6 +25,8 @@ R = TypeVar("R", bound=LeasedRow)
 
 LEASE: Final = 30.0
 HEARTBEAT: Final = 5.0
+_PATIENCE: Final = 60.0
+"""Seconds after which a runner that has nothing to do lets its work rest."""
 
 _log = get_logger(__name__)
 
@@ -57,8 +60,8 @@ class LeasedWork(Generic[R]):
     def interrupt(self) -> None:
         """Have the work that is under way end soon: its row was lost, or is to be given back. Called in any thread."""
 
-    def rest(self, *, is_last: bool) -> None:
-        """Called when there is nothing to do, and for the last time when the data plane ends."""
+    def rest(self) -> None:
+        """Give back what is not needed: there was nothing to do for a while, or the data plane ends. May be called again."""
 
 
 class Runner(Generic[R]):
@@ -82,12 +85,14 @@ class Runner(Generic[R]):
         self._stopping = threading.Event()
         self._row: R | None = None
         self._next: R | None = None
+        self._idle_since = time.monotonic()
 
     def work(self) -> bool:
         """Claim a row, do what it asks for and settle it; false when there was none. Called in a thread."""
         # A look makes nobody wait, and mostly there is nothing.
         if self._stopping.is_set() or not self._database.read_blocking(self._has_work):
-            self.leased.rest(is_last=self._stopping.is_set())
+            if self._stopping.is_set() or time.monotonic() - self._idle_since > _PATIENCE:
+                self.leased.rest()
             return False
         self.leased.prepare()
         row = self._database.write_blocking(self._claim, durable=self.leased.durable)
@@ -96,6 +101,7 @@ class Runner(Generic[R]):
         with self._keeper:
             while row is not None:
                 row = self._run(row)
+        self._idle_since = time.monotonic()
         return True
 
     def stop(self) -> None:

@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any, Final, cast
 
 from kurabito.dataplane.files.walk import Entry, path_of
-from kurabito.dataplane.scan.columns import Columns
+from kurabito.dataplane.scan.chunks import Columns
 from kurabito.dataplane.scan.comebacks import Comeback
 from kurabito.dataplane.scan.queries import ROWS, given, sql
 from kurabito.db import Connection, Dialect

@@ -16,23 +16,21 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane.files.ignore import Ignored
-from kurabito.dataplane.files.names import as_name
-from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.paths import Root, as_name
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.leased_row import Stopped
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.scan import ending, known_files
 from kurabito.dataplane.scan import session as scan_session
-from kurabito.dataplane.scan.chunks import Chunk, gathered
-from kurabito.dataplane.scan.columns import Columns
+from kurabito.dataplane.scan.chunks import Chunk, Columns, gathered
 from kurabito.dataplane.scan.comebacks import comebacks
+from kurabito.dataplane.scan.ending import SizeIndex
 from kurabito.dataplane.scan.known_files import Differences
 from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
 from kurabito.dataplane.scan.queries import sql
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.shards import PIECE, ScanTarget
-from kurabito.dataplane.scan.size_index import SizeIndex
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
 from kurabito.dataplane.scan.walkers import SharedWalk, Walkers
 from kurabito.db import Connection

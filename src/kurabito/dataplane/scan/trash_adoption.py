@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kurabito.dataplane.files.names import as_text
+from kurabito.dataplane.files.paths import as_text
 from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.removal.places import FileRef, OpenRoots
 from kurabito.dataplane.removal.sidecar import Sidecar

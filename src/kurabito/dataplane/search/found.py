@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from kurabito.dataplane.files.names import as_name
+from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import Entry
 from kurabito.dataplane.search.cache import DIGEST, FACTS, CachedFile, Digests, added_to, recall
 from kurabito.dataplane.search.roots import SearchRoot

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from stat import S_ISREG
 
-from kurabito.dataplane.files.names import as_name, as_text
-from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.paths import Root, as_name, as_text
 from kurabito.dataplane.files.walk import Entry, signed
 from kurabito.dataplane.search.cache import CachedFile, Digests
 from kurabito.dataplane.search.walk import Found, by_folder, reason

@@ -7,7 +7,6 @@ transaction claims the next row, too.
 from __future__ import annotations
 
 import errno
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -31,8 +30,6 @@ from kurabito.protocol.leased.thumbnails import THUMBNAILS
 _SQL: Final = Queries("kurabito.dataplane.thumbnails", "job.sql")
 _VIDEO_READS: Final = 1 << 20
 """Bytes that a video is taken to cost until it is known."""
-_PATIENCE: Final = 60.0
-"""Seconds after which a process that has nothing to draw gives its memory back."""
 
 _log = get_logger(__name__)
 
@@ -70,7 +67,6 @@ class ThumbnailWork(LeasedWork[LeasedRow]):
         self._drawing = drawing
         self._folder = ThumbFolder(state)
         self._limit = limit
-        self._idle_since = time.monotonic()
         self._swept = False
 
     @property
@@ -82,9 +78,8 @@ class ThumbnailWork(LeasedWork[LeasedRow]):
             self._folder.sweep_parts()
             self._swept = True
 
-    def rest(self, *, is_last: bool) -> None:
-        if is_last or time.monotonic() - self._idle_since > _PATIENCE:
-            self._drawing.close()
+    def rest(self) -> None:
+        self._drawing.close()
 
     def interrupt(self) -> None:
         self._drawing.interrupt()
@@ -98,8 +93,6 @@ class ThumbnailWork(LeasedWork[LeasedRow]):
             # What was interrupted did not fail.
             row.check()
             self._settle_failed(row, failed)
-        finally:
-            self._idle_since = time.monotonic()
 
     def _draw(self, row: LeasedRow) -> DrawnPicture:
         row.check()

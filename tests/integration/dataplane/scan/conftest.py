@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, SystemClock
-from kurabito.dataplane.files.names import as_text
+from kurabito.dataplane.files.paths import as_text
 from kurabito.dataplane.jobs import JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
