@@ -67,6 +67,6 @@ class CheckpointWork(LeasedWork[LeasedRow]):
         with closing(self._connect()) as raw:
             while True:
                 done = Checkpointed(*raw.execute(f"PRAGMA wal_checkpoint({mode.value})").fetchone())
-                # A data plane that ends waits for nobody.
+                # A data plane that ends does not wait.
                 if not done.busy or time.monotonic() >= give_up or row.wait(_RETRY):
                     return done

@@ -46,7 +46,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     lower_priority(nice=settings.dataplane_nice, idle_io=settings.dataplane_io == "idle")
     database = await asyncio.to_thread(_open_restricted, settings)
     try:
-        # Whoever supervises us knows us by this name, and sees to our rows when we die.
+        # The supervisor knows this process by its name, and sees to its rows when it dies.
         name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
         runners = _runners(settings, database, name)
         plane = DataPlane(

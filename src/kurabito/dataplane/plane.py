@@ -41,7 +41,7 @@ class RowRunner(Protocol):
 
 
 class DataPlane:
-    """Keeps runners at work on one open database until it is told to stop.
+    """Keeps runners at work on one open database until it is asked to stop.
 
     plane = DataPlane(database, runners, name="nas-4711")
     await plane.run()        # until plane.stop()
@@ -89,7 +89,7 @@ class DataPlane:
                 await self._depart()
 
     async def drain(self) -> None:
-        """Do what is there, then return."""
+        """Work until there is nothing left to do, then return."""
         await self._announce()
         try:
             while not self._stopping.is_set():

@@ -16,8 +16,8 @@ from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.removal import syscalls
+from kurabito.dataplane.removal.file_refs import OpenRoots
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import OpenRoots
 from kurabito.db import leases
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepRules

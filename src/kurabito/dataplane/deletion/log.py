@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
-from kurabito.dataplane.removal.places import FileStamp, RemovalRefused
+from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
 from kurabito.db import Connection, Dialect, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (

@@ -57,7 +57,7 @@ def check_relative(text: str) -> tuple[str, ...]:
 
 
 class Root:
-    """A library's folder, held open. What is opened through it lies below it, whatever links somebody lays meanwhile.
+    """A library's folder, held open. What is opened through it lies below it, whatever links are laid meanwhile.
 
     Each part of a path is opened from the folder before it, and no link is followed. The folders of the path that was
     opened last stay open, because the next one mostly lies beside it.

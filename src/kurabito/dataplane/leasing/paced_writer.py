@@ -16,7 +16,7 @@ T = TypeVar("T")
 _LONGEST: Final = 0.020
 _BREATH: Final = 0.001
 _FEWEST: Final = 1000
-"""A transaction costs something by itself, too."""
+"""Each transaction has a cost of its own."""
 
 
 class PacedWriter:

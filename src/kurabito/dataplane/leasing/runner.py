@@ -89,7 +89,7 @@ class Runner(Generic[R]):
 
     def work(self) -> bool:
         """Claim a row, do what it asks for and settle it; false when there was none. Called in a thread."""
-        # A look makes nobody wait, and mostly there is nothing.
+        # A look makes no writer wait, and mostly there is nothing.
         if self._stopping.is_set() or not self._database.read_blocking(self._has_work):
             if self._stopping.is_set() or time.monotonic() - self._idle_since > _PATIENCE:
                 self.leased.rest()

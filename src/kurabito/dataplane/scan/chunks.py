@@ -67,7 +67,7 @@ class Chunk:
     end: str
     """The path of the last file, if there is any."""
     encoded: str
-    """All files in one text, if that was asked for: whoever asks for it mostly needs no more."""
+    """All files in one text, if that was asked for: mostly no more is needed."""
     folders: int
     """How many folders were entered."""
     problems: list[tuple[str, OSError]]
@@ -101,11 +101,9 @@ class Chunk:
     @classmethod
     def unpack(cls, packed: Packed) -> Chunk:
         """What another process made."""
-        count, size, end, encode_files, folders, problems, columns = packed
+        count, size, end, encoded, folders, problems, columns = packed
         known = [(path, OSError(number, message)) for path, number, message in problems]
-        return cls(
-            count, size, end, encode_files, folders, known, None if columns is None else Columns.unpack(*columns)
-        )
+        return cls(count, size, end, encoded, folders, known, None if columns is None else Columns.unpack(*columns))
 
 
 def encode_files(seen: list[Entry]) -> str:
@@ -114,7 +112,7 @@ def encode_files(seen: list[Entry]) -> str:
 
 
 def decode_files(text: str) -> list[Entry]:
-    """The files that a text tells of."""
+    """The files of a text that `encode_files` made."""
     files = []
     for part in text.split(_SEPARATOR) if text else ():
         size, mtime, inode, device, path = part.split(" ", 4)
@@ -122,8 +120,8 @@ def decode_files(text: str) -> list[Entry]:
     return files
 
 
-def chunks_of(walk: Walk, length: int, *, tell: bool) -> Generator[Chunk]:
-    """All files of a walk, told in texts or as columns.
+def chunks_of(walk: Walk, length: int, *, encode: bool) -> Generator[Chunk]:
+    """All files of a walk, encoded as text or as columns.
 
     The last chunk has none: it says what the walk met behind the last file.
     """
@@ -132,7 +130,7 @@ def chunks_of(walk: Walk, length: int, *, tell: bool) -> Generator[Chunk]:
     met: list[tuple[str, OSError]] = []
     folders = 0
 
-    def cut() -> Chunk:
+    def take() -> Chunk:
         nonlocal folders
         chunk = Chunk(
             count=len(files),
@@ -141,11 +139,11 @@ def chunks_of(walk: Walk, length: int, *, tell: bool) -> Generator[Chunk]:
             encoded=_SEPARATOR.join(texts),
             folders=folders,
             problems=[*met],
-            columns=Columns.of(files) if files and not tell else None,
+            columns=Columns.of(files) if files and not encode else None,
         )
         folders = 0
-        for taken in (files, texts, met):
-            taken.clear()
+        for done in (files, texts, met):
+            done.clear()
         return chunk
 
     def come_to_here() -> None:
@@ -162,15 +160,15 @@ def chunks_of(walk: Walk, length: int, *, tell: bool) -> Generator[Chunk]:
             some = batch[begin : begin + length - len(files)]
             begin += len(some)
             files += some
-            if tell:
+            if encode:
                 # Right after they were made they are in the processor's cache; a whole chunk of them is not.
                 texts.append(encode_files(some))
             if len(files) >= length:
-                yield cut()
+                yield take()
     if files:
-        yield cut()
+        yield take()
     come_to_here()
-    yield cut()
+    yield take()
 
 
 def gathered(pieces: Iterable[Chunk], length: Callable[[], int]) -> Iterator[Chunk]:

@@ -29,7 +29,7 @@ _MOST_SIZES: Final = 250_000
 class SizeIndex:
     """The sizes that a scan came across, as many as fit into a bounded memory.
 
-    Whoever has a size that was met before is hashed. The first file of each size was stored by then, and is told at the end.
+    A file whose size was met before is hashed. The first one of each size was stored by then, and is marked at the end.
     """
 
     def __init__(self, *, every_file: bool = False) -> None:

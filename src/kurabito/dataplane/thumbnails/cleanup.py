@@ -24,7 +24,7 @@ _SQL: Final = {
 _ELSEWHERE: Final = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
 """A link in the way, or a folder in its place."""
 _AT_ONCE: Final = 100
-"""Pictures in one transaction, so that nobody else waits long."""
+"""Pictures in one transaction, so that no other writer waits long."""
 
 _log = get_logger(__name__)
 
