@@ -11,6 +11,7 @@ import pytest
 
 from kurabito.db import Connection, Dialect, leases, migrate, open_database
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER
+from kurabito.db.leases.recovery import _has_work_sql
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
 from kurabito.protocol.leased import cleanups, thumbnails
@@ -139,6 +140,7 @@ def test_no_look_for_work_walks_through_what_waits(gallery: Gallery, analysed: b
     for sql, index in (
         (first, "ix_thumbnails_waiting"),
         (stale, "ix_thumbnails_lease"),
+        (_has_work_sql(THUMBNAILS, IMAGES).replace(":now", "5"), "ix_thumbnails_lease"),
         (WANTED, "ix_thumbnails_group"),
     ):
         explain = "EXPLAIN QUERY PLAN " if gallery.database.dialect is Dialect.SQLITE else "EXPLAIN "
