@@ -117,8 +117,8 @@ def work(url: str, role: str, state: str, name: str, **moment: Any) -> None:
         JobKind.DELETE: delete,
     }
     watched = {kind: moments.begun_by(executor) for kind, executor in executors.items()}
-    line = Runner(database, JobWork(watched), name=name, heartbeat=60.0)
-    while line.work():
+    runner = Runner(database, JobWork(watched), name=name, heartbeat=60.0)
+    while runner.work():
         pass
     database.close()
 

@@ -48,8 +48,8 @@ def do_jobs(url: str) -> None:
 
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()
-    line = Runner(database, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0)
-    while line.work():
+    runner = Runner(database, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0)
+    while runner.work():
         pass
     database.close()
 
