@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from typing import ClassVar, Final, Generic, TypeVar
 
 from kurabito.clock import SECOND
@@ -31,8 +32,16 @@ _PATIENCE: Final = 60.0
 _log = get_logger(__name__)
 
 
-class LeasedWork(Generic[R]):
-    """One kind of work on the rows of a leased table."""
+class LeasedWork(ABC, Generic[R]):
+    """One kind of work on the rows of a leased table.
+
+    class Sending(LeasedWork[LeasedRow]):
+        spec, noun, row_type = PARCELS, "parcel", LeasedRow
+
+        def do(self, row: LeasedRow) -> None:
+            send_to(row.values["city"])
+            row.settle(SENT, [], given=(), columns={"status": "'sent'"})
+    """
 
     spec: LeaseSpec
     noun: str
@@ -53,9 +62,9 @@ class LeasedWork(Generic[R]):
     def prepare(self) -> None:
         """Called when there is work, before a row is claimed."""
 
+    @abstractmethod
     def do(self, row: R) -> None:
         """Work on a row and settle it. May raise Stopped and LeaseLost, as most methods of the row do."""
-        raise NotImplementedError
 
     def interrupt(self) -> None:
         """Have the work that is under way end soon: its row was lost, or is to be given back. Called in any thread."""
