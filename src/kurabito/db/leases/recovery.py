@@ -16,8 +16,7 @@ def has_work(conn: Connection, spec: LeaseSpec, *, only: str = "") -> bool:
 
     `only` narrows what may be claimed, as in `claim`.
     """
-    row = conn.one(_has_work_sql(spec, only))
-    return row is not None and bool(row[0])
+    return conn.one(_has_work_sql(spec, only)) is not None
 
 
 def recover(conn: Connection, spec: LeaseSpec, *, limit: int = 1000) -> list[Row]:
@@ -64,7 +63,7 @@ def expire(conn: Connection, spec: LeaseSpec, worker: str) -> int:
 def _has_work_sql(spec: LeaseSpec, only: str) -> str:
     wanted = [spec.claimable_if(only), *(f"{spec.is_leased} AND {expired}" for expired in EXPIRED)]
     # Questions apart and no OR inside of one: each is a look into an index.
-    return "SELECT " + " OR ".join(f"EXISTS (SELECT 1 FROM {spec.place} WHERE {each})" for each in wanted)
+    return "SELECT 1 WHERE " + " OR ".join(f"EXISTS (SELECT 1 FROM {spec.place} WHERE {each})" for each in wanted)
 
 
 @cache
