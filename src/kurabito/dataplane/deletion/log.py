@@ -246,7 +246,7 @@ def other_copies(conn: Connection, entry: TrashedFile) -> list[tuple[int, str]]:
 
 
 def abandoned(conn: Connection, job_id: str) -> list[Abandoned]:
-    """What was begun by jobs that nobody will take up again."""
+    """What was begun by jobs that are not taken up again."""
     return [Abandoned(row[0], LogAction(row[1]), *row[2:]) for row in conn.all(_SQL.abandoned, {"job_id": job_id})]
 
 

@@ -51,7 +51,7 @@ def heartbeat(
 ) -> Lost:
     """Renew the leases of rows, each `(key, owner, *values)`; the (key, owner) of those that are no longer owned.
 
-    An expired lease that nobody has recovered yet may be renewed. `columns` are further columns to write; in their SQL
+    An expired lease that is not recovered yet may be renewed. `columns` are further columns to write; in their SQL
     `:name` is the row's value for a name in `given`.
     """
     renewed = {

@@ -14,9 +14,9 @@ class CheckpointMode(StrEnum):
     """How thorough a checkpoint is."""
 
     PASSIVE = "passive"
-    """Moves what it can and waits for nobody."""
+    """Moves what it can and does not wait."""
     RESTART = "restart"
-    """Moves everything, so that the next write begins the log anew."""
+    """Moves everything, so that the next write begins the log again."""
     TRUNCATE = "truncate"
     """The same, and the log's file is empty after it."""
 
@@ -27,7 +27,7 @@ class WalStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     RETRYABLE = "retryable"
-    """Somebody was reading or writing, or the worker was lost; it is tried again after `retry_after`."""
+    """A reader or writer was in the way, or the worker was lost; it is tried again after `retry_after`."""
     COMPLETED = "completed"
     FAILED = "failed"
 

@@ -13,7 +13,7 @@ from kurabito.protocol.error_codes import ErrorCode, lost_worker
 
 THUMBS_FOLDER: Final = "thumbs"
 PARTS_FOLDER: Final = ".parts"
-"""Below it. What is in here is not finished, and nobody's when it is old."""
+"""Below it. What is in here is not finished; when it is old it is left over."""
 
 IO_BUCKET: Final = "thumbnail_io_global"
 

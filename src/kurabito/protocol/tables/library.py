@@ -17,7 +17,7 @@ LIBRARY_TABLES: Final = (
             "id": "the library's id",
             "name": "what the keeper calls it",
             "root_path": "its folder, absolute",
-            "scan_interval": "microseconds between scans that nobody asked for; NULL for none",
+            "scan_interval": "microseconds between automatic scans; NULL for none",
             "next_scan_at": "when the next of those is due",
             "watched": "1 when changes of its files are to be noticed as they happen",
             "algorithm": "how its files are hashed",
@@ -63,7 +63,7 @@ LIBRARY_TABLES: Final = (
             "job_id": "the job it belongs to",
             "library_id": "the library that is scanned",
             "status": "where it stands",
-            "total_paths": "how many entries are expected; NULL while nobody knows",
+            "total_paths": "how many entries are expected; NULL while that is not known",
             "files_seen": "files so far",
             "directories_seen": "folders so far",
             "bytes_seen": "the sizes of those files together",
@@ -116,7 +116,7 @@ LIBRARY_TABLES: Final = (
     ),
     Table(
         "duplicate_groups",
-        "One row for each content that was hashed. Triggers on `library_files` keep it; nobody else writes it.",
+        "One row for each content that was hashed. Triggers on `library_files` keep it; nothing else writes it.",
         {
             "hash_algorithm": "how it was hashed",
             "content_hash": "the hash",

@@ -17,7 +17,7 @@ class Table:
     name: str
     purpose: str
     columns: Mapping[str, str]
-    """What each column means, in the order in which they are told."""
+    """What each column means, in the order of the page."""
     values: Mapping[str, type[StrEnum]] = field(default_factory=dict)
     """The legal values of its enum-like columns."""
     lease: LeaseSpec | None = None
@@ -25,7 +25,7 @@ class Table:
 
 MOMENTS: Final = {"created_at": "when the row was made", "updated_at": "when it was last written"}
 LEASE: Final = {
-    "worker_id": "the owner: `name#token`, the token made anew at each claim",
+    "worker_id": "the owner: `name#token`, with a new token for each claim",
     "worker_heartbeat_at": "when the owner last wrote",
     "lease_expires_at": "until when the owner has it",
 }

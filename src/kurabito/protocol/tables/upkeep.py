@@ -20,7 +20,7 @@ UPKEEP_TABLES: Final = (
             "execute_after": "not before this moment",
             "retry_count": "how many attempts had to be given up",
             "retry_after": "not again before this moment, when it is retryable",
-            "checkpoint_busy": "what SQLite said last: 1 when somebody was in the way",
+            "checkpoint_busy": "what SQLite said last: 1 when a reader or writer was in the way",
             "checkpoint_log_frames": "likewise: how many frames the log had; -1 when it could not be looked at",
             "checkpointed_frames": "likewise: how many of them are in the file now; -1 as above",
             "error_code": "why it failed or has to be done again: a code, see below",
