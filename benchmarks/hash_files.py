@@ -12,7 +12,8 @@ from pathlib import Path
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
 from kurabito.dataplane.hashing.job import HashFiles
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.protocol.enums import JobKind
@@ -60,7 +61,7 @@ def ours(folder: Path, expected: Mapping[str, str] | None, executor: HashFiles) 
         database.write_blocking(lambda conn: _fill(conn, folder))
         plane.open()
         began = time.perf_counter()
-        JobLine(plane, {JobKind.HASH: executor}, name="bench").work()
+        Runner(plane, JobWork({JobKind.HASH: executor}), name="bench").work()
         seconds = time.perf_counter() - began
         found = {path: content.hex() for path, content in database.read_blocking(lambda conn: conn.all(_HASHES))}
         plane.close()

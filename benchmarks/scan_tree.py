@@ -19,7 +19,8 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import Final
 
 from harness import Options, Outcome, Side, Target, compare, interleave, run_alone, settings_of
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -124,7 +125,9 @@ def _library(folder: Path, name: str) -> Iterator[_Library]:
 def _scan(library: _Library, files: int) -> dict[str, float]:
     library.owner.write_blocking(lambda conn: conn.run(_ADD_JOB, {"id": uuid.uuid4().hex}))
     # Processes that help with a scan are started for it, and end with its scanner.
-    figures = _timed(lambda: JobLine(library.plane, {JobKind.SCAN: Scanner(library.state)}, name="benchmark").work())
+    figures = _timed(
+        lambda: Runner(library.plane, JobWork({JobKind.SCAN: Scanner(library.state)}), name="benchmark").work()
+    )
     if library.owner.read_blocking(_known) != (files, files):
         raise BenchmarkBroken(f"the scan did not find {files} files")
     return figures

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness import Measured, Options, Outcome, Row, Side, Target, compare, interleave, run_alone, settings_of
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
-from kurabito.dataplane.thumbnails.job import DrawingJob, ThumbnailLine
+from kurabito.dataplane.thumbnails.job import DrawingJob, ThumbnailWork
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -157,8 +158,8 @@ def _drain(
         migrate(database, PRODUCT)
         database.write_blocking(lambda conn: _fill(conn, folder, files, count, media, form))
         plane.open()
-        lines = [ThumbnailLine(plane, media, drawing, state=Path(scratch), name="bench") for drawing in drawings]
-        threads = [threading.Thread(target=line.work) for line in lines]
+        works = [ThumbnailWork(media, drawing, state=Path(scratch)) for drawing in drawings]
+        threads = [threading.Thread(target=Runner(plane, work, name="bench").work) for work in works]
         began = time.perf_counter()
         for thread in threads:
             thread.start()

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import open_database
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
@@ -44,7 +44,7 @@ def work(file: str, moment: int) -> None:
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(f"sqlite:///{file}", create=False, rights=DATA_PLANE)
     database.open()
-    jobs = JobLine(database, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0)
+    jobs = Runner(database, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0)
     while jobs.work():
         pass
     database.close()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from kurabito.dataplane.search.cache import Known
 from kurabito.dataplane.search.found import path_of
-from kurabito.dataplane.search.roots import places_of
+from kurabito.dataplane.search.roots import roots_of
 from kurabito.dataplane.search.search import EqualFiles, Search, SearchProgress
 from kurabito.errors import InvalidInput
 from kurabito.folders import default_state
@@ -65,10 +65,10 @@ def run(asked: Asked) -> int:
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     state = asked.state or Path(os.environ.get("KURABITO_STATE") or default_state())
     progress = _ProgressLine()
-    places = places_of(asked.paths)
+    roots = roots_of(asked.paths)
     try:
         with Known(state.expanduser().absolute()) as known:
-            search = Search(places, known, linked=asked.linked, tell=progress.show)
+            search = Search(roots, known, linked=asked.linked, report=progress.show)
             groups = search.run()
     except KeyboardInterrupt:
         progress.clear()
@@ -157,7 +157,7 @@ def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
     """Show what would go, ask, and do it; false when some copies could not be removed."""
     from datetime import datetime
 
-    from kurabito.dataplane.removal.places import RemovalRefused
+    from kurabito.dataplane.removal.file_refs import RemovalRefused
     from kurabito.dataplane.search.surplus import SurplusTrash, plan
 
     removals = list(plan(groups))

@@ -1,10 +1,10 @@
 """The data plane: touches the disks and decides nothing.
 
-    main.py         the process: which lines of work it has
-    plane.py        says that it lives, and lets each line look for rows
-    jobs.py         claims a job and runs what its kind needs
+    main.py         the process: which runners it has
+    plane.py        says that it lives, and lets each runner look for rows
+    jobs.py         a leased job, and the executor that its kind needs
     checkpoints.py  moves SQLite's log into its file
-    leasing/        a leased row, the thread that keeps its lease, and writing in portions
+    leasing/        the one runner above the lease engine, a leased row, and writing in portions
     files/          paths, names, walking, ignore patterns, digests
     readers/        the processes that read files
     scan/           scans a library

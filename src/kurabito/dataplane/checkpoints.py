@@ -1,36 +1,23 @@
-"""The line of work that moves SQLite's log into its file when the control plane asks for it.
+"""Checkpoints: SQLite's log is moved into its file when the control plane asks for it.
 
-Whoever reads or writes at that moment may be in the way. That is waited for a little and then tried again later: a checkpoint
-is never worth holding up others.
+A reader or writer may be in the way at that moment. It is waited for a little, and the checkpoint is tried again later: it is
+never worth holding up others.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
 from typing import Final, NamedTuple
 
-from kurabito.clock import SECOND
-from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
-from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, LeasedRow
-from kurabito.db import Connection, Database, leases
-from kurabito.db.leases import Columns
+from kurabito.dataplane.leasing.leased_row import LeasedRow
+from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.protocol.leased.checkpoints import (
-    BUSY,
-    BUSY_COLUMNS,
-    COUNTS,
-    FAILURE,
-    FAILURE_COLUMNS,
-    SUCCESS,
-    SUCCESS_COLUMNS,
-    WAL,
-    CheckpointMode,
-)
+from kurabito.protocol.leased import checkpoints
+from kurabito.protocol.leased.checkpoints import COUNTS, WAL, CheckpointMode
 
 _PATIENCE: Final = 2.0
 _RETRY: Final = 0.02
@@ -46,96 +33,40 @@ class Checkpointed(NamedTuple):
     frames: int
 
 
-class _Order(NamedTuple):
-    id: int
-    owner: str
-    mode: CheckpointMode
+class CheckpointWork(LeasedWork[LeasedRow]):
+    """Does checkpoints; `connect` opens a connection to the SQLite file of the database."""
 
+    spec = WAL
+    noun = "checkpoint"
+    name = "wal"
+    row_type = LeasedRow
 
-class WalLine:
-    """Claims checkpoints, one at a time; `connect` opens a connection to the SQLite file of the database."""
-
-    name: Final = "wal"
-
-    def __init__(
-        self,
-        database: Database,
-        connect: Callable[[], sqlite3.Connection],
-        *,
-        name: str,
-        lease: float = LEASE,
-        heartbeat: float = HEARTBEAT,
-        patience: float = _PATIENCE,
-    ) -> None:
-        self._database = database
+    def __init__(self, connect: Callable[[], sqlite3.Connection], *, patience: float = _PATIENCE) -> None:
         self._connect = connect
-        self._plane = name
-        self._lease = lease
-        self._heart = LeaseKeeper(heartbeat)
         self._patience = patience
-        """How many seconds whoever is in the way is waited for."""
-        self._stopping = threading.Event()
+        """How many seconds a reader or writer in the way is waited for."""
 
-    def work(self) -> bool:
-        """Do one checkpoint; false when none is due."""
-        order = None if self._stopping.is_set() else self._claim()
-        if order is None:
-            return False
+    def do(self, row: LeasedRow) -> None:
         try:
-            with self._heart, self._held(order):
-                done = self._checkpoint(order.mode)
+            done = self._checkpoint(row)
         except (sqlite3.Error, KurabitoError) as problem:
-            _log.warning("checkpoint failed", checkpoint=order.id, problem=str(problem))
-            self._finish(order, FAILURE, FAILURE_COLUMNS, error_message=f"SQLite could not do it: {problem}")
-            return True
-        counts = dict(zip(COUNTS, done, strict=True))
+            _log.warning("checkpoint failed", checkpoint=row.id, problem=str(problem))
+            message = f"SQLite could not do it: {problem}"
+            row.settle(checkpoints.FAILURE, [message], given=("error_message",), columns=checkpoints.FAILURE_COLUMNS)
+            return
         if done.busy:
-            told = f"somebody was in the way for {self._patience:g} s: {done.frames} of {done.log_frames} frames were moved"
-            self._finish(order, BUSY, BUSY_COLUMNS, **counts, error_message=told)
+            message = f"somebody was in the way for {self._patience:g} s: {done.frames} of {done.log_frames} frames were moved"
+            given = (*COUNTS, "error_message")
+            row.settle(checkpoints.BUSY, [*done, message], given=given, columns=checkpoints.BUSY_COLUMNS)
         else:
-            self._finish(order, SUCCESS, SUCCESS_COLUMNS, **counts)
-        return True
+            row.settle(checkpoints.SUCCESS, done, given=COUNTS, columns=checkpoints.SUCCESS_COLUMNS)
 
-    def stop(self) -> None:
-        """Wait for nobody any more, and take no other."""
-        self._stopping.set()
-
-    def _claim(self) -> _Order | None:
-        owner = leases.new_owner(self._plane)
-
-        def claim(conn: Connection) -> _Order | None:
-            leases.recover(conn, WAL)
-            rows = leases.claim(conn, WAL, owner, lease=round(self._lease * SECOND), limit=1)
-            return _Order(rows[0][0], owner, CheckpointMode(rows[0][1])) if rows else None
-
-        # Most often there is nothing, and to find that out nobody has to be kept from writing.
-        if not self._database.read_blocking(_has_work):
-            return None
-        return self._database.write_blocking(claim)
-
-    def _checkpoint(self, mode: CheckpointMode) -> Checkpointed:
+    def _checkpoint(self, row: LeasedRow) -> Checkpointed:
+        mode = CheckpointMode(row.values["requested_mode"])
         give_up = time.monotonic() + self._patience
         with closing(self._connect()) as raw:
             while True:
                 done = Checkpointed(*raw.execute(f"PRAGMA wal_checkpoint({mode.value})").fetchone())
-                if not done.busy or time.monotonic() >= give_up or self._stopping.wait(_RETRY):
+                # A data plane that ends does not wait.
+                if not done.busy or time.monotonic() >= give_up or row.wait(_RETRY):
                     return done
-
-    def _held(self, order: _Order) -> LeasedRow:
-        """Keeps the lease: moving a large log takes a while."""
-        return LeasedRow(self._database, WAL, order.id, order.owner, heart=self._heart, lease=self._lease)
-
-    def _finish(self, order: _Order, path: str, columns: Columns, **values: int | str) -> None:
-        row = (order.id, order.owner, *values.values())
-
-        def write(conn: Connection) -> bool:
-            return bool(leases.finish(conn, WAL, path, [row], given=tuple(values), columns=columns))
-
-        if self._database.write_blocking(write):
-            _log.warning("checkpoint lost: another data plane has it by now", checkpoint=order.id)
-
-
-def _has_work(conn: Connection) -> bool:
-    return (
-        conn.one("SELECT 1 FROM wal_maintenance_jobs WHERE status IN ('pending', 'running', 'retryable')") is not None
-    )

@@ -1,7 +1,7 @@
 """A limit on bytes per second that every data plane of a database shares, on however many machines.
 
-Whoever wants to read reserves its stretch of time in the database, in one statement, and waits until that begins. So the
-reads of all stand in one line, and their sum keeps to the limit.
+A data plane that wants to read reserves its span of time in the database, in one statement, and waits until that begins. So the
+reads of all follow one another, and their sum keeps to the limit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class IoLimit:
         if cost == 0:
             return 0.0
         self._owed -= math.floor(cost * self._rate / _MILLISECOND)
-        # Should the power fail, everybody waits anew anyway.
+        # Should the power fail, every reader reserves again anyway.
         return self._database.write_blocking(lambda conn: self._reserve(conn, cost), durable=False)
 
     def _reserve(self, conn: Connection, cost: int) -> float:

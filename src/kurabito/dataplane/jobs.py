@@ -1,28 +1,26 @@
-"""The line of work that does jobs: claims one, runs what its kind needs, and writes how it ended."""
+"""Jobs: leased rows of several kinds, each with an executor that knows how to do it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
 
-from kurabito.clock import SECOND
-from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
-from kurabito.dataplane.leasing.leased_job import LeasedJob
-from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, Stopped
-from kurabito.db import Connection, Database, leases
+from kurabito.dataplane.leasing.leased_row import LeasedRow, Stopped
+from kurabito.dataplane.leasing.runner import LeasedWork
+from kurabito.db.leases import Columns, Given
 from kurabito.errors import KurabitoError, LeaseLost
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import JobKind, JobStatus
 from kurabito.protocol.error_codes import ErrorCode
-from kurabito.protocol.leased.jobs import JOBS, pending_query
-
-Executor = Callable[[LeasedJob], None]
-"""Does one job. What it raises is how the job failed; a `JobFailed` says under which code."""
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS, PROGRESS_COLUMNS, PROGRESS_VALUES
 
 _log = get_logger(__name__)
 
 
 class JobFailed(KurabitoError):
-    """The job cannot be done, and trying again would not help by itself."""
+    """The job cannot be done, and to try it again would not help."""
 
     code = "job_failed"
 
@@ -31,79 +29,83 @@ class JobFailed(KurabitoError):
         self.error_code = code
 
 
-class JobLine:
-    """Claims jobs of the kinds it has an executor for, one at a time."""
+class LeasedJob(LeasedRow):
+    """The right to work on one job.
 
-    def __init__(
-        self,
-        database: Database,
-        executors: Mapping[JobKind, Executor],
-        *,
-        name: str,
-        lease: float = LEASE,
-        heartbeat: float = HEARTBEAT,
-    ) -> None:
-        self.name = "+".join(executors)
-        self._database = database
-        self._executors = executors
-        self._plane = name
-        self._lease = lease
-        self._heart = LeaseKeeper(heartbeat)
-        self._job: LeasedJob | None = None
-        self._stopping = False
+    job.write(lambda conn: store.note(conn, rows))      # raises LeaseLost when the job is another's by now
+    job.report(processed=500, progress=0.25)            # written with the next heartbeat
+    """
 
-    def work(self) -> bool:
-        """Do one job; false when there is none."""
-        job = None if self._stopping else self._claim()
-        if job is None:
-            return False
-        self._job = job
-        try:
-            with self._heart, job:
-                self._run(job)
-        finally:
-            self._job = None
-        return True
+    progress_values: ClassVar[Given] = PROGRESS_VALUES
+    progress_columns: ClassVar[Columns] = PROGRESS_COLUMNS
+    _progress: tuple[int, float] = (0, 0.0)
 
-    def stop(self) -> None:
-        """Give the job back at its next step, and take no other."""
-        self._stopping = True
-        if (job := self._job) is not None:
-            job.stop()
+    @property
+    def kind(self) -> JobKind:
+        """What is to be done."""
+        return JobKind(self.values["kind"])
 
-    def _claim(self) -> LeasedJob | None:
-        owner = leases.new_owner(self._plane)
+    @property
+    def library_id(self) -> int:
+        """The library that it is about."""
+        return self.values["library_id"]  # type: ignore[no-any-return]
 
-        def claim(conn: Connection) -> LeasedJob | None:
-            # Whoever looks for work also sees to what others left lying.
-            leases.recover(conn, JOBS)
-            first = pending_query(tuple(self._executors), conn.dialect)
-            rows = leases.claim(conn, JOBS, owner, lease=round(self._lease * SECOND), limit=1, candidates=first)
-            if not rows:
-                return None
-            return LeasedJob(self._database, owner, rows[0], heart=self._heart, lease=self._lease)
+    @property
+    def dry_run(self) -> bool:
+        """True when nothing may be changed on the disks."""
+        return bool(self.values["dry_run"])
 
-        return self._database.write_blocking(claim)
+    @cached_property
+    def payload(self) -> dict[str, Any]:
+        """What else its kind needs."""
+        return json.loads(self.values["payload"])  # type: ignore[no-any-return]
 
-    def _run(self, job: LeasedJob) -> None:
+    def progress(self) -> tuple[int, float]:
+        """How far the job is."""
+        return self._progress
+
+    def report(self, processed: int, progress: float) -> None:
+        """Say how far the job is: so many items, and the fraction of the whole."""
+        self._progress = processed, min(1.0, progress)
+
+    def finish(self, status: JobStatus, code: ErrorCode | None = None, message: str | None = None) -> None:
+        """Write how the job ended; raises LeaseLost when that is for another to say."""
+        progress = 1.0 if status is JobStatus.COMPLETED else self._progress[1]
+        ended = (status.value, progress, code and code.value, message)
+        self.settle(FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+
+
+Executor = Callable[[LeasedJob], None]
+"""Does one job. What it raises is how the job failed; a `JobFailed` says under which code."""
+
+
+class JobWork(LeasedWork[LeasedJob]):
+    """Does jobs of the kinds that it has an executor for."""
+
+    spec = JOBS
+    noun = "job"
+    row_type = LeasedJob
+
+    def __init__(self, executors: Mapping[JobKind, Executor]) -> None:
+        self.executors = executors
+        kinds = ", ".join(f"'{kind}'" for kind in executors)
+        self.only = f"kind IN ({kinds})"
+
+    @property
+    def name(self) -> str:
+        return "+".join(self.executors)
+
+    def do(self, job: LeasedJob) -> None:
         _log.info("job started", job=job.id, kind=job.kind, library=job.library_id)
         try:
-            self._executors[job.kind](job)
+            self.executors[job.kind](job)
             job.finish(JobStatus.COMPLETED)
-        except LeaseLost as lost:
-            _log.warning("job lost", job=job.id, problem=str(lost))
-        except Stopped:
-            self._finish(job, JobStatus.RETRYABLE, None, None)
+        except (LeaseLost, Stopped):
+            raise
         except JobFailed as failed:
-            self._finish(job, JobStatus.FAILED, failed.error_code, str(failed))
+            job.finish(JobStatus.FAILED, failed.error_code, str(failed))
         except Exception as problem:  # noqa: BLE001 - whatever it was, the job failed and the next one may not
             _log.exception("job failed", job=job.id)
-            self._finish(job, JobStatus.FAILED, ErrorCode.WORKER_FAILURE, f"{type(problem).__name__}: {problem}")
+            job.finish(JobStatus.FAILED, ErrorCode.WORKER_FAILURE, f"{type(problem).__name__}: {problem}")
         else:
             _log.info("job completed", job=job.id)
-
-    def _finish(self, job: LeasedJob, status: JobStatus, code: ErrorCode | None, message: str | None) -> None:
-        try:
-            job.finish(status, code, message)
-        except LeaseLost as lost:
-            _log.warning("job lost", job=job.id, problem=str(lost))

@@ -10,18 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Final
 
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.io_limit import IoLimit
-from kurabito.dataplane.jobs import Executor, JobLine
+from kurabito.dataplane.jobs import Executor, JobWork
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
-from kurabito.dataplane.plane import DataPlane, Line
+from kurabito.dataplane.leasing.runner import LeasedWork, Runner
+from kurabito.dataplane.plane import DataPlane
 from kurabito.dataplane.priority import lower_priority
 from kurabito.dataplane.scan.scanner import Scanner
-from kurabito.dataplane.thumbnails.cleanup import CleanupLine
+from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
-from kurabito.dataplane.thumbnails.job import ThumbnailLine
+from kurabito.dataplane.thumbnails.job import ThumbnailWork
 from kurabito.db import Database, Dialect, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
@@ -45,19 +46,19 @@ async def run(settings: Settings, *, once: bool = False) -> None:
     lower_priority(nice=settings.dataplane_nice, idle_io=settings.dataplane_io == "idle")
     database = await asyncio.to_thread(_open_restricted, settings)
     try:
-        # Whoever supervises us knows us by this name, and sees to our rows when we die.
+        # The supervisor knows this process by its name, and sees to its rows when it dies.
         name = os.environ.pop(WORKER_NAME, "") or fresh_worker_name()
-        lines = _lines(settings, database, name)
+        runners = _runners(settings, database, name)
         plane = DataPlane(
             database,
-            lines,
+            runners,
             name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
         )
         loop = asyncio.get_running_loop()
-        # Each line keeps a thread busy for as long as it works; the rest is for what the daemon itself asks.
-        loop.set_default_executor(ThreadPoolExecutor(len(lines) + _SPARE_THREADS, "line"))
+        # Each runner keeps a thread busy for as long as it works; the rest is for what the daemon itself asks.
+        loop.set_default_executor(ThreadPoolExecutor(len(runners) + _SPARE_THREADS, "runner"))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, plane.stop)
         locks = PlaneLocks(database, heartbeat=settings.heartbeat_seconds)
@@ -87,33 +88,29 @@ def _executors(settings: Settings) -> list[dict[JobKind, Executor]]:
     return [{JobKind.SCAN: Scanner(settings.state), JobKind.HASH: HashFiles()}, {JobKind.DELETE: delete}]
 
 
-def _lines(settings: Settings, database: Database, name: str) -> list[Line]:
+def _runners(settings: Settings, database: Database, name: str) -> list[Runner[Any]]:
     """What this data plane does."""
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
-    jobs = [
-        JobLine(database, executors, name=name, lease=lease, heartbeat=heartbeat) for executors in _executors(settings)
+    works: list[LeasedWork[Any]] = [
+        *(JobWork(executors) for executors in _executors(settings)),
+        *_thumbnail_works(settings, database),
+        CleanupWork(state=settings.state),
     ]
-    cleanup = CleanupLine(database, state=settings.state, name=name, lease=lease, heartbeat=heartbeat)
-    lines: list[Line] = [*jobs, *_thumbnail_lines(settings, database, name), cleanup]
     if isinstance(database, SqliteDatabase):
-        lines.append(WalLine(database, database.connect, name=name, lease=lease, heartbeat=heartbeat))
-    return lines
+        works.append(CheckpointWork(database.connect))
+    return [Runner(database, leased, name=name, lease=lease, heartbeat=heartbeat) for leased in works]
 
 
-def _thumbnail_lines(settings: Settings, database: Database, name: str) -> list[ThumbnailLine]:
-    """One line for each picture that is drawn at the same time."""
+def _thumbnail_works(settings: Settings, database: Database) -> list[ThumbnailWork]:
+    """One for each picture that is drawn at the same time."""
     at_once = {MediaType.IMAGE: settings.thumbnail_images, MediaType.VIDEO: settings.thumbnail_videos}
     rate = settings.thumbnail_bytes_per_second
     return [
-        ThumbnailLine(
-            database,
+        ThumbnailWork(
             media_type,
             DecoderProcess(media_type),
             state=settings.state,
-            name=name,
             limit=IoLimit(database, rate) if rate else None,
-            lease=settings.lease_seconds,
-            heartbeat=settings.heartbeat_seconds,
         )
         for media_type, count in at_once.items()
         for _ in range(count)

@@ -1,6 +1,6 @@
-"""The daemon: says that it lives, and lets each line of work look for rows whenever there may be some.
+"""The daemon: says that it lives, and lets each runner look for rows whenever there may be some.
 
-Lines run in threads and call the database directly. The loop here only wakes them; without anything to do it sleeps.
+Runners work in threads and call the database directly. The loop here only wakes them; without anything to do it sleeps.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from kurabito.protocol import planes
 from kurabito.wakeup import Bell
 
 _LOOK_ANYWAY: Final = 5.0
-"""Seconds after which a line looks even if nobody rang: rows also become due by time."""
+"""Seconds after which a runner looks although nothing was announced: rows also become due by time."""
 _BACKOFF: Final = 1.0
 
 _log = get_logger(__name__)
 
 
-class Line(Protocol):
-    """One kind of disk work."""
+class RowRunner(Protocol):
+    """What a data plane keeps at work: `Runner`."""
 
     @property
     def name(self) -> str: ...
 
     def work(self) -> bool:
-        """Claim a batch, do it, and settle it; false when there was nothing to claim. Called in a thread."""
+        """Claim a row, do what it asks for and settle it; false when there was none. Called in a thread."""
         ...
 
     def stop(self) -> None:
-        """Come to an end soon: give back what was not begun. Called in any thread."""
+        """Come to an end soon: give back what was not finished. Called in any thread."""
         ...
 
 
 class DataPlane:
-    """Runs lines of work on one open database until it is told to stop.
+    """Keeps runners at work on one open database until it is asked to stop.
 
-    plane = DataPlane(database, lines, name="nas-4711")
+    plane = DataPlane(database, runners, name="nas-4711")
     await plane.run()        # until plane.stop()
     await plane.drain()      # until there is nothing left to do
     """
@@ -51,7 +51,7 @@ class DataPlane:
     def __init__(
         self,
         database: Database,
-        lines: Sequence[Line],
+        runners: Sequence[RowRunner],
         *,
         name: str,
         lease: float = 30.0,
@@ -60,7 +60,7 @@ class DataPlane:
     ) -> None:
         self.name = name
         self._database = database
-        self._lines = tuple(lines)
+        self._runners = tuple(runners)
         self._lease = lease
         self._heartbeat = heartbeat
         self._clock = clock or SystemClock()
@@ -68,52 +68,52 @@ class DataPlane:
         self._news = Bell()
 
     def stop(self) -> None:
-        """Ask for the end; `run` returns when every line has come to one."""
+        """Ask for the end; `run` returns when every runner has come to one."""
         self._stopping.set()
-        for line in self._lines:
-            line.stop()
+        for runner in self._runners:
+            runner.stop()
 
     async def run(self) -> None:
         """Work until `stop`."""
         async with AsyncExitStack() as open_until_the_end:
-            if self._lines:
+            if self._runners:
                 watching = self._database.watching(lambda _: self._news.ring())
                 await open_until_the_end.enter_async_context(watching)
             await self._announce()
             try:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._beat())
-                    for line in self._lines:
-                        group.create_task(self._keep(line))
+                    for runner in self._runners:
+                        group.create_task(self._keep(runner))
             finally:
                 await self._depart()
 
     async def drain(self) -> None:
-        """Do what is there, then return."""
+        """Work until there is nothing left to do, then return."""
         await self._announce()
         try:
             while not self._stopping.is_set():
-                if not any(await asyncio.gather(*(asyncio.to_thread(line.work) for line in self._lines))):
+                if not any(await asyncio.gather(*(asyncio.to_thread(runner.work) for runner in self._runners))):
                     return
         finally:
             await self._depart()
 
-    async def _keep(self, line: Line) -> None:
-        """Let a line work as long as it finds something; then wait for news."""
+    async def _keep(self, runner: RowRunner) -> None:
+        """Let a runner work as long as it finds something; then wait for news."""
         roused = asyncio.Event()
         with self._news.listen(roused.set):
             while not self._stopping.is_set():
                 roused.clear()
-                if not await self._let_work(line):
+                if not await self._let_work(runner):
                     await self._rest(roused)
 
-    async def _let_work(self, line: Line) -> bool:
+    async def _let_work(self, runner: RowRunner) -> bool:
         try:
-            return await asyncio.to_thread(line.work)
+            return await asyncio.to_thread(runner.work)
         except KurabitoError as problem:
-            _log.warning("line of work failed", line=line.name, problem=str(problem))
-        except Exception:  # noqa: BLE001 - one line's fault must not end the others
-            _log.exception("line of work failed", line=line.name)
+            _log.warning("runner failed", runner=runner.name, problem=str(problem))
+        except Exception:  # noqa: BLE001 - one runner's fault must not end the others
+            _log.exception("runner failed", runner=runner.name)
         await self._clock.wait(self._stopping, _BACKOFF)
         return False
 
@@ -132,10 +132,10 @@ class DataPlane:
                 _log.warning("data plane could not say that it lives", problem=str(problem))
 
     async def _announce(self) -> None:
-        # Several lines may do the same.
-        lines = list(dict.fromkeys(line.name for line in self._lines))
+        # Several runners may do the same work.
+        names = list(dict.fromkeys(runner.name for runner in self._runners))
         release = version("kurabito")
-        await self._database.write(lambda conn: planes.announce(conn, self.name, lines, release, self._lease))
+        await self._database.write(lambda conn: planes.announce(conn, self.name, names, release, self._lease))
 
     async def _depart(self) -> None:
         try:

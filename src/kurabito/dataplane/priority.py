@@ -19,7 +19,7 @@ _log = get_logger(__name__)
 
 
 def lower_priority(*, nice: int, idle_io: bool) -> None:
-    """Take the processor only when few others want it, and the disks only when nobody does.
+    """Take the processor only when few others want it, and the disks only when no other does.
 
     Call it before other threads are started: each inherits it from the one that starts it.
     """

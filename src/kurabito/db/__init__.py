@@ -3,7 +3,7 @@
 port.py      stores are plain functions of a connection, and a database runs them
 sqlite/      one writer thread, readers beside it
 postgres/    a pool of connections, notifications, sessions and roles
-leases.py    claim, heartbeat, finish and recover, written once; grace.py spares the living when a clock jumps
+leases/      claim, heartbeat, finish, release and recover, written once; grace.py spares the living when a clock jumps
 migrate.py   numbered files, applied once, in order; ledger.py notes them, adoption/ takes over earlier databases
 queries.py   named queries from `.sql` files; rows.py gives many rows to one statement
 rights.py    what a connection may write

@@ -6,7 +6,7 @@
     deletion.py     what a `delete` job is given and writes down
     rights.py       what a data plane may write
     planes.py       data planes register and say that they live
-    tables.py       the tables column by column, from which `docs/protocol.md` is written
+    tables/         the tables column by column, from which `docs/protocol.md` is written
 
 The control plane decides and the data plane executes; the database is all they share.
 """

@@ -9,7 +9,7 @@ class ErrorCode(StrEnum):
     """What is written to `error_code`."""
 
     LEASE_EXPIRED = "LEASE_EXPIRED"
-    """The worker stopped renewing its lease; whoever noticed took the row from it."""
+    """The worker stopped renewing its lease; the row was taken from it."""
     WORKER_LOST = "WORKER_LOST"
     """Three workers were lost on this row, so no fourth is given to it."""
     WORKER_FAILURE = "WORKER_FAILURE"
@@ -17,7 +17,7 @@ class ErrorCode(StrEnum):
     SUPERSEDED = "SUPERSEDED"
     """An older database had several scans or hashes under way; another of them was kept."""
     GAVE_WAY = "GAVE_WAY"
-    """Somebody asked for a scan, which goes first; another job hashes the rest after it."""
+    """A scan was asked for, which goes first; another job hashes the rest after it."""
     ROOT_UNAVAILABLE = "ROOT_UNAVAILABLE"
     """The library's folder is not there, is not a folder, or cannot be read."""
     ROOT_EMPTY = "ROOT_EMPTY"
@@ -53,7 +53,7 @@ class ErrorCode(StrEnum):
     LINK_UNSUPPORTED = "LINK_UNSUPPORTED"
     """The file system has no links of this kind."""
     WAL_BUSY = "WAL_BUSY"
-    """Somebody read or wrote, so that not all of SQLite's log could be moved into its file."""
+    """A reader or writer was in the way, so that not all of SQLite's log could be moved into its file."""
     WAL_FAILED = "WAL_FAILED"
     """SQLite could not move its log into its file."""
     DISK_FAILURE = "DISK_FAILURE"
@@ -78,3 +78,9 @@ class ErrorCode(StrEnum):
     """The process that decoded it crashed."""
     THUMB_OUTPUT_ESCAPES = "THUMB_OUTPUT_ESCAPES"
     """The picture was to be written outside the folder of thumbnails."""
+
+
+def lost_worker(owner: str | None) -> str:
+    """What is written beside `LEASE_EXPIRED` on a row that was taken from this owner."""
+    name = owner.partition("#")[0] if owner else "unknown"
+    return f"the worker {name} stopped renewing its lease"

@@ -1,6 +1,6 @@
 """What a data plane may write: the columns of the paths, its findings, and nothing that is policy.
 
-A table that it may insert into holds no policy, because no database can say which columns of a new row somebody filled.
+A table that it may insert into holds no policy, because no database can say which columns of a new row were filled.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from typing import Final
 
 from kurabito.db.leases import LeaseSpec
 from kurabito.db.rights import WriteRights
-from kurabito.protocol.leased.checkpoints import WAL
 from kurabito.protocol.leased.jobs import JOBS
-from kurabito.protocol.leased.thumbnails import CLEANUPS, THUMBNAILS
+from kurabito.protocol.tables import TABLES
 
 FINDINGS: Final = {
     "library_files": frozenset(
@@ -66,7 +65,7 @@ _DELETION: Final = {
 
 _PRESENCE: Final = {"data_planes": frozenset({"lines", "version", "heartbeat_at", "expires_at"})}
 
-LEASED: Final = (JOBS, THUMBNAILS, CLEANUPS, WAL)
+LEASED: Final = tuple(table.lease for table in TABLES if table.lease is not None)
 """The tables that a data plane has leases on."""
 
 _PATHS: Final = {spec.table: frozenset().union(*spec.writes.values()) for spec in LEASED}

@@ -20,8 +20,8 @@ from typing import Any
 
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.hashing import job as hash_job
-from kurabito.dataplane.jobs import Executor, JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import Executor, JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, open_database
 from kurabito.protocol.enums import JobKind
@@ -117,8 +117,8 @@ def work(url: str, role: str, state: str, name: str, **moment: Any) -> None:
         JobKind.DELETE: delete,
     }
     watched = {kind: moments.begun_by(executor) for kind, executor in executors.items()}
-    line = JobLine(database, watched, name=name, heartbeat=60.0)
-    while line.work():
+    runner = Runner(database, JobWork(watched), name=name, heartbeat=60.0)
+    while runner.work():
         pass
     database.close()
 

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, open_database
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -66,7 +67,7 @@ def work(url: str, name: str, now: int, **moment: Any) -> None:
         return raw
 
     database.write_blocking = writing  # type: ignore[method-assign]
-    WalLine(database, connect, name=name, heartbeat=60.0, patience=30.0).work()
+    Runner(database, CheckpointWork(connect, patience=30.0), name=name, heartbeat=60.0).work()
     moments.pass_by()
     database.close()
 

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kurabito.dataplane.plane import Line
-from kurabito.dataplane.thumbnails.cleanup import CleanupLine
-from kurabito.dataplane.thumbnails.job import ThumbnailLine
+from kurabito.dataplane.leasing.runner import LeasedWork, Runner
+from kurabito.dataplane.thumbnails.cleanup import CleanupWork
+from kurabito.dataplane.thumbnails.job import ThumbnailWork
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, Database, open_database
 from kurabito.protocol.enums import MediaType
@@ -87,12 +87,12 @@ def work(url: str, state: str, name: str, kill_at: int) -> None:
     moments.watch(database)
     sys.addaudithook(lambda event, _: moments.pass_by() if event in TOUCHES else None)
     drawing = Tracing(moments)
-    lines: list[Line] = [
-        ThumbnailLine(database, media_type, drawing, state=Path(state), name=name, heartbeat=60.0)
-        for media_type in MediaType
+    works: list[LeasedWork[Any]] = [
+        *(ThumbnailWork(media_type, drawing, state=Path(state)) for media_type in MediaType),
+        CleanupWork(state=Path(state)),
     ]
-    lines.append(CleanupLine(database, state=Path(state), name=name, heartbeat=60.0))
-    while any(line.work() for line in lines):
+    runners = [Runner(database, work, name=name, heartbeat=60.0) for work in works]
+    while any(runner.work() for runner in runners):
         pass
     database.close()
 

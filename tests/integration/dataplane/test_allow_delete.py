@@ -9,7 +9,8 @@ import pytest
 
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.deletion.steps import StepExecution
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import leases
 from kurabito.errors import DeletionNotAllowed
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
@@ -30,7 +31,7 @@ STATUS = "SELECT status, error_code FROM jobs ORDER BY created_at, id"
 
 
 def work(shelf: Shelf) -> bool:
-    return JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+    return Runner(shelf.plane, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0).work()
 
 
 def order(shelf: Shelf, *, dry_run: bool = False) -> DeletionPlan:

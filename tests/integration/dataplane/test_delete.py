@@ -13,11 +13,11 @@ import pytest
 
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.removal import syscalls
+from kurabito.dataplane.removal.file_refs import OpenRoots
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import OpenRoots
 from kurabito.db import leases
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepRules
@@ -46,7 +46,7 @@ def apply(shelf: Shelf, made: DeletionPlan, *, dry_run: bool = False) -> None:
 
 
 def work(shelf: Shelf, executor: Callable[[LeasedJob], None] = delete) -> None:
-    assert JobLine(shelf.plane, {JobKind.DELETE: executor}, name="plane", heartbeat=60.0).work()
+    assert Runner(shelf.plane, JobWork({JobKind.DELETE: executor}), name="plane", heartbeat=60.0).work()
 
 
 def steps(shelf: Shelf, made: DeletionPlan) -> list[PlanStep]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.errors import TrashConflict, TrashNotFound
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -32,7 +33,7 @@ def entries(shelf: Shelf) -> list[TrashEntry]:
 
 
 def work(shelf: Shelf) -> None:
-    assert JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+    assert Runner(shelf.plane, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0).work()
 
 
 @pytest.fixture

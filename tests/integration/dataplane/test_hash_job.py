@@ -16,7 +16,8 @@ from kurabito.dataplane.files.digest import EDGE, READ_WHOLE
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Walk
 from kurabito.dataplane.hashing.job import HashFiles
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.protocol.enums import JobKind
@@ -115,7 +116,7 @@ class Shelf:
         name = f"{self.library}-{self._jobs}"
         self.database.write_blocking(lambda conn: conn.run(ADD_JOB, {"id": name, "library": self.library}))
         executor = executor or HashFiles(clock=self._clock, **options)
-        assert JobLine(self._plane, {JobKind.HASH: executor}, name="plane", heartbeat=60.0).work()
+        assert Runner(self._plane, JobWork({JobKind.HASH: executor}), name="plane", heartbeat=60.0).work()
         row = self.database.read_blocking(
             lambda conn: conn.one("SELECT status, error_code FROM jobs WHERE id = :id", {"id": name})
         )

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.jobs import JobFailed, JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import LeaseLost
@@ -69,8 +69,8 @@ def notes(database: Database) -> list[str]:
     ]
 
 
-def line(database: Database, executor: Any, **options: Any) -> JobLine:
-    return JobLine(database, {JobKind.DELETE: executor}, name="plane", heartbeat=60.0, **options)
+def runner(database: Database, executor: Any, **options: Any) -> Runner[LeasedJob]:
+    return Runner(database, JobWork({JobKind.DELETE: executor}), name="plane", heartbeat=60.0, **options)
 
 
 def test_a_job_is_claimed_worked_on_and_completed(database: Database, plane: Database) -> None:
@@ -83,7 +83,7 @@ def test_a_job_is_claimed_worked_on_and_completed(database: Database, plane: Dat
         job.report(5, 0.5)
         job.write(lambda conn: conn.run(NOTE, {"path": "found.mkv"}))
 
-    jobs = line(plane, execute)
+    jobs = runner(plane, execute)
     assert jobs.work()
     status, code, _, processed, progress, _, lease, finished = row(database, "a")
     assert (status, code, processed, progress, lease) == ("completed", None, 5, 1.0, None)
@@ -109,7 +109,7 @@ def test_a_job_that_fails_says_why(
     def execute(_: LeasedJob) -> None:
         raise problem
 
-    assert line(plane, execute).work()
+    assert runner(plane, execute).work()
     assert row(database, "a")[:3] == ("failed", code, message)
 
 
@@ -129,7 +129,7 @@ def test_a_worker_that_lost_its_job_stores_nothing_more(
             job.check()
         job.write(lambda conn: conn.run(NOTE, {"path": "stubborn.mkv"}))
 
-    assert line(plane, execute).work()
+    assert runner(plane, execute).work()
     assert row(database, "a")[:2] == ("retryable", "LEASE_EXPIRED")
     assert notes(database) == ["before.mkv"]
 
@@ -144,7 +144,7 @@ def test_a_cancelled_job_ends_at_its_next_step(database: Database, plane: Databa
         database.write_blocking(cancel)
         job.write(lambda conn: conn.run(NOTE, {"path": "after.mkv"}))
 
-    assert line(plane, execute).work()
+    assert runner(plane, execute).work()
     assert row(database, "a")[0] == "cancelled"
     assert notes(database) == []
 
@@ -152,7 +152,7 @@ def test_a_cancelled_job_ends_at_its_next_step(database: Database, plane: Databa
 def test_a_plane_that_ends_gives_its_job_back(database: Database, plane: Database) -> None:
     add(database, "a")
     add(database, "b")
-    jobs: JobLine
+    jobs: Runner[LeasedJob]
 
     def execute(job: LeasedJob) -> None:
         stopping = threading.Thread(target=jobs.stop)
@@ -160,14 +160,14 @@ def test_a_plane_that_ends_gives_its_job_back(database: Database, plane: Databas
         stopping.join()
         job.check()
 
-    jobs = line(plane, execute)
+    jobs = runner(plane, execute)
     assert jobs.work()
     assert row(database, "a")[:2] == ("retryable", None)
     assert not jobs.work()
     assert row(database, "b")[0] == "pending"
 
 
-def test_the_heart_beats_while_the_work_computes(database: Database, plane: Database) -> None:
+def test_the_lease_is_kept_while_the_work_computes(database: Database, plane: Database) -> None:
     add(database, "a")
     beaten = threading.Event()
 
@@ -177,16 +177,18 @@ def test_the_heart_beats_while_the_work_computes(database: Database, plane: Data
             if row(database, "a")[3] == 3:
                 beaten.set()
 
-    jobs = JobLine(plane, {JobKind.DELETE: execute}, name="plane", heartbeat=0.01)
+    jobs = Runner(plane, JobWork({JobKind.DELETE: execute}), name="plane", heartbeat=0.01)
     assert jobs.work()
     assert beaten.is_set()
 
 
-def test_looking_for_work_takes_what_others_left_lying(database: Database, plane: Database, clock: ManualClock) -> None:
+def test_looking_for_work_recovers_what_others_left_behind(
+    database: Database, plane: Database, clock: ManualClock
+) -> None:
     add(database, "a")
     database.write_blocking(lambda conn: leases.claim(conn, JOBS, "dead#1", lease=1_000_000, limit=1))
     clock.advance(1)
-    assert not line(plane, lambda _: None).work()
+    assert not runner(plane, lambda _: None).work()
     status, code, message, *_ = row(database, "a")
     assert (status, code) == ("retryable", "LEASE_EXPIRED")
     assert "dead" in message

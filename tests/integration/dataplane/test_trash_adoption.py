@@ -14,7 +14,8 @@ import pytest
 from kurabito.clock import from_datetime
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.hashing.job import HashFiles
-from kurabito.dataplane.jobs import Executor, JobLine
+from kurabito.dataplane.jobs import Executor, JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -34,7 +35,7 @@ def work(shelf: Shelf) -> None:
         JobKind.HASH: HashFiles(),
         JobKind.DELETE: delete,
     }
-    assert JobLine(shelf.plane, executors, name="plane", heartbeat=60.0).work()
+    assert Runner(shelf.plane, JobWork(executors), name="plane", heartbeat=60.0).work()
 
 
 def do(shelf: Shelf, kind: str, library: int = 1) -> None:

@@ -23,6 +23,8 @@ PARCELS = LeaseSpec(
     claimable="status = 'pending'",
     order="weight DESC, id",
     stale_becomes="CASE WHEN lost >= 1 THEN 'failed' ELSE 'pending' END",
+    released_becomes="'pending'",
+    on_release={"note": "'given back'"},
     on_claim={"tries": "tries + 1"},
     on_recover={"lost": "lost + 1", "note": ":error"},
     writes={
@@ -91,6 +93,13 @@ class Parcels:
     def finish(self, path: str, rows: list[tuple[Any, ...]], **what: Any) -> set[int]:
         lost = self.write(lambda conn: leases.finish(conn, PARCELS, path, rows, **what))
         return {number for number, _ in lost}
+
+    def release(self, owner: str, *ids: int) -> set[int]:
+        lost = self.write(lambda conn: leases.release(conn, PARCELS, [(number, owner) for number in ids]))
+        return {number for number, _ in lost}
+
+    def has_work(self, only: str = "") -> bool:
+        return self._database.read_blocking(lambda conn: leases.has_work(conn, PARCELS, only=only))
 
     def recover(self, limit: int = 1000) -> list[int]:
         return [row[0] for row in self.write(lambda conn: leases.recover(conn, PARCELS, limit=limit))]
@@ -210,6 +219,57 @@ def test_finishing_twice_changes_nothing_the_second_time(parcels: Parcels) -> No
     parcels.clock.advance(1)
     assert parcels.deliver(owner, 1) == {1}
     assert parcels.column("updated_at") == before
+
+
+def test_a_row_that_is_given_back_is_claimed_by_the_next_and_nothing_is_held_against_it(parcels: Parcels) -> None:
+    parcels.add(1, 2)
+    owner, _ = parcels.claim("w")
+    assert parcels.release(owner, 1, 2) == set()
+    assert parcels.column("status") == ["pending", "pending"]
+    assert parcels.column("lost") == [0, 0]
+    assert parcels.column("note") == ["given back", "given back"]
+    for column in ("worker_id", "worker_heartbeat_at", "lease_expires_at"):
+        assert parcels.column(column) == [None, None]
+    assert parcels.claim("next")[1] == [1, 2]
+
+
+def test_a_row_that_is_not_owned_cannot_be_given_back(parcels: Parcels) -> None:
+    parcels.add(1, 2, 3)
+    late, _ = parcels.claim("late")
+    parcels.clock.advance(30)
+    parcels.recover()
+    owner, _ = parcels.claim("next", limit=2)
+    assert parcels.release(late, 1, 2, 3) == {1, 2, 3}
+    assert parcels.column("worker_id") == [None, owner, owner]
+
+
+def test_a_claim_can_be_narrowed(parcels: Parcels) -> None:
+    parcels.add(1, 5, 3)
+    claimed = parcels.write(
+        lambda conn: leases.claim(conn, PARCELS, "w#1", lease=LEASE, limit=100, only="weight IN (1, 3)")
+    )
+    assert sorted(row[0] for row in claimed) == [1, 3]
+    assert parcels.has_work()
+    assert not parcels.has_work("weight IN (1, 3)")
+
+
+def test_there_is_work_while_a_row_may_be_claimed_or_is_stale(parcels: Parcels) -> None:
+    assert not parcels.has_work()
+    parcels.add(1)
+    assert parcels.has_work()
+    owner, _ = parcels.claim("w")
+    assert not parcels.has_work()
+    parcels.clock.advance((LEASE - 1) / SECOND)
+    assert not parcels.has_work()
+    parcels.clock.advance(1 / SECOND)
+    # Whoever looks for some of the rows sees to all the stale ones.
+    assert parcels.has_work("weight = 7")
+    parcels.beat(owner, 1)
+    assert not parcels.has_work()
+    parcels.write(lambda conn: conn.run("UPDATE parcels SET lease_expires_at = NULL"))
+    assert parcels.has_work()
+    assert parcels.recover() == [1]
+    assert not parcels.has_work("weight = 7")
 
 
 def test_nothing_to_do_is_nothing_done(parcels: Parcels) -> None:

@@ -17,7 +17,8 @@ import pytest
 
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Database, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
@@ -49,7 +50,8 @@ STORY = "status, retry_count, retry_after, error_code, checkpoint_busy, worker_i
 DYING_PLANE = """
 import os, signal, sys
 from pathlib import Path
-from kurabito.dataplane.checkpoints import WalLine
+from kurabito.dataplane.checkpoints import CheckpointWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import open_database
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -62,7 +64,7 @@ def connect():
     raw.set_authorizer(lambda action, *_: os.kill(os.getpid(), signal.SIGKILL) if action == 19 else 0)
     return raw
 
-WalLine(database, connect, name="doomed").work()
+Runner(database, CheckpointWork(connect), name="doomed").work()
 """
 
 
@@ -99,8 +101,10 @@ def maintenance(database: Database, file: Path) -> WalMaintenance:
     return WalMaintenance(database, file, interval=900, limit=LIMIT, may_truncate=True)
 
 
-def line(plane: Any, connect: Callable[[], sqlite3.Connection] | None = None, *, patience: float = 30.0) -> WalLine:
-    return WalLine(plane, connect or plane.connect, name="plane", patience=patience)
+def runner(
+    plane: Any, connect: Callable[[], sqlite3.Connection] | None = None, *, patience: float = 30.0
+) -> Runner[Any]:
+    return Runner(plane, CheckpointWork(connect or plane.connect, patience=patience), name="plane")
 
 
 def fill(database: Database, rows: int = 200) -> None:
@@ -134,19 +138,19 @@ async def test_a_checkpoint_waits_is_done_and_tells_what_sqlite_said(
 ) -> None:
     with pytest.raises(CheckpointNotFound):
         await maintenance.latest()
-    assert not line(plane).work()
+    assert not runner(plane).work()
     fill(database)
     asked = await maintenance.request(CheckpointMode.TRUNCATE, "the disk is small")
     assert (asked.mode, asked.reason, asked.status) == (CheckpointMode.TRUNCATE, "the disk is small", WalStatus.PENDING)
     assert asked.execute_after == asked.created_at
-    assert line(plane).work()
+    assert runner(plane).work()
     done = await maintenance.latest()
     assert (done.id, done.status, done.error_code) == (asked.id, WalStatus.COMPLETED, None)
     # A truncated log has no frames left; its file held only what was written since.
     assert (done.checkpoint_busy, done.checkpoint_log_frames, done.checkpointed_frames) == (0, 0, 0)
     assert done.worker == "plane"
     assert maintenance.log_bytes() < 100_000
-    assert not line(plane).work()
+    assert not runner(plane).work()
 
 
 async def test_somebody_who_reads_makes_it_busy_and_it_is_tried_again_later(
@@ -156,7 +160,7 @@ async def test_somebody_who_reads_makes_it_busy_and_it_is_tried_again_later(
         fill(database)
         await maintenance.request(CheckpointMode.RESTART, "test")
         for attempt, wait in enumerate((10, 20, 40), 1):
-            assert line(plane, patience=0.1).work()
+            assert runner(plane, patience=0.1).work()
             busy = await maintenance.latest()
             assert (busy.status, busy.retry_count, busy.error_code) == (WalStatus.RETRYABLE, attempt, "WAL_BUSY")
             assert busy.checkpoint_busy == 1
@@ -169,9 +173,9 @@ async def test_somebody_who_reads_makes_it_busy_and_it_is_tried_again_later(
             assert busy.retry_after is not None
             assert from_datetime(busy.retry_after) == clock.now() + wait * SECOND
             clock.advance(wait - 1)
-            assert not line(plane).work(), "it is not due yet"
+            assert not runner(plane).work(), "it is not due yet"
             clock.advance(1)
-    assert line(plane).work()
+    assert runner(plane).work()
     done = await maintenance.latest()
     assert (done.status, done.checkpoint_busy, done.error_code, done.error_message) == ("completed", 0, None, None)
     # How often it had to be tried stays on record.
@@ -184,9 +188,9 @@ async def test_it_is_not_done_before_its_time(
     await maintenance.request(CheckpointMode.PASSIVE, "test")
     await database.write(lambda conn: conn.run("UPDATE wal_maintenance_jobs SET execute_after = :now + 5000000"))
     clock.advance(4)
-    assert not line(plane).work()
+    assert not runner(plane).work()
     clock.advance(1)
-    assert line(plane).work()
+    assert runner(plane).work()
 
 
 async def test_a_passive_one_moves_what_it_can_and_is_done(
@@ -195,7 +199,7 @@ async def test_a_passive_one_moves_what_it_can_and_is_done(
     with closing(reading(file)):
         fill(database)
         await maintenance.request(CheckpointMode.PASSIVE, "test")
-        assert line(plane).work()
+        assert runner(plane).work()
         done = await maintenance.latest()
     assert (done.status, done.checkpoint_busy) == (WalStatus.COMPLETED, 0)
     assert done.checkpoint_log_frames is not None
@@ -210,7 +214,7 @@ async def test_an_error_of_sqlite_fails_it(maintenance: WalMaintenance, database
         return raw
 
     await maintenance.request(CheckpointMode.PASSIVE, "test")
-    assert line(plane, connect).work()
+    assert runner(plane, connect).work()
     failed = await maintenance.latest()
     assert (failed.status, failed.error_code) == (WalStatus.FAILED, "WAL_FAILED")
     assert failed.error_message is not None
@@ -226,13 +230,13 @@ async def test_one_at_a_time_and_not_too_often(
     assert (await maintenance.request(CheckpointMode.RESTART, "second", force=True)).id == first.id
     with pytest.raises(UniqueConflict):
         await database.write(lambda conn: conn.run(ADD, {"mode": "passive", "status": "pending"}))
-    assert line(plane).work()
+    assert runner(plane).work()
     clock.advance(899)
     with pytest.raises(CheckpointTooSoon, match="ask again in 1 s"):
         await maintenance.request(CheckpointMode.PASSIVE, "too soon")
     forced = await maintenance.request(CheckpointMode.PASSIVE, "forced", force=True)
     assert forced.id != first.id
-    assert line(plane).work()
+    assert runner(plane).work()
     clock.advance(900)
     assert (await maintenance.request(CheckpointMode.PASSIVE, "in time")).status is WalStatus.PENDING
     metrics = await maintenance.metrics()
@@ -269,7 +273,7 @@ async def test_a_log_that_grew_is_seen_to_by_itself(
     asked = await large.latest()
     assert asked.mode is CheckpointMode.RESTART
     assert "the log grew" in asked.reason
-    assert line(plane).work()
+    assert runner(plane).work()
     # It may have stayed as large as it was; that is looked at again after a while only.
     assert await large.look_after() is None
     clock.advance(901)
@@ -292,9 +296,9 @@ async def test_a_dead_worker_leaves_no_checkpoint_behind(
     status, retry_count, retry_after, code, _, worker, lease, finished = story(database)
     assert (status, retry_count, code, worker, lease) == ("retryable", 1, "LEASE_EXPIRED", None, None)
     assert (retry_after, finished) == (clock.now() + 10 * SECOND, clock.now())
-    assert not line(plane).work()
+    assert not runner(plane).work()
     clock.advance(10)
-    assert line(plane).work()
+    assert runner(plane).work()
     assert (await maintenance.latest()).status is WalStatus.COMPLETED
 
 
@@ -305,10 +309,10 @@ async def test_whoever_looks_for_work_takes_a_stale_one_at_the_very_moment(
     owner = leases.new_owner("slow")
     assert plane.write_blocking(lambda conn: leases.claim(conn, WAL, owner, lease=30 * SECOND, limit=1))
     clock.advance(29)
-    assert not line(plane).work()
+    assert not runner(plane).work()
     assert story(database)[0] == "running"
     clock.advance(1)
-    assert not line(plane).work()
+    assert not runner(plane).work()
     message = database.read_blocking(lambda conn: conn.one("SELECT error_message FROM wal_maintenance_jobs"))
     assert story(database)[:2] == ("retryable", 1)
     assert message == ("the worker slow stopped renewing its lease",)
@@ -337,7 +341,7 @@ async def test_the_lease_is_kept_as_long_as_it_takes(
         raw: sqlite3.Connection = plane.connect()
         return raw
 
-    assert WalLine(plane, connect, name="plane", heartbeat=0.005).work()
+    assert Runner(plane, CheckpointWork(connect), name="plane", heartbeat=0.005).work()
     assert expiries == [clock.now() + 25 * SECOND, clock.now() + 30 * SECOND]
     assert (await maintenance.latest()).status is WalStatus.COMPLETED
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.files.names import as_text
+from kurabito.dataplane.files.paths import as_text
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 

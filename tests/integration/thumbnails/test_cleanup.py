@@ -15,7 +15,8 @@ from kurabito.clock import SECOND, from_datetime
 from kurabito.db import leases
 from kurabito.errors import InvalidInput, ThumbnailNotReady
 from kurabito.protocol.enums import CleanupStatus, ThumbnailStatus
-from kurabito.protocol.leased.thumbnails import CLEANUP_COLUMNS, CLEANUP_VALUES, CLEANUPS, FINISH, THUMBNAILS
+from kurabito.protocol.leased.cleanups import CLEANUPS, FINISH, FINISH_COLUMNS, FINISH_VALUES
+from kurabito.protocol.leased.thumbnails import THUMBNAILS
 from kurabito.settings import Settings
 from kurabito.thumbnails.admission import Thumbnail, Thumbnails
 from kurabito.thumbnails.cleanup import Cleanups
@@ -90,7 +91,7 @@ async def test_a_failed_removal_stays_failed_until_it_is_scheduled_again(shelf: 
     shelf.plane.write_blocking(lambda conn: leases.claim(conn, CLEANUPS, "p#1", lease=SECOND, limit=1))
     ended = [(first.id, "p#1", "failed", "DISK_FAILURE", "no")]
     assert not shelf.plane.write_blocking(
-        lambda conn: leases.finish(conn, CLEANUPS, FINISH, ended, given=CLEANUP_VALUES, columns=CLEANUP_COLUMNS)
+        lambda conn: leases.finish(conn, CLEANUPS, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
     )
     shelf.clock.advance(10_000)
     assert shelf.plane.write_blocking(lambda conn: leases.claim(conn, CLEANUPS, "p#1", lease=SECOND, limit=1)) == []

@@ -21,7 +21,8 @@ from kurabito.app.compose.metadata import MetadataParts, open_metadata
 from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.demo.feeds import FeedStand
 from kurabito.demo.metadata import MetadataStand
@@ -143,6 +144,6 @@ def plane(shelf: Shelf) -> Callable[[], None]:
     """Has a data plane do the next delete job."""
 
     def work() -> None:
-        assert JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+        assert Runner(shelf.plane, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0).work()
 
     return work

@@ -1,4 +1,4 @@
-"""The frame of the data plane, with lines of work made up for it."""
+"""The frame of the data plane, with runners made up for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 class Rows:
-    """A line that does one row at a time."""
+    """A runner that does one row at a time."""
 
     name = "rows"
 
@@ -81,16 +81,16 @@ async def running(plane: DataPlane) -> AsyncIterator[None]:
 
 
 async def test_a_row_that_another_process_commits_is_found_without_waiting(database: Database, tmp_path: Path) -> None:
-    line = Rows(database)
-    # The clock stands still, so nothing but the commit can wake the line.
-    async with running(DataPlane(database, [line], name="plane", clock=ManualClock())):
-        await until(lambda: line.looked >= 1)
+    runner = Rows(database)
+    # The clock stands still, so nothing but the commit can wake the runner.
+    async with running(DataPlane(database, [runner], name="plane", clock=ManualClock())):
+        await until(lambda: runner.looked >= 1)
         other = open_database(f"sqlite:///{tmp_path / 'plane.db'}")
         other.open()
         add(other, 1, 2, 3)
         other.close()
         await until(lambda: undone(database) == 0)
-    assert line.stopped.is_set()
+    assert runner.stopped.is_set()
 
 
 async def test_it_is_on_the_list_while_it_lives(database: Database) -> None:
@@ -115,7 +115,7 @@ async def test_it_goes_on_saying_that_it_lives(database: Database) -> None:
         await until(beaten)
 
 
-async def test_a_line_that_fails_is_tried_again_and_disturbs_no_other(database: Database) -> None:
+async def test_a_runner_that_fails_is_tried_again_and_disturbs_no_other(database: Database) -> None:
     clock, bad, good = ManualClock(), Rows(database), Rows(database)
     bad.fails = 2
     async with running(DataPlane(database, [bad, good], name="plane", clock=clock)):

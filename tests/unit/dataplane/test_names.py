@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kurabito.dataplane.files.names import as_name, as_text, shown
+from kurabito.dataplane.files.paths import as_name, as_text, shown
 
 NAMES = st.binary(min_size=1, max_size=40).filter(lambda name: b"/" not in name and b"\0" not in name)
 

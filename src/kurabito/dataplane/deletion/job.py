@@ -16,9 +16,8 @@ from collections.abc import Callable
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.deletion.trash import purge, restore, settle_abandoned
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
-from kurabito.dataplane.removal.places import RemovalRefused
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
+from kurabito.dataplane.removal.file_refs import RemovalRefused
 from kurabito.protocol.error_codes import ErrorCode
 
 Leave = Callable[[LeasedJob, int, str], RemovalRefused | None]

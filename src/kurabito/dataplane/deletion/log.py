@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from kurabito.dataplane.files.names import as_name
+from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
-from kurabito.dataplane.removal.places import FileStamp, RemovalRefused
+from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
 from kurabito.db import Connection, Dialect, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (
@@ -246,7 +246,7 @@ def other_copies(conn: Connection, entry: TrashedFile) -> list[tuple[int, str]]:
 
 
 def abandoned(conn: Connection, job_id: str) -> list[Abandoned]:
-    """What was begun by jobs that nobody will take up again."""
+    """What was begun by jobs that are not taken up again."""
     return [Abandoned(row[0], LogAction(row[1]), *row[2:]) for row in conn.all(_SQL.abandoned, {"job_id": job_id})]
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import DeleteStep, Intent
 from kurabito.dataplane.files.digest import Reader
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
+from kurabito.dataplane.removal.file_refs import FileRef, OpenRoots, RemovalRefused
 from kurabito.dataplane.removal.moves import move_to_trash, put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.places import FileRef, OpenRoots, RemovalRefused
 from kurabito.dataplane.removal.replacing import discard, replace_by_link, settle_link
 from kurabito.dataplane.removal.sharing import share_blocks
 from kurabito.dataplane.removal.sidecar import Sidecar

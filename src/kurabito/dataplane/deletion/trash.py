@@ -6,13 +6,12 @@ from pathlib import Path
 
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import Abandoned, Intent, TrashedFile
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
 from kurabito.dataplane.removal.moves import put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, RemovalRefused
 from kurabito.dataplane.removal.replacing import destroy, discard, settle_link
 from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.logs import get_logger
@@ -212,7 +211,7 @@ def _bring_back(trashed: FileRef, target: FileRef) -> FileStamp | None:
 
 
 def _unread_of(job: LeasedJob, there: FileStamp) -> list[int]:
-    # Looked for before anything is written: it may take a moment, and nobody has to wait for that.
+    # Looked for before anything is written: it may take a moment, and no writer has to wait for that.
     return job.read(lambda conn: log.unread_of_size(conn, there.size))
 
 

@@ -1,1 +1,7 @@
-"""Files as the file system knows them: `paths` and `names` are checked, `walk` lists, `ignore` leaves out, `digest` reads, `births` dates."""
+"""Files as the file system knows them.
+
+paths.py   names and paths as text, checked before every use
+walk.py    lists a folder in the order of its paths; ignore.py leaves out
+digest.py  reads
+births.py  when files were made; statx.py asks Linux what Python does not
+"""

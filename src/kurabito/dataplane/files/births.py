@@ -9,29 +9,19 @@ Asking costs more than a look at a file does, so only those few are asked for th
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
-import sys
 from collections.abc import Sequence
 from enum import Enum, auto
-from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.files.names import as_name
-from kurabito.dataplane.files.paths import Root, check_relative
+from kurabito.dataplane.files.paths import Root, as_name, check_relative
+from kurabito.dataplane.files.statx import BIRTH, INODE, NO_FOLLOW, statx
 from kurabito.errors import PathEscapes
 
 _MARGIN: Final = 60 * SECOND
 """A file is looked at a while before that is written down, and the clocks of disk and database may differ."""
-_NO_FOLLOW: Final = 0x100
-_INODE: Final = 0x100
-_BIRTH: Final = 0x800
-_INODE_AT: Final = 32
-_BIRTH_AT: Final = 80
-_LENGTH: Final = 256
 _SIXTY_FOUR_BITS: Final = 1 << 64
 
 
@@ -82,22 +72,8 @@ def _birth(root: Root, suspect: Suspect) -> Birth:
 
 def _asked(folder: int, name: str) -> tuple[int, int | None]:
     """The inode of a name in an open folder, and when it was made in microseconds; raises OSError."""
-    if (statx := _statx()) is None:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        born = getattr(found, "st_birthtime", None)
-        return found.st_ino, None if born is None else round(born * SECOND)
-    answer = ctypes.create_string_buffer(_LENGTH)
-    if statx(folder, os.fsencode(name), _NO_FOLLOW, _INODE | _BIRTH, answer) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    (told,) = struct.unpack_from("I", answer)
-    (inode,) = struct.unpack_from("Q", answer, _INODE_AT)
-    seconds, nanoseconds = struct.unpack_from("qI", answer, _BIRTH_AT)
-    # Some say that they know, and know nothing.
-    knows = told & _BIRTH and (seconds or nanoseconds)
-    return inode, seconds * SECOND + nanoseconds // 1000 if knows else None
-
-
-@cache
-def _statx() -> Any:
-    """The call of Linux, for which Python has no name before 3.15; None elsewhere."""
-    return getattr(ctypes.CDLL(None, use_errno=True), "statx", None) if sys.platform == "linux" else None
+    if (known := statx(folder, name, flags=NO_FOLLOW, wanted=INODE | BIRTH)) is not None:
+        return known.inode, None if known.birth_ns is None else known.birth_ns // 1000
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    born = getattr(found, "st_birthtime", None)
+    return found.st_ino, None if born is None else round(born * SECOND)

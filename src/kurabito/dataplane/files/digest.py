@@ -1,6 +1,6 @@
 """The content of one open file as a digest: of the whole, or of its two edges.
 
-The edges are a question, never an answer: files of one size whose edges differ are different, and that is all they tell.
+The edges are a question, never an answer: files of one size whose edges differ are different, and that is all they say.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BUFFER: Final = 256 * 1024
 """Small enough to stay in a core's own cache between being filled and being hashed. What does not fit is mapped: a large file
 is hashed a third faster where it lies than through a copy, a small one is copied faster than it is mapped."""
 _WINDOW: Final = 8 << 20
-"""How much of a file is mapped at a time, so that the largest one takes no more memory than others, and whoever has to stop
-does so soon."""
+"""How much of a file is mapped at a time, so that the largest one takes no more memory than others, and a process that has
+to stop does so soon."""
 
 
 class _Hasher(Protocol):
@@ -38,7 +38,7 @@ class _Hasher(Protocol):
 
 
 def _sha256(data: memoryview, /) -> _Hasher:
-    # Loaded when somebody wants it: a short search has no use for it.
+    # Loaded when it is wanted: a short search has no use for it.
     from hashlib import sha256
 
     return sha256(data)
@@ -73,7 +73,7 @@ class UnfinishedDigest:
 class Reader:
     """Reads files into one buffer, which is used again for each; not for two threads at once.
 
-    A file that somebody cuts off, or a disk that fails, while the file is mapped ends the process with SIGBUS. Who cannot
+    A file that is cut off, or a disk that fails, while the file is mapped ends the process with SIGBUS. Who cannot
     afford that, or wants to know which file it was, reads with `mapped=False`.
     """
 
@@ -84,7 +84,7 @@ class Reader:
         self.mapped = mapped
 
     def whole(self, algorithm: HashAlgorithm) -> Callable[[int, int], tuple[bytes, int]]:
-        """What makes the digest of an open file that has so many bytes; it also tells how many there were."""
+        """What makes the digest of an open file that has so many bytes; it also says how many there were."""
         hasher_of, buffer = _HASHERS[algorithm], self._buffer
 
         def whole(fd: int, size: int) -> tuple[bytes, int]:

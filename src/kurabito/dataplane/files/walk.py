@@ -13,7 +13,7 @@ from operator import itemgetter
 from stat import S_ISREG
 from typing import Final
 
-from kurabito.dataplane.files.names import as_name, as_text, is_plain
+from kurabito.dataplane.files.paths import as_name, as_text, is_plain
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -53,7 +53,7 @@ class Walk:
     prefix: str = ""
     """What the paths of the files begin with, where the root is a folder inside of a library."""
     names: list[str] | None = None
-    """The names in the root that are walked, in order, where somebody listed them before; folders end with a slash."""
+    """The names in the root that are walked, in order, where they were listed before; folders end with a slash."""
     above: frozenset[Identity] = frozenset()
     """The folders that the root lies in."""
     folders: int = 0
@@ -141,7 +141,7 @@ class WalkedFolder:
         return len(self._folders)
 
     def take_names(self, most: int, most_folders: int) -> list[str]:
-        """The names that come next, to be walked by somebody else."""
+        """The names that come next, to be walked elsewhere."""
         begin, end = self._next, min(self._next + most, len(self._names))
         folders = 0
         for place in range(begin, end):
@@ -195,7 +195,7 @@ class WalkedFolder:
             self._walk.problems.append((self.prefix + text, problem))
             return None
         identity = identity_of(fd)
-        # It is above itself when somebody mounted it there.
+        # It is above itself when it is mounted there.
         if identity in above or identity in self._walk.closed:
             os.close(fd)
             return None

@@ -21,8 +21,7 @@ from kurabito.dataplane.files.digest import READ_WHOLE
 from kurabito.dataplane.hashing import store
 from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.hashing.store import FileToHash, HashedLibrary
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.readers.pool import MOST_BYTES, MOST_FILES, ReaderPool
 from kurabito.dataplane.readers.process import Answer, Problem, Question, Wanted
@@ -40,8 +39,8 @@ _WRITTEN_TOGETHER: Final = 128
 """Few enough that little is left to be written at the end, when no core has anything to read any more."""
 _LARGE: Final = 4 * MOST_BYTES
 """What is larger is read in turns, by a process that has nothing else to do meanwhile."""
-_SHARES: Final = 8
-"""A question has at most so many bytes, and at most such a share of those that are still to be asked for."""
+_PARTS: Final = 8
+"""A question has at most so many bytes, and at most such a part of those that are still to be asked for."""
 
 _Portion = tuple[bool, list[FileToHash]]
 """Files to be read together, and whether they are read whole."""
@@ -65,14 +64,14 @@ class HashFiles:
             raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {job.library_id} any more")
         until = self._clock.now() + self._most
         try:
-            with PacedWriter(job, MOST_FILES, fewest=_FEWEST) as pace:
-                hashing = _Hashing(job, library, pace, self._pool, self._turn, lambda: self._clock.now() >= until)
+            with PacedWriter(job, MOST_FILES, fewest=_FEWEST) as writer:
+                hashing = _Hashing(job, library, writer, self._pool, self._turn, lambda: self._clock.now() >= until)
                 hashing.read(hashing.to_be_sampled())
                 # Reading one may call for a twin that was passed already.
                 while hashing.read(hashing.alike()):
                     pass
         finally:
-            # Whoever hashes these files next, because this job was late or lost or given back, goes on where it was.
+            # The next job for these files goes on where this one was, whether it was late, lost or given back.
             self._pool.set_aside()
             self._pool.forget()
 
@@ -97,14 +96,14 @@ class _Hashing:
         self,
         job: LeasedJob,
         library: HashedLibrary,
-        pace: PacedWriter,
+        writer: PacedWriter,
         pool: ReaderPool[_Portion],
         turn: float,
         is_late: Callable[[], bool],
     ) -> None:
         self._job = job
         self._library = library
-        self._pace = pace
+        self._writer = writer
         self._pool = pool
         self._turn = turn
         self._is_late = is_late
@@ -115,7 +114,7 @@ class _Hashing:
         self._write_at = time.monotonic() + _BETWEEN_WRITES
 
     def to_be_sampled(self) -> Iterator[_Portion]:
-        """The files of which nothing is known yet."""
+        """The files that have not been sampled yet."""
         after = store.START
         while page := self._job.read(partial(self._unsampled, after)):
             after = page[-1]
@@ -213,12 +212,12 @@ class _Hashing:
             note(conn, found[begin : begin + rows])
 
         while begin < len(found):
-            rows = self._pace.rows
-            self._pace.write(write)
+            rows = self._writer.rows
+            self._writer.write(write)
             begin += rows
 
     def _count(self, files: int) -> None:
-        """Tell how many files are done with."""
+        """Report how many files are done."""
         self._done += files
         self._job.report(self._done, self._done / max(self._total, self._done, 1))
 
@@ -233,7 +232,7 @@ def _is_large(row: FileToHash) -> bool:
 
 def _portions(rows: list[FileToHash], *, whole: bool) -> Iterator[_Portion]:
     """The files in lists, which get shorter towards the end, lest one core wait for another. Large files come last, each alone:
-    they may take hours, and nobody waits for the others as long."""
+    they may take hours, and the others need not wait for them."""
     large = [row for row in rows if whole and _is_large(row)]
     rows = [row for row in rows if not whole or not _is_large(row)]
     rest = sum(row.size_bytes for row in rows) if whole else 0
@@ -242,7 +241,7 @@ def _portions(rows: list[FileToHash], *, whole: bool) -> Iterator[_Portion]:
     for row in rows:
         portion.append(row)
         size += row.size_bytes if whole else 0
-        if size >= min(_LARGE, max(MOST_BYTES, rest // _SHARES)):
+        if size >= min(_LARGE, max(MOST_BYTES, rest // _PARTS)):
             yield whole, portion
             rest -= size
             portion, size = [], 0

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.db import Connection
 
 T = TypeVar("T")
@@ -16,19 +16,19 @@ T = TypeVar("T")
 _LONGEST: Final = 0.020
 _BREATH: Final = 0.001
 _FEWEST: Final = 1000
-"""A transaction costs something by itself, too."""
+"""Each transaction has a cost of its own."""
 
 
 class PacedWriter:
-    """Writes of one job: each as large as fits into 20 ms, and a moment for others after it. Use it as a context."""
+    """Writes to one leased row: each as large as fits into 20 ms, and a moment for others after it. Use it as a context."""
 
-    def __init__(self, job: LeasedJob, most: int, *, fewest: int = _FEWEST) -> None:
+    def __init__(self, row: LeasedRow, most: int, *, fewest: int = _FEWEST) -> None:
         self.rows = most
         """How many rows the next transaction should take."""
-        self._job = job
+        self._row = row
         self._most = most
         self._fewest = fewest
-        self._thread = ThreadPoolExecutor(1, f"writes of {job.id}")
+        self._thread = ThreadPoolExecutor(1, f"writes of {row.id}")
         self._behind: Future[object] | None = None
 
     def __enter__(self) -> Self:
@@ -40,7 +40,7 @@ class PacedWriter:
         self._thread.shutdown()
 
     def write(self, fn: Callable[[Connection], T]) -> T:
-        """Run a function in a transaction of the job, and learn from how long it took."""
+        """Run a function in a transaction of the row's owner, and learn from how long it took."""
         self.catch_up()
         return self._write(fn)
 
@@ -67,7 +67,7 @@ class PacedWriter:
             return answer
 
         # What is found on the disks once is found there again, should the power fail.
-        answer = self._job.write(timed, durable=False)
+        answer = self._row.write(timed, durable=False)
         if took > _LONGEST:
             self.rows = min(self._most, max(self._fewest, self.rows // 2))
         elif took < _LONGEST / 2:

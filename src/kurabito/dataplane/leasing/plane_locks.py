@@ -1,7 +1,7 @@
 """The sign of life that data planes on one SQLite file give: a lock that the kernel lets go of when the process dies.
 
-Whoever finds such a lock free ends the leases of its plane at once, and what the plane did goes to another. On PostgreSQL a
-plane may be anywhere, so that only its leases tell, or the supervisor that started it.
+A data plane that finds such a lock free ends the leases of its plane at once, and another goes on with the work. On PostgreSQL
+a plane may be on any machine, so that only its leases show that it died, or the supervisor that started it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PlaneLocks:
         self._heartbeat = heartbeat
         self._clock = clock or SystemClock()
         self.folder = planes_folder(database.workers_folder) if isinstance(database, SqliteDatabase) else None
-        """None where no lock would tell anything."""
+        """None where a lock would say nothing."""
 
     @contextmanager
     def held(self, name: str) -> Iterator[None]:
@@ -47,7 +47,7 @@ class PlaneLocks:
             return
         with WorkerLock(self.folder, name, self._heartbeat) as lock:
             if lock.predecessor_died:
-                # Nobody else can find that one dead any more: its lock is ours now.
+                # No other plane can find that one dead any more: its lock is ours now.
                 self._database.write_blocking(lambda conn: planes.expire(conn, name))
             yield
 

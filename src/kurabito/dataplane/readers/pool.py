@@ -37,7 +37,7 @@ Start = Callable[[int, int], int]
 
 
 class ReaderLost(DiskError):
-    """A process that reads files ended by itself, and the one after it too."""
+    """A process that reads files ended before it answered, and the one after it too."""
 
     code = "reader_lost"
 
@@ -57,7 +57,7 @@ def forked(answer: Callable[[tuple[Any, ...], Reader], Any]) -> Start:
         if pid := os.fork():
             return pid
         try:
-            # A pipe ends when nobody holds it open, and a copy holds whatever the other did.
+            # A pipe ends when no process holds it open, and a copy holds whatever the other did.
             low, high = sorted((questions, answers))
             os.closerange(3, low)
             os.closerange(low + 1, high)

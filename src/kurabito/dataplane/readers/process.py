@@ -1,7 +1,7 @@
 """A process that reads files and answers with their digests.
 
 Threads would share one interpreter, and over many small files they only stand in each other's way. It is asked through one
-pipe and answers on another, one answer to each question, and ends when nobody asks any more.
+pipe and answers on another, one answer to each question, and ends when its asker is gone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write(pipe: int, message: bytes) -> None:
 
 def receive(pipe: int) -> Any:
     """The next message; raises EOFError when the other side is gone."""
-    # Both ends are this program, and nobody else can write to the pipe.
+    # Both ends are this program, and no other program can write to the pipe.
     return marshal.loads(_read(pipe, int.from_bytes(_read(pipe, _LENGTH), "big")))  # noqa: S302
 
 
@@ -80,7 +80,7 @@ def answer(question: tuple[Any, ...], reader: Reader) -> Answer:
 
 
 def read(folder: str, files: list[Wanted], digest_of: Callable[[int, int], tuple[bytes, int]]) -> Answer:
-    """The digests of some files of a folder; `digest_of` makes one of an open file and its size, and tells how much it read."""
+    """The digests of some files of a folder; `digest_of` makes one of an open file and its size, and says how much it read."""
     try:
         with Root(Path(folder)) as root:
             return [_digest(root, digest_of, file) for file in files]
@@ -125,7 +125,7 @@ def serve(
     patience: Callable[[], float] = lambda: PATIENCE,
 ) -> None:
     """Answer questions until none comes for so many seconds. A message is a question and whether files may be mapped."""
-    # Ctrl-C is for whoever asks, who then closes the pipe.
+    # Ctrl-C is for the asker, who then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_asker, args=[questions], daemon=True).start()
     readers = {mapped: Reader(mapped=mapped) for mapped in (True, False)}
@@ -139,9 +139,9 @@ def serve(
 
 
 def _end_with_the_asker(questions: int) -> None:
-    """Wait until nobody can ask any more, and leave at once, also from the middle of a very large file."""
+    """Wait until the asker is gone, and leave at once, also from the middle of a very large file."""
     poll = select.poll()
-    # That the other end is closed is told whatever else is asked for.
+    # That the other end is closed is reported whatever else is asked for.
     poll.register(questions, 0)
     poll.poll()
     os._exit(0)

@@ -4,7 +4,7 @@ A file is removed only after it was compared, byte for byte, with a copy that st
 name once the file had been moved. What cannot be moved without the danger of replacing another file is refused.
 
 syscalls.py   what the operating system can do and Python does not offer: move without replacing, swap, look past caches
-places.py     names of files, held by the folders that they are in
+file_refs.py  names of files, held by the folders that they are in
 pairs.py      the file that goes and the copy that stays, compared
 aliases.py    one file that is seen through two mounts is no copy of itself
 own_names.py  names of our own beside a file in the trash

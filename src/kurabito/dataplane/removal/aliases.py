@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+from kurabito.dataplane.removal.file_refs import FileRef, RemovalRefused
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, RemovalRefused
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 

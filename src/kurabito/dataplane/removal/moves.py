@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from kurabito.dataplane.removal import aliases, syscalls
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, RemovalRefused, Stranded, sync
 from kurabito.dataplane.removal.own_names import drop_name, own_name, unlink
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, RemovalRefused, Stranded, sync
 from kurabito.protocol.error_codes import ErrorCode
 
 Check = Callable[[], None]
@@ -61,10 +61,10 @@ def put_back(trash: FileRef, target: FileRef) -> bool:
 
     Raises Refused where the file system can neither link files nor move them without replacing others.
     """
-    lying, there = trash.look(), target.look()
-    if lying is None:
+    trashed, there = trash.look(), target.look()
+    if trashed is None:
         return False
-    if there is None or there.file != lying.file:
+    if there is None or there.file != trashed.file:
         try:
             # A link never takes the place of another file, as a rename would.
             os.link(trash.name, target.name, src_dir_fd=trash.folder, dst_dir_fd=target.folder, follow_symlinks=False)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.dataplane.removal import syscalls
-from kurabito.dataplane.removal.places import FileRef, RemovalRefused, sync
+from kurabito.dataplane.removal.file_refs import FileRef, RemovalRefused, sync
 from kurabito.protocol.error_codes import ErrorCode
 
 _TOKEN: Final = 8
@@ -30,8 +30,8 @@ def drop_name(file: FileRef, other: FileRef) -> None:
     """Take a name of a file away that has another one. It is moved aside and looked at first: by now it may be another file."""
     aside = own_name(file)
     os.rename(file.name, aside.name, src_dir_fd=file.folder, dst_dir_fd=aside.folder)
-    lying, there = aside.look(), other.look()
-    if lying is not None and there is not None and lying.file == there.file:
+    set_aside, there = aside.look(), other.look()
+    if set_aside is not None and there is not None and set_aside.file == there.file:
         unlink(aside)
     else:
         _give_name(aside, file)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, RemovalRefused
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
 from kurabito.protocol.error_codes import ErrorCode
 
 K = TypeVar("K")

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Final
 
 from kurabito.dataplane.removal import syscalls
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, RemovalRefused, Stranded, sync
 from kurabito.dataplane.removal.moves import NEW, NO_LINKS, put_back
 from kurabito.dataplane.removal.own_names import unlink
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, RemovalRefused, Stranded, sync
 from kurabito.protocol.error_codes import ErrorCode
 
 _BLOCK: Final = 1 << 20
@@ -58,13 +58,13 @@ def settle_link(
 
     Raises Refused when what lies aside is not what the name leads to now: then it has to stay.
     """
-    lying, there, staying = aside.look(), source.look(), None if kept is None else kept.look()
-    if lying is None:
+    set_aside, there, staying = aside.look(), source.look(), None if kept is None else kept.look()
+    if set_aside is None:
         return
     if there is None:
         # Only a keeper who looks for a file that is gone needs it.
         put_back(aside, source)
-    elif lying.file == there.file or (staying is not None and lying.file == staying.file):
+    elif set_aside.file == there.file or (staying is not None and set_aside.file == staying.file):
         unlink(aside)
         sync(aside)
     else:
@@ -119,8 +119,8 @@ def _after_swap(pair: Pair, aside: FileRef, made: FileStamp) -> FileStamp:
     kept_is_whole = pair.kept_seen.is_same_content(FileStamp.of(os.fstat(pair.kept_fd)))
     if not was_ours or not kept_is_whole:
         syscalls.swap((aside.folder, aside.name), (pair.source.folder, pair.source.name))
-        lying = aside.look()
-        if lying is not None and lying.file == made.file:
+        set_aside = aside.look()
+        if set_aside is not None and set_aside.file == made.file:
             unlink(aside)
         raise RemovalRefused(ErrorCode.FILE_CHANGED, "one of the files changed in the last moment; scan and plan again")
     sync(pair.source, aside)

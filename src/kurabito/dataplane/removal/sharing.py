@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from kurabito.dataplane.removal.file_refs import RemovalRefused
 from kurabito.dataplane.removal.pairs import Pair
-from kurabito.dataplane.removal.places import RemovalRefused
 from kurabito.protocol.error_codes import ErrorCode
 
 _FIDEDUPERANGE: Final = 0xC0189436

@@ -3,7 +3,7 @@
     .kurabito-trash/5f…          the file
     .kurabito-trash/5f….json     {"kurabito_trash": 1, "path": "films/a.mkv", "size_bytes": …, "content_hash": …, …}
 
-The path is told from the folder that the trash lies in, so that it holds wherever the disk is mounted later.
+The path starts at the folder that the trash lies in, so that it holds wherever the disk is mounted later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.dataplane.files.paths import check_relative
-from kurabito.dataplane.removal.places import FileRef, sync
+from kurabito.dataplane.removal.file_refs import FileRef, sync
 from kurabito.errors import PathEscapes
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
@@ -91,12 +91,12 @@ def remove(item: FileRef) -> None:
 def _understood(text: bytes) -> Sidecar | None:
     """Anybody may have written it, so nothing of it is taken that is not what it should be."""
     try:
-        told: dict[str, Any] = json.loads(text)
-        if told.pop("kurabito_trash") != _FORMAT:
+        fields: dict[str, Any] = json.loads(text)
+        if fields.pop("kurabito_trash") != _FORMAT:
             return None
-        told["hash_algorithm"] = HashAlgorithm(told["hash_algorithm"])
-        told["content_hash"] = bytes.fromhex(told["content_hash"])
-        found = Sidecar(**{name: told[name] for name in Sidecar.__slots__})
+        fields["hash_algorithm"] = HashAlgorithm(fields["hash_algorithm"])
+        fields["content_hash"] = bytes.fromhex(fields["content_hash"])
+        found = Sidecar(**{name: fields[name] for name in Sidecar.__slots__})
         if TRASH_FOLDER in check_relative(found.path):
             # Put back there, no table would know of it.
             return None

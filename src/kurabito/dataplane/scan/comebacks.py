@@ -10,7 +10,7 @@ from typing import Final, cast
 from kurabito.dataplane.files import births
 from kurabito.dataplane.files.births import Birth, Suspect
 from kurabito.dataplane.files.walk import Entry
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan.queries import given, sql
 from kurabito.db import Connection
 

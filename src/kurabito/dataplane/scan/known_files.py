@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any, Final, cast
 
 from kurabito.dataplane.files.walk import Entry, path_of
-from kurabito.dataplane.scan.columns import Columns
+from kurabito.dataplane.scan.chunks import Columns
 from kurabito.dataplane.scan.comebacks import Comeback
 from kurabito.dataplane.scan.queries import ROWS, given, sql
 from kurabito.db import Connection, Dialect
@@ -50,7 +50,7 @@ def known_files(conn: Connection, library: int, after: str, until: str | None, m
     return cast("list[Entry]", rows)
 
 
-def told_of(conn: Connection, library: int, after: str, until: str, most: int) -> str | None:
+def encoded_files(conn: Connection, library: int, after: str, until: str, most: int) -> str | None:
     """All that is known of a chunk in one text, as `encode_files` makes it of what is seen; None of nothing.
 
     Where nothing changed this is enough, and the database makes it while another thread walks: rows would come one by one.

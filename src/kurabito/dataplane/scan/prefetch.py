@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan import known_files
 from kurabito.dataplane.scan.chunks import Chunk
 
@@ -31,13 +31,13 @@ class KnownFilesPrefetch:
             if last is not None:
                 yield _compared(*last)
         finally:
-            # Whoever closes the database closes it under nobody's hands.
+            # The database may be closed after this, so nothing may read it any more.
             if last is not None:
                 last[1].exception()
 
     def _look_up(self, job: LeasedJob, library: int, after: str, chunk: Chunk) -> Future[str | None]:
         most = chunk.count + 1
-        known = partial(known_files.told_of, library=library, after=after, until=chunk.end, most=most)
+        known = partial(known_files.encoded_files, library=library, after=after, until=chunk.end, most=most)
         return self._thread.submit(job.read, known)
 
 

@@ -16,24 +16,21 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane.files.ignore import Ignored
-from kurabito.dataplane.files.names import as_name
-from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.paths import Root, as_name
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
-from kurabito.dataplane.jobs import JobFailed
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.leased_row import Stopped
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.scan import ending, known_files
 from kurabito.dataplane.scan import session as scan_session
-from kurabito.dataplane.scan.chunks import Chunk, gathered
-from kurabito.dataplane.scan.columns import Columns
+from kurabito.dataplane.scan.chunks import Chunk, Columns, gathered
 from kurabito.dataplane.scan.comebacks import comebacks
+from kurabito.dataplane.scan.ending import SizeIndex
 from kurabito.dataplane.scan.known_files import Differences
 from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
 from kurabito.dataplane.scan.queries import sql
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.shards import PIECE, ScanTarget
-from kurabito.dataplane.scan.size_index import SizeIndex
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
 from kurabito.dataplane.scan.walkers import SharedWalk, Walkers
 from kurabito.db import Connection
@@ -41,10 +38,10 @@ from kurabito.errors import LeaseLost, RootUnavailable
 from kurabito.protocol.enums import HashPolicy, ScanStatus
 from kurabito.protocol.error_codes import ErrorCode
 
-STRETCH: Final = 5000
+CHUNK: Final = 5000
 """Files that are compared, and if need be written, at once."""
 _MARK_EVERY: Final = 20
-"""Stretches without a change after which it is written down how far the scan came."""
+"""Chunks without a change after which it is written down how far the scan came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +58,26 @@ class _Library:
 class Scanner:
     """Does scan jobs. `state` is our own folder, which is never scanned, wherever it lies."""
 
-    def __init__(self, state: Path, *, chunk: int = STRETCH, walkers: Walkers | None = None) -> None:
+    def __init__(self, state: Path, *, chunk: int = CHUNK, walkers: Walkers | None = None) -> None:
         self._state = state
-        self._stretch = chunk
-        self._lookups = KnownFilesPrefetch()
+        self._chunk = chunk
+        self._prefetch = KnownFilesPrefetch()
         self._walkers = walkers or Walkers()
 
     def __call__(self, job: LeasedJob) -> None:
         library = job.read(lambda conn: _find_library(conn, job.library_id))
         session = job.write(lambda conn: scan_session.begin(conn, job.id, library.id))
         if session.status is ScanStatus.SUCCEEDED:
-            # Whoever finished it did not live to say so.
+            # The worker that finished it did not live to say so.
             return
         try:
             if library.is_new:
                 adopt_trash(job, library.id, library.folder)
-            with Root(library.folder) as root, PacedWriter(job, self._stretch) as pace:
-                tells = not library.is_new
-                target = ScanTarget(root, library.ignored, self._closed(), tells, min(PIECE, self._stretch))
+            with Root(library.folder) as root, PacedWriter(job, self._chunk) as writer:
+                encodes = not library.is_new
+                target = ScanTarget(root, library.ignored, self._closed(), encodes, min(PIECE, self._chunk))
                 walk = SharedWalk(target, self._walkers, job.check)
-                _Scan(job, library, session, root, pace, walk).run(self._lookups)
+                _Scan(job, library, session, root, writer, walk).run(self._prefetch)
         except (LeaseLost, Stopped):
             raise
         except RootUnavailable as gone:
@@ -106,24 +103,24 @@ class _Scan:
         library: _Library,
         session: ScanProgress,
         root: Root,
-        pace: PacedWriter,
+        writer: PacedWriter,
         walk: SharedWalk,
     ) -> None:
         self._job = job
         self._library = library
         self._session = session
         self._root = root
-        self._pace = pace
-        self._page = 2 * pace.rows
+        self._writer = writer
+        self._page = 2 * writer.rows
         self._sizes = SizeIndex(every_file=library.hashes_all)
         self._walk = walk
         self._after = session.resume_after
         """Up to here everything is compared."""
         self._unmarked = 0
 
-    def run(self, lookups: KnownFilesPrefetch) -> None:
+    def run(self, prefetch: KnownFilesPrefetch) -> None:
         self._refuse_empty_folder()
-        with closing(self._compared(lookups)) as compared:
+        with closing(self._compared(prefetch)) as compared:
             for chunk, is_known in compared:
                 self._job.check()
                 self._count(chunk)
@@ -136,15 +133,15 @@ class _Scan:
         self._note_what_is_left()
         self._settle()
 
-    def _compared(self, lookups: KnownFilesPrefetch) -> Generator[tuple[Chunk, bool]]:
+    def _compared(self, prefetch: KnownFilesPrefetch) -> Generator[tuple[Chunk, bool]]:
         """The chunks of the library, each with whether it is known exactly as it is."""
-        job, library, pace = self._job, self._library, self._pace
+        job, library, writer = self._job, self._library, self._writer
         with closing(self._walk.chunks(self._after)) as pieces:
-            walked = gathered(pieces, lambda: pace.rows)
+            walked = gathered(pieces, lambda: writer.rows)
             if library.is_new:
                 yield from ((chunk, False) for chunk in walked)
             else:
-                yield from lookups.compare(job, library.id, self._after, walked)
+                yield from prefetch.compare(job, library.id, self._after, walked)
 
     def _count(self, chunk: Chunk) -> None:
         session = self._session
@@ -209,7 +206,7 @@ class _Scan:
             if marked is not None:
                 scan_session.mark(conn, marked)
 
-        self._pace.write_behind(write_and_mark)
+        self._writer.write_behind(write_and_mark)
         self._unmarked = 0
 
     def _write_differences(self, conn: Connection, found: Differences, to_hash: set[int]) -> None:
@@ -230,19 +227,19 @@ class _Scan:
             self._after = known[-1][0]
 
     def _settle(self) -> None:
-        session, pace = self._session, self._pace
-        pace.catch_up()
+        session, writer = self._session, self._writer
+        writer.catch_up()
         if not self._root.is_in_place():
             raise RootUnavailable(
                 f"the folder {self._root.folder} was taken away while it was scanned; is the share still mounted?"
             )
         if not session.errors:
-            ending.move_files(self._job, session, self._library.folder, pace)
-            ending.mark_missing(session, pace)
+            ending.move_files(self._job, session, self._library.folder, writer)
+            ending.mark_missing(session, writer)
         counted = self._library.is_new and self._sizes.is_complete
         late = self._sizes.late if counted else None
-        ending.choose_candidates(self._job, self._library.id, session, pace, late)
-        ending.forget_findings(session, pace)
+        ending.choose_candidates(self._job, self._library.id, session, writer, late)
+        ending.forget_findings(session, writer)
         self._job.write(lambda conn: scan_session.succeed(conn, session))
 
     def _refuse_empty_folder(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from kurabito.dataplane.files.names import shown
+from kurabito.dataplane.files.paths import shown
 from kurabito.dataplane.scan.queries import sql
 from kurabito.db import Connection
 from kurabito.protocol.enums import ScanStatus

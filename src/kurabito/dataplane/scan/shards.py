@@ -1,7 +1,7 @@
-"""A library in shards: names of one folder that follow each other, to be walked by whoever has time.
+"""A library in shards: names of one folder that follow each other, each walked by a process that has nothing else to do.
 
-Upper folders are listed until there are enough folders to share. A share that turns out to be large is not walked to its end,
-and its rest is shared in turn.
+Upper folders are listed until there are enough folders to divide. A shard that turns out to be large is not walked to its end,
+and its rest is divided in turn.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ PIECE: Final = 1000
 
 
 class ShardLimits(NamedTuple):
-    """How a library is cut up."""
+    """How a library is divided."""
 
     shards: int = 64
     """How many shards there are at least, where the folders allow it."""
     names: int = 2000
-    """How many names a share has at most."""
+    """How many names a shard has at most."""
     files: int = 5000
-    """Files after which a share is left to be shared: nobody waits long for another, and memory stays bounded."""
+    """Files after which the rest of a shard is divided: no process waits long for another, and memory stays bounded."""
 
 
-CUT: Final = ShardLimits()
+LIMITS: Final = ShardLimits()
 
 
 class Shard(NamedTuple):
@@ -59,24 +59,24 @@ class ScanTarget:
     root: Root
     ignored: Ignored
     closed: frozenset[Identity] = frozenset()
-    tells: bool = False
-    """Whether the files are told in one text, too."""
+    encodes: bool = False
+    """Whether the files are encoded in one text."""
     piece: int = PIECE
     """How many files a chunk has at most."""
-    cut: ShardLimits = CUT
+    limits: ShardLimits = LIMITS
 
     def everything(self, after: str) -> Walk:
         """A walk through all that lies behind a path."""
         return Walk(self.root.fd, after, self.ignored.keep, self.closed)
 
     def within(self, shard: Shard) -> Walk:
-        """A walk through a share, to begin at once; raises OSError when its folder cannot be opened."""
+        """A walk through a shard, to begin at once; raises OSError when its folder cannot be opened."""
         folder = self.root.open_folder(shard.prefix.split("/")[:-1])
         names, above = list(shard.names), frozenset(shard.above)
         return Walk(folder, shard.after, self.ignored.keep, self.closed, shard.prefix, names, above)
 
     def walk(self, shard: Shard) -> tuple[list[Chunk], bool]:
-        """Walk a share; whether it was left before its end, because it has so many files."""
+        """Walk a shard; whether it was left before its end, because it has so many files."""
         try:
             walk = self.within(shard)
         except FileNotFoundError:
@@ -84,8 +84,8 @@ class ScanTarget:
         except OSError as problem:
             return [Chunk.without_files(problems=[(shard.prefix, problem)])], False
         found: list[Chunk] = []
-        left = self.cut.files
-        with closing(chunks_of(walk, self.piece, tell=self.tells)) as pieces:
+        left = self.limits.files
+        with closing(chunks_of(walk, self.piece, encode=self.encodes)) as pieces:
             for piece in pieces:
                 found.append(piece)
                 left -= piece.count
@@ -94,7 +94,7 @@ class ScanTarget:
         return found, False
 
 
-def shards_of(walk: Walk, cut: ShardLimits) -> Generator[Shard]:
+def shards_of(walk: Walk, limits: ShardLimits) -> Generator[Shard]:
     """The shards of a walk, in order. What is met on the way to one is with the walk when it comes."""
     first = walk.enter()
     stack: list[tuple[WalkedFolder, int]] = [(first, first.folders)]
@@ -104,7 +104,7 @@ def shards_of(walk: Walk, cut: ShardLimits) -> Generator[Shard]:
             above = walk.above.union([each.identity for each, _ in stack])
             if folder.is_done:
                 stack.pop()[0].close()
-            elif names := folder.take_names(cut.names, many // cut.shards):
+            elif names := folder.take_names(limits.names, many // limits.shards):
                 yield Shard(folder.prefix, tuple(names), tuple(above), walk.after)
             elif (inner := folder.enter_next(above)) is not None:
                 stack.append((inner, many * max(1, inner.folders)))

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kurabito.dataplane.files.names import as_text
-from kurabito.dataplane.leasing.leased_job import LeasedJob
-from kurabito.dataplane.removal.places import FileRef, OpenRoots
+from kurabito.dataplane.files.paths import as_text
+from kurabito.dataplane.jobs import LeasedJob
+from kurabito.dataplane.removal.file_refs import FileRef, OpenRoots
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.db import Connection, Queries
 from kurabito.logs import get_logger
@@ -68,16 +68,16 @@ def _listed(trash: Path) -> list[str]:
 
 
 def _row(item: FileRef, trash_path: str) -> dict[str, Any] | None:
-    seen, told = item.look(), Sidecar.read(item)
-    if seen is None or told is None or seen.size != told.size_bytes:
+    seen, sidecar = item.look(), Sidecar.read(item)
+    if seen is None or sidecar is None or seen.size != sidecar.size_bytes:
         return None
     return {
         "id": item.name,
-        "relative_path": "/".join([*item.folders[:-1], told.path]),
+        "relative_path": "/".join([*item.folders[:-1], sidecar.path]),
         "trash_path": trash_path,
-        "size_bytes": told.size_bytes,
-        "hash_algorithm": told.hash_algorithm.value,
-        "content_hash": told.content_hash,
+        "size_bytes": sidecar.size_bytes,
+        "hash_algorithm": sidecar.hash_algorithm.value,
+        "content_hash": sidecar.content_hash,
     }
 
 

@@ -18,20 +18,20 @@ from kurabito.dataplane.scan.shards import ScanTarget, Shard, ShardLimits
 from kurabito.errors import RootUnavailable
 
 Answer = tuple[list[Packed], bool]
-"""What was found, and whether the share was left before its end."""
+"""What was found, and whether the shard was left before its end."""
 
 
 class WalkQuestion(NamedTuple):
-    """What is in this share?"""
+    """What is in this shard?"""
 
     folder: str
     identity: Identity
     """Which folder it has to be: where a share is mounted there may be another for a while."""
     patterns: tuple[str, ...]
     closed: frozenset[Identity]
-    tells: bool
+    encodes: bool
     piece: int
-    cut: tuple[int, ...]
+    limits: tuple[int, ...]
     shard: tuple[Any, ...]
 
     @classmethod
@@ -42,9 +42,9 @@ class WalkQuestion(NamedTuple):
             identity_of(target.root.fd),
             target.ignored.patterns,
             target.closed,
-            target.tells,
+            target.encodes,
             target.piece,
-            tuple(target.cut),
+            tuple(target.limits),
             tuple(shard),
         )
 
@@ -57,7 +57,7 @@ def answer(question: tuple[Any, ...], _: Reader) -> Answer:
             if identity_of(root.fd) != asked.identity:
                 return _taken_away()
             target = ScanTarget(
-                root, _ignored(asked.patterns), asked.closed, asked.tells, asked.piece, ShardLimits(*asked.cut)
+                root, _ignored(asked.patterns), asked.closed, asked.encodes, asked.piece, ShardLimits(*asked.limits)
             )
             found, is_left = target.walk(Shard(*asked.shard))
     except RootUnavailable:

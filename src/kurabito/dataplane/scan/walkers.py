@@ -24,7 +24,7 @@ from kurabito.logs import get_logger
 _FEW: Final = 4000
 """Files that are walked sooner than a process is started to help."""
 _AHEAD: Final = 4
-"""Shares for each process that are walked, or wait for it, before their turn."""
+"""Shards for each process that are walked, or wait for it, before their turn."""
 _MOST: Final = 3
 """Processes that help at most: what they find is stored by one, who could not keep up with more."""
 _PATIENCE: Final = 0.2
@@ -48,7 +48,7 @@ class Walkers:
             self._pools.put(ReaderPool[None](1, start=start))
 
     def ask(self, question: WalkQuestion, given_up: threading.Event) -> Future[_Found]:
-        """Have a share walked, unless that is given up meanwhile. A process that dies over it is replaced once."""
+        """Have a shard walked, unless that is given up meanwhile. A process that dies over it is replaced once."""
         return self._threads.submit(self._ask, question, given_up)
 
     def _ask(self, question: WalkQuestion, given_up: threading.Event) -> _Found:
@@ -70,8 +70,8 @@ class Walkers:
 
 
 @dataclass(slots=True)
-class _Given:
-    """A share that was given out."""
+class _GivenShard:
+    """A shard that was given out."""
 
     shard: Shard
     met: Chunk
@@ -84,7 +84,7 @@ class _Given:
         return self.found is not None or (self.future is not None and self.future.done())
 
     def take_back(self) -> bool:
-        """Whether nobody began with it, and nobody will."""
+        """Whether no process began with it, and none will."""
         return self.found is None and (self.future is None or self.future.cancel())
 
 
@@ -96,7 +96,7 @@ class SharedWalk:
         self._walkers = walkers
         self._check = check
         self._given_up = threading.Event()
-        """Nobody helps any more, or ever did."""
+        """No process helps any more, or none ever did."""
         if not walkers.count:
             self._given_up.set()
 
@@ -104,7 +104,7 @@ class SharedWalk:
         """What lies behind a path, in short chunks; the last one has no files."""
         target = self._target
         seen = 0
-        with closing(chunks_of(target.everything(after), target.piece, tell=target.tells)) as alone:
+        with closing(chunks_of(target.everything(after), target.piece, encode=target.encodes)) as alone:
             for chunk in alone:
                 yield chunk
                 seen += chunk.count
@@ -114,18 +114,18 @@ class SharedWalk:
             else:
                 return
         try:
-            yield from self._share(target.everything(after))
+            yield from self._divide(target.everything(after))
         finally:
             self._given_up.set()
 
-    def _share(self, walk: Walk) -> Iterator[Chunk]:
-        ahead = deque[_Given]()
+    def _divide(self, walk: Walk) -> Iterator[Chunk]:
+        ahead = deque[_GivenShard]()
         most = _AHEAD * self._walkers.count
         try:
-            with closing(shards_of(walk, self._target.cut)) as coming:
+            with closing(shards_of(walk, self._target.limits)) as coming:
                 while True:
                     while len(ahead) < most and (shard := next(coming, None)) is not None:
-                        ahead.append(_Given(shard, Chunk.met_by(walk), self._give(shard)))
+                        ahead.append(_GivenShard(shard, Chunk.met_by(walk), self._give(shard)))
                     if not ahead:
                         break
                     yield from self._take_first(ahead)
@@ -139,7 +139,7 @@ class SharedWalk:
             return None
         return self._walkers.ask(WalkQuestion.about(self._target, shard), self._given_up)
 
-    def _take_first(self, ahead: deque[_Given]) -> Iterator[Chunk]:
+    def _take_first(self, ahead: deque[_GivenShard]) -> Iterator[Chunk]:
         first = ahead[0]
         while not first.is_ready:
             if (mine := next((given for given in ahead if given.take_back()), None)) is not None:
@@ -152,9 +152,9 @@ class SharedWalk:
         yield first.met
         yield from found
         if is_left:
-            yield from self._share_rest(first.shard.rest(found[-1].end))
+            yield from self._divide_rest(first.shard.rest(found[-1].end))
 
-    def _found(self, given: _Given) -> _Found:
+    def _found(self, given: _GivenShard) -> _Found:
         if given.found is not None or given.future is None:
             return given.found or ([], False)
         try:
@@ -162,7 +162,7 @@ class SharedWalk:
         except (ReaderLost, OSError, CancelledError):
             return self._target.walk(given.shard)
 
-    def _share_rest(self, rest: Shard) -> Iterator[Chunk]:
+    def _divide_rest(self, rest: Shard) -> Iterator[Chunk]:
         try:
             walk = self._target.within(rest)
         except FileNotFoundError:
@@ -170,7 +170,7 @@ class SharedWalk:
         except OSError as problem:
             yield Chunk.without_files(problems=[(rest.prefix, problem)])
             return
-        yield from self._share(walk)
+        yield from self._divide(walk)
 
 
 def _unpacked(answer: Answer) -> _Found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from kurabito.dataplane.files.names import as_name
+from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import Entry
 from kurabito.dataplane.search.cache import DIGEST, FACTS, CachedFile, Digests, added_to, recall
 from kurabito.dataplane.search.roots import SearchRoot
@@ -16,24 +16,24 @@ File = tuple[SearchRoot, Entry]
 
 def path_of(file: File) -> str:
     """The path of a file, as the operating system takes it."""
-    place, entry = file
-    return place.shown(entry[0])
+    root, entry = file
+    return root.shown(entry[0])
 
 
 class _Folder:
     """A folder with files that were found."""
 
-    def __init__(self, place: SearchRoot, path: str, seen: CachedFile, first: int) -> None:
-        self.place = place
+    def __init__(self, root: SearchRoot, path: str, seen: CachedFile, first: int) -> None:
+        self.root = root
         self.path = path
-        self.shown = place.shown(path)
+        self.shown = root.shown(path)
         self.seen = seen
         self.first = first
         """The number of its first file."""
 
 
 class Found:
-    """Files are numbered in the order in which they are found; a column has at that place what it tells of a file."""
+    """Files are numbered in the order in which they are found; a column has at that number what it knows of a file."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -47,11 +47,11 @@ class Found:
         self._folders: list[_Folder] = []
         self._changed: set[_Folder] = set()
 
-    def add(self, place: SearchRoot, path: str, seen: CachedFile) -> range:
+    def add(self, root: SearchRoot, path: str, seen: CachedFile) -> range:
         """Take in the files of a folder; their numbers."""
         names = seen.names.split("/")
         count, first = len(names), len(self._names)
-        folder = _Folder(place, path, seen, first)
+        folder = _Folder(root, path, seen, first)
         facts = memoryview(seen.facts).cast("q").tolist()
         self._names += names
         self.sizes += facts[:count]
@@ -59,8 +59,8 @@ class Found:
         self.identities += zip(facts[2 * count : 3 * count], facts[3 * count :], strict=True)
         self._folder_of += [folder] * count
         self._folders.append(folder)
-        known = place.known.get(path)
-        if known is None or (known[0] != seen and place.whole):
+        known = root.known.get(path)
+        if known is None or (known[0] != seen and root.whole):
             self._changed.add(folder)
         edges, contents = Digests.none_of(count) if known is None else recall(seen, *known)
         self.edges += _cut(edges)
@@ -70,13 +70,13 @@ class Found:
     def __len__(self) -> int:
         return len(self._names)
 
-    def by_place(self, numbers: Iterable[int]) -> Mapping[SearchRoot, list[int]]:
-        """Files, in order, by the places where they were found."""
-        places: defaultdict[SearchRoot, list[int]] = defaultdict(list)
+    def by_root(self, numbers: Iterable[int]) -> Mapping[SearchRoot, list[int]]:
+        """Files, in order, by the roots that they were found in."""
+        roots: defaultdict[SearchRoot, list[int]] = defaultdict(list)
         folder_of = self._folder_of
         for number in sorted(numbers):
-            places[folder_of[number].place].append(number)
-        return places
+            roots[folder_of[number].root].append(number)
+        return roots
 
     def entries(self, numbers: Iterable[int]) -> list[Entry]:
         """Files as a walk sees them."""
@@ -91,7 +91,7 @@ class Found:
     def files(self, numbers: Iterable[int]) -> tuple[File, ...]:
         """Files in the order of their paths."""
         listed = sorted(numbers, key=self.path)
-        return tuple(zip([self._folder_of[each].place for each in listed], self.entries(listed), strict=True))
+        return tuple(zip([self._folder_of[each].root for each in listed], self.entries(listed), strict=True))
 
     def note(self, column: list[bytes], learnt: Mapping[int, bytes]) -> None:
         """Write down what was learnt of files in one of the two columns of digests."""
@@ -99,19 +99,19 @@ class Found:
             column[number] = digest
         self._changed.update([self._folder_of[number] for number in learnt])
 
-    def learnt(self, place: SearchRoot) -> Mapping[str, tuple[CachedFile, Digests]]:
-        """The folders of a place of which more is known than before, or other files."""
-        return {folder.path: self._known_now(folder) for folder in self._changed if folder.place is place}
+    def learnt(self, root: SearchRoot) -> Mapping[str, tuple[CachedFile, Digests]]:
+        """The folders of a root that have other files now, or more digests."""
+        return {folder.path: self._known_now(folder) for folder in self._changed if folder.root is root}
 
     def _known_now(self, folder: _Folder) -> tuple[CachedFile, Digests]:
-        seen, known = folder.seen, folder.place.known.get(folder.path)
+        seen, known = folder.seen, folder.root.known.get(folder.path)
         files = slice(folder.first, folder.first + len(seen.facts) // FACTS)
         now = Digests(b"".join(self.edges[files]), b"".join(self.contents[files]))
-        return (seen, now) if known is None or folder.place.whole else added_to(*known, seen, now)
+        return (seen, now) if known is None or folder.root.whole else added_to(*known, seen, now)
 
-    def gone(self, place: SearchRoot) -> Iterable[str]:
-        """The folders of a place that are known and were not found."""
-        return place.known.keys() - {folder.path for folder in self._folders if folder.place is place}
+    def gone(self, root: SearchRoot) -> Iterable[str]:
+        """The folders of a root that are known and were not found."""
+        return root.known.keys() - {folder.path for folder in self._folders if folder.root is root}
 
 
 def _cut(digests: bytes) -> list[bytes]:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from stat import S_ISREG
 
-from kurabito.dataplane.files.names import as_name, as_text
-from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.paths import Root, as_name, as_text
 from kurabito.dataplane.files.walk import Entry, signed
 from kurabito.dataplane.search.cache import CachedFile, Digests
 from kurabito.dataplane.search.walk import Found, by_folder, reason
@@ -22,7 +21,7 @@ class SearchRoot:
         self.folder = str(folder)
         self._prefix = self.folder.rstrip("/") + "/"
         self.real = real_folder(folder)
-        """Where it really is, so that what is known of it is found again by whichever way somebody came."""
+        """Where it really is, so that what is known of it is found again whichever path led to it."""
         self.named: dict[str, int] = {}
         """The files of it that were named, each with its rank; empty when the whole folder is meant."""
         self.known: dict[str, tuple[CachedFile, Digests]] = {}
@@ -65,11 +64,11 @@ class SearchRoot:
         return list(by_folder([entries] if entries else [])), [], problems
 
 
-def places_of(paths: Iterable[Path]) -> list[SearchRoot]:
-    """The places that paths of a command line mean; raises InvalidInput for one that is not there."""
+def roots_of(paths: Iterable[Path]) -> list[SearchRoot]:
+    """The roots that the paths of a command line name; raises InvalidInput for one that is not there."""
     folders: dict[str, SearchRoot] = {}
     files: dict[str, SearchRoot] = {}
-    places: list[SearchRoot] = []
+    roots: list[SearchRoot] = []
     for rank, given in enumerate(paths):
         path = given.absolute()
         if path.is_dir():
@@ -77,18 +76,18 @@ def places_of(paths: Iterable[Path]) -> list[SearchRoot]:
             if not _covered(target, folders):
                 elsewhere = [inner.removeprefix(target) for inner in (*folders, *files) if inner.startswith(target)]
                 folders[target] = SearchRoot(path, rank, elsewhere=frozenset(elsewhere))
-                places.append(folders[target])
+                roots.append(folders[target])
         elif path.is_file():
             # A link that is named is meant as what it leads to.
             path = path.resolve() if path.is_symlink() else path
             target = real_folder(path.parent) + as_text(path.name)
             if target not in files and not _covered(target, folders):
-                files[target] = _named_in(places, path, rank)
+                files[target] = _named_in(roots, path, rank)
         else:
             raise InvalidInput(
                 "path", f"{given} is neither a folder nor a file; is it spelled right, and the disk there?"
             )
-    return places
+    return roots
 
 
 def real_folder(folder: Path) -> str:
@@ -100,13 +99,13 @@ def _covered(target: str, folders: Mapping[str, SearchRoot]) -> bool:
     return any(target.startswith(folder) for folder in folders)
 
 
-def _named_in(places: list[SearchRoot], path: Path, rank: int) -> SearchRoot:
-    """The place that holds the named files of a folder."""
-    for place in places:
-        if place.named and place.folder == str(path.parent):
+def _named_in(roots: list[SearchRoot], path: Path, rank: int) -> SearchRoot:
+    """The root that holds the named files of a folder."""
+    for root in roots:
+        if root.named and root.folder == str(path.parent):
             break
     else:
-        place = SearchRoot(path.parent, rank)
-        places.append(place)
-    place.named[as_text(path.name)] = rank
-    return place
+        root = SearchRoot(path.parent, rank)
+        roots.append(root)
+    root.named[as_text(path.name)] = rank
+    return root

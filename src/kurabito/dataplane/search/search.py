@@ -27,7 +27,7 @@ from kurabito.dataplane.search.walk import Found as Looked
 
 ALGORITHM: Final = "blake3"
 _PATIENCE: Final = 0.1
-_SHARES: Final = 16
+_PARTS: Final = 16
 """Folders beside each other are shared out in so many parts, if there are as many; if not, they are listed first."""
 _FEW: Final = 4
 _MOST_LISTED: Final = 64
@@ -88,18 +88,18 @@ class Search:
 
     def __init__(
         self,
-        places: Sequence[SearchRoot],
+        roots: Sequence[SearchRoot],
         known: Known,
         *,
         linked: bool = False,
-        tell: Callable[[SearchProgress], None] = lambda _: None,
+        report: Callable[[SearchProgress], None] = lambda _: None,
     ) -> None:
         self.progress = SearchProgress()
         self.problems: list[tuple[str, str]] = []
-        self._places = places
+        self._roots = roots
         self._known = known
         self._linked = linked
-        self._tell = tell
+        self._report = report
         self._found = Found()
         self._sizes = Sieve(self._found.identities, linked=linked)
         self._edges = Sieve(self._found.identities, linked=linked)
@@ -107,58 +107,58 @@ class Search:
         self._lots: defaultdict[str | None, _Lot] = defaultdict(_Lot)
         self._listed = 0
         self._overlooked: set[SearchRoot] = set()
-        """Places of which something could not be looked at."""
+        """Those in which something could not be looked at."""
 
     def run(self) -> list[EqualFiles]:
         """Search. What was learnt is kept for the next time, also when this one is interrupted."""
         looked = False
         try:
             with _Pool(start=forked(answer)) as pool:
-                for place in self._places:
-                    self._begin(place, pool)
+                for root in self._roots:
+                    self._begin(root, pool)
                 while pool.waiting or any(lot.files for lot in self._lots.values()):
                     # Full lots as long as everybody is busy, then whatever is there.
                     self._hand_out(pool, all_of_it=pool.has_room and not self.progress.looking)
                     for take_in, found in pool.answers(_PATIENCE):
                         take_in(found)
-                    self._tell(self.progress)
+                    self._report(self.progress)
             looked = True
         finally:
             self._keep(looked=looked)
         return sorted(self._all_groups(), key=lambda group: (-group.waste, -group.size, group.digest))
 
-    def _begin(self, place: SearchRoot, pool: _Pool) -> None:
-        if not place.named:
-            place.check()
-            self._look_into(place, pool, [EVERYTHING])
+    def _begin(self, root: SearchRoot, pool: _Pool) -> None:
+        if not root.named:
+            root.check()
+            self._look_into(root, pool, [EVERYTHING])
         # Loaded while others are looking already.
-        place.known = self._known.below(place.real)
-        if place.named:
-            self._take_folders(place, pool, place.look_at_named())
+        root.known = self._known.below(root.real)
+        if root.named:
+            self._take_folders(root, pool, root.look_at_named())
 
-    def _look_into(self, place: SearchRoot, pool: _Pool, parts: list[Part]) -> None:
+    def _look_into(self, root: SearchRoot, pool: _Pool, parts: list[Part]) -> None:
         """Have folders walked; if they are too few to share, have them listed, and share what is in them."""
-        deep = len(parts) >= _SHARES or self._listed >= _MOST_LISTED
-        share = 1 + len(parts) // (_SHARES if deep else _FEW)
-        for at in range(0, len(parts), share):
-            question = FolderListing(place.folder, parts[at : at + share], deep, place.elsewhere)
-            pool.ask(question, partial(self._take_looked, place, pool))
+        deep = len(parts) >= _PARTS or self._listed >= _MOST_LISTED
+        size = 1 + len(parts) // (_PARTS if deep else _FEW)
+        for at in range(0, len(parts), size):
+            question = FolderListing(root.folder, parts[at : at + size], deep, root.elsewhere)
+            pool.ask(question, partial(self._take_looked, root, pool))
             self.progress.looking += 1
             self._listed += not deep
 
-    def _take_looked(self, place: SearchRoot, pool: _Pool, looked: Looked) -> None:
+    def _take_looked(self, root: SearchRoot, pool: _Pool, looked: Looked) -> None:
         self.progress.looking -= 1
-        self._look_into(place, pool, looked[1])
-        self._take_folders(place, pool, looked)
+        self._look_into(root, pool, looked[1])
+        self._take_folders(root, pool, looked)
 
-    def _take_folders(self, place: SearchRoot, pool: _Pool, looked: Looked) -> None:
+    def _take_folders(self, root: SearchRoot, pool: _Pool, looked: Looked) -> None:
         folders, _, problems = looked
-        self.problems += [(place.shown(path), reason) for path, reason in problems]
+        self.problems += [(root.shown(path), reason) for path, reason in problems]
         if problems:
-            self._overlooked.add(place)
+            self._overlooked.add(root)
         found = self._found
         for path, names, facts in folders:
-            files = found.add(place, path, CachedFile(names, facts))
+            files = found.add(root, path, CachedFile(names, facts))
             sizes = found.sizes[files.start :]
             self.progress.bytes += sum(sizes)
             self._sized(self._sizes.sift(files, sizes))
@@ -199,8 +199,8 @@ class Search:
     def _hand_out(self, pool: _Pool, *, all_of_it: bool = False) -> None:
         for algorithm, lot in self._lots.items():
             if lot.files and (all_of_it or len(lot.files) >= MOST_FILES or lot.bytes >= MOST_BYTES):
-                for place, files in self._found.by_place(lot.files).items():
-                    question = Question(place.folder, algorithm, self._found.entries(files))  # type: ignore[arg-type]
+                for root, files in self._found.by_root(lot.files).items():
+                    question = Question(root.folder, algorithm, self._found.entries(files))  # type: ignore[arg-type]
                     pool.ask(question, partial(self._take_contents if algorithm else self._take_edges, files))
                 lot.files, lot.bytes = [], 0
 
@@ -223,12 +223,12 @@ class Search:
         return read
 
     def _keep(self, *, looked: bool) -> None:
-        for place in self._places:
-            learnt = self._found.learnt(place)
+        for root in self._roots:
+            learnt = self._found.learnt(root)
             # What was not looked at may be there all the same.
-            gone = self._found.gone(place) if looked and place.whole and place not in self._overlooked else ()
+            gone = self._found.gone(root) if looked and root.whole and root not in self._overlooked else ()
             if learnt or gone:
-                self._known.keep(place.real, learnt, gone)
+                self._known.keep(root.real, learnt, gone)
 
     def _all_groups(self) -> Iterator[EqualFiles]:
         found = self._found

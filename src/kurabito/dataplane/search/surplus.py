@@ -14,9 +14,9 @@ from pathlib import Path
 
 from kurabito.dataplane.files.paths import check_relative
 from kurabito.dataplane.files.walk import Entry, signed
+from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, Stranded
 from kurabito.dataplane.removal.moves import move_to_trash
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.places import FileRef, FileStamp, OpenRoots, RemovalRefused, Stranded
 from kurabito.dataplane.search.found import File, path_of
 from kurabito.dataplane.search.search import EqualFiles
 from kurabito.errors import DiskError
@@ -53,13 +53,13 @@ def plan(groups: Iterable[EqualFiles]) -> Iterator[SurplusRemoval]:
 
 
 def _preference(file: File) -> tuple[int, int, str]:
-    place, entry = file
-    return place.rank(entry[0]), entry[2], path_of(file)
+    root, entry = file
+    return root.rank(entry[0]), entry[2], path_of(file)
 
 
 def _is_in_trash(file: File) -> bool:
-    place, entry = file
-    return TRASH_FOLDER in place.real.split("/") or TRASH_FOLDER in entry[0].split("/")
+    root, entry = file
+    return TRASH_FOLDER in root.real.split("/") or TRASH_FOLDER in entry[0].split("/")
 
 
 class SurplusTrash:
@@ -84,25 +84,25 @@ class SurplusTrash:
             raise RemovalRefused(ErrorCode.FILE_CHANGED, f"{path} stays: {problem}") from None
 
     def _take(self, roots: OpenRoots[str], surplus: File, kept: File) -> None:
-        place, (relative_path, *_) = surplus
+        root, (relative_path, *_) = surplus
         pair = _open(roots, surplus, kept)
         pair.compare()
         parts = check_relative(relative_path)
-        top = roots.top(place.folder, relative_path)
-        trash_path = roots.trash_path(place.folder, relative_path, self._name, *parts[top:])
-        trash = roots.file(place.folder, trash_path, create=True)
+        top = roots.top(root.folder, relative_path)
+        trash_path = roots.trash_path(root.folder, relative_path, self._name, *parts[top:])
+        trash = roots.file(root.folder, trash_path, create=True)
         try:
             move_to_trash(pair, trash)
         except BaseException:
             _remove_empty_folders(trash)
             raise
-        used = place.shown("/".join([*parts[:top], TRASH_FOLDER, self._name]))
+        used = root.shown("/".join([*parts[:top], TRASH_FOLDER, self._name]))
         self.folders[used] = self.folders.get(used, 0) + 1
 
 
 def _open(roots: OpenRoots[str], surplus: File, kept: File) -> Pair:
     """Both files, if they are still what the search read."""
-    source, staying = (roots.file(place.folder, entry[0]) for place, entry in (surplus, kept))
+    source, staying = (roots.file(root.folder, entry[0]) for root, entry in (surplus, kept))
     pair = open_pair(roots, source, staying)
     for (_, entry), seen, file in ((surplus, pair.source_seen, source), (kept, pair.kept_seen, staying)):
         if not _is(seen, entry):

@@ -1,33 +1,30 @@
-"""The line of work that removes the thumbnails of a group: each file first, then its row."""
+"""Cleanups: the thumbnails of a group are removed, each file first, then its row."""
 
 from __future__ import annotations
 
 import errno
-import threading
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kurabito.clock import SECOND
-from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
-from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, LeasedRow, Stopped
+from kurabito.dataplane.leasing.leased_row import LeasedRow
+from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
-from kurabito.db import Connection, Database, Dialect, Queries, leases
-from kurabito.errors import LeaseLost, PathEscapes
+from kurabito.db import Connection, Dialect, Queries
+from kurabito.errors import PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus
 from kurabito.protocol.error_codes import ErrorCode
-from kurabito.protocol.leased import thumbnails
-from kurabito.protocol.leased.thumbnails import CLEANUPS
+from kurabito.protocol.leased.cleanups import CLEANUPS, FINISH, FINISH_COLUMNS, FINISH_VALUES
 
 _LOCKED: Final = {Dialect.SQLITE: "", Dialect.POSTGRES: "FOR UPDATE"}
 _SQL: Final = {
-    dialect: Queries("kurabito.dataplane.thumbnails", "cleanup.sql", claimable=CLEANUPS.claimable, locked=locked)
+    dialect: Queries("kurabito.dataplane.thumbnails", "cleanup.sql", locked=locked)
     for dialect, locked in _LOCKED.items()
 }
 _ELSEWHERE: Final = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
 """A link in the way, or a folder in its place."""
 _AT_ONCE: Final = 100
-"""Pictures in one transaction, so that nobody else waits long."""
+"""Pictures in one transaction, so that no other writer waits long."""
 
 _log = get_logger(__name__)
 
@@ -40,88 +37,31 @@ class _Removed(NamedTuple):
     problem: str | None = None
 
 
-class LeasedCleanup(LeasedRow):
-    """The right to remove the thumbnails of one group."""
+class CleanupWork(LeasedWork[LeasedRow]):
+    """Removes thumbnails that are ready or failed, one group after another."""
 
+    spec = CLEANUPS
     noun = "cleanup"
-    group_key: str
+    row_type = LeasedRow
 
-
-class CleanupLine:
-    """Removes thumbnails that are ready or failed, one group at a time."""
-
-    name = "cleanup"
-
-    def __init__(
-        self, database: Database, *, state: Path, name: str, lease: float = LEASE, heartbeat: float = HEARTBEAT
-    ) -> None:
-        self._database = database
+    def __init__(self, *, state: Path) -> None:
         self._folder = ThumbFolder(state)
-        self._plane = name
-        self._lease = lease
-        self._heart = LeaseKeeper(heartbeat)
-        self._held: LeasedCleanup | None = None
-        self._stopping = threading.Event()
 
-    def work(self) -> bool:
-        """Clean up one group; false when there is none that is due."""
-        if self._stopping.is_set() or not self._database.read_blocking(self._is_due):
-            return False
-        held = self._database.write_blocking(self._claim)
-        if held is None:
-            return False
-        self._held = held
-        if self._stopping.is_set():
-            # Asked to stop between the claim and here, where nobody could know of it.
-            held.stop()
-        try:
-            with self._heart, held:
-                self._clean(held)
-        except Stopped:
-            self._give_back(held)
-        except LeaseLost as lost:
-            _log.warning("cleanup lost", cleanup=held.id, problem=str(lost))
-        finally:
-            self._held = None
-        return True
-
-    def stop(self) -> None:
-        """Give the group back at the next step, and take no other."""
-        self._stopping.set()
-        if (held := self._held) is not None:
-            held.stop()
-
-    def _is_due(self, conn: Connection) -> bool:
-        row = conn.one(_SQL[conn.dialect].is_due)
-        return row is not None and bool(row[0])
-
-    def _claim(self, conn: Connection) -> LeasedCleanup | None:
-        # Whoever looks for work also sees to what others left lying.
-        leases.recover(conn, CLEANUPS)
-        owner = leases.new_owner(self._plane)
-        rows = leases.claim(conn, CLEANUPS, owner, lease=round(self._lease * SECOND), limit=1)
-        if not rows:
-            return None
-        key, group_key = rows[0]
-        held = LeasedCleanup(self._database, CLEANUPS, key, owner, heart=self._heart, lease=self._lease)
-        held.group_key = group_key
-        return held
-
-    def _clean(self, held: LeasedCleanup) -> None:
+    def do(self, row: LeasedRow) -> None:
         done = _Removed(0)
 
         def remove_some(conn: Connection) -> _Removed:
-            return self._remove_some(conn, held.group_key, done.last)
+            return self._remove_some(conn, row.values["group_key"], done.last)
 
         while done.is_more:
-            done = held.write(remove_some)
-        if done.problem is None:
-            self._finish(held, CleanupStatus.COMPLETED)
-        else:
-            self._finish(held, CleanupStatus.FAILED, ErrorCode.DISK_FAILURE, done.problem)
+            done = row.write(remove_some)
+        is_done = done.problem is None
+        status = CleanupStatus.COMPLETED if is_done else CleanupStatus.FAILED
+        ended = (status.value, None if is_done else ErrorCode.DISK_FAILURE.value, done.problem)
+        row.settle(FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
 
     def _remove_some(self, conn: Connection, group_key: str, after: int) -> _Removed:
-        """Remove a few pictures and their rows. They are locked meanwhile, so that none is drawn anew between the two."""
+        """Remove a few pictures and their rows. They are locked meanwhile, so that none is drawn again between the two."""
         sql = _SQL[conn.dialect]
         rows = conn.all(sql.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
         for key, output_path in rows:
@@ -143,15 +83,3 @@ class CleanupLine:
                 return None
             return f"the picture {output_path} cannot be removed: {problem.strerror}"
         return None
-
-    def _finish(
-        self, held: LeasedCleanup, status: CleanupStatus, code: ErrorCode | None = None, message: str | None = None
-    ) -> None:
-        ended = [(held.id, held.owner, status.value, code and code.value, message)]
-        given, columns = thumbnails.CLEANUP_VALUES, thumbnails.CLEANUP_COLUMNS
-        held.write(lambda conn: leases.finish(conn, CLEANUPS, thumbnails.FINISH, ended, given=given, columns=columns))
-
-    def _give_back(self, held: LeasedCleanup) -> None:
-        columns, rows = thumbnails.GIVEN_BACK_COLUMNS, [(held.id, held.owner)]
-        # Whoever has it by now needs nothing from us.
-        self._database.write_blocking(lambda conn: leases.finish(conn, CLEANUPS, leases.RECOVER, rows, columns=columns))

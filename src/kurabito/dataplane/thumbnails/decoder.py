@@ -1,7 +1,7 @@
-"""A process that decodes files which nobody vouches for.
+"""A process that decodes files which cannot be trusted.
 
 It is handed a file that is already open, and hands back the picture. It is given no name of a file and cannot write any; how
-much memory it may take is limited, and how much time is up to who asks, who kills it. It ends when nobody asks any more.
+much memory it may take is limited, and how much time is up to who asks, who kills it. It ends when its asker is gone.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ def _decoder(media_type: MediaType) -> Draw:
 
 
 def _end_with_the_asker(conversation: socket.socket) -> None:
-    """Leave at once when nobody waits for an answer any more, also from the middle of a picture."""
+    """Leave at once when the asker is gone, also from the middle of a picture."""
     poll = select.poll()
-    # That the other end is closed is told whatever else is asked for.
+    # That the other end is closed is reported whatever else is asked for.
     poll.register(conversation, 0)
     poll.poll()
     os._exit(0)
 
 
 def _confine(memory: int) -> None:
-    # Ctrl-C is for whoever asks, who then closes the socket.
+    # Ctrl-C is for the asker, who then closes the socket.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

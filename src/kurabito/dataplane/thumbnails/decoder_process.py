@@ -17,12 +17,12 @@ from kurabito.protocol.enums import MediaType
 from kurabito.protocol.error_codes import ErrorCode
 
 _LARGEST_ANSWER: Final = 256 << 20
-"""More than any picture takes: whoever announces more has lost its mind."""
+"""More than any picture takes: a decoder that announces more is broken."""
 _START: Final = 30.0
 """Seconds that a new process may take besides, to load its libraries."""
 
 _MEMORY: Final = dict.fromkeys(("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"), str(64 << 20))
-"""What a picture took is kept for the next one: to get it from the system anew is a thirtieth of the work."""
+"""What a picture took is kept for the next one: to get it from the system again is a thirtieth of the work."""
 
 
 class _Died(Exception):
@@ -37,7 +37,7 @@ class DecoderProcess:
         self._limits = limits or DecodeLimits()
         self._conversation: socket.socket | None = None
         self._pid = 0
-        # Whoever interrupts must not hit a process that has just been replaced by a stranger with its number.
+        # An interrupt must not hit another program that got the number of a process that has just ended.
         self._lock = threading.Lock()
 
     def draw(self, fd: int, wanted: Wanted) -> DrawnPicture:
@@ -72,7 +72,7 @@ class DecoderProcess:
         self._conversation.close()
         self._conversation = None
         with self._lock:
-            # It may have ended by itself; until it is waited for its number stays its own.
+            # It may have ended already; until it is waited for its number stays its own.
             os.kill(self._pid, signal.SIGKILL)
             _, status = os.waitpid(self._pid, 0)
             self._pid = 0

@@ -17,13 +17,13 @@ from kurabito.protocol.leased.thumbnails import PARTS_FOLDER, THUMBS_FOLDER
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD: Final = 3600.0
-"""Seconds after which a part belongs to nobody: no picture is drawn for so long."""
+"""Seconds after which a part is left over: no picture is drawn for so long."""
 
 
 class PartialFile:
     """A picture that is written whole and has no name of its own yet.
 
-    Nobody waits for the disk: what a power cut leaves short does not have the length that its row says, and is drawn again.
+    The disk is not waited for: what a power cut leaves short does not have the length that its row says, and is drawn again.
     """
 
     def __init__(self, folder: ThumbFolder, parts: int) -> None:
@@ -53,7 +53,7 @@ class ThumbFolder:
 
     @contextmanager
     def part(self, content: bytes) -> Iterator[PartialFile]:
-        """A picture under a name that nobody asks for; it goes at the end unless it was published."""
+        """A picture under a name that is not asked for; it goes at the end unless it was published."""
         with self.opened([PARTS_FOLDER], create=True) as parts:
             part = PartialFile(self, parts)
             try:
@@ -114,7 +114,7 @@ def _open_inside(folder: int, name: str, *, create: bool) -> int:
     try:
         os.mkdir(name, dir_fd=folder)
     except FileExistsError:
-        # Somebody else made it in between.
+        # Another runner made it in between.
         pass
     return os.open(name, _FOLDER, dir_fd=folder)
 

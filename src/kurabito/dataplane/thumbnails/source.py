@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kurabito.dataplane.files.names import as_name
-from kurabito.dataplane.files.paths import Root
+from kurabito.dataplane.files.paths import Root, as_name
 from kurabito.dataplane.thumbnails.picture import ThumbnailFailed
 from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.protocol.error_codes import ErrorCode

@@ -93,7 +93,7 @@ def _frames(container: Any, stream: Any) -> Iterator[Any]:
     for place in _PLACES if length else (0.0,):
         try:
             if length:
-                # To the keyframe before it: from there the first frame can be decoded by itself.
+                # To the keyframe before it: from there the first frame can be decoded alone.
                 container.seek(int((container.start_time or 0) + length * place), backward=True)
             if (frame := _first_frame(container, stream)) is not None:
                 yield frame

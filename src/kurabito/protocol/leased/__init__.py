@@ -1,1 +1,1 @@
-"""The leased tables of the protocol as `LeaseSpec`s: `jobs`, `thumbnails` (with their cleanups) and `checkpoints`."""
+"""The leased tables of the protocol as `LeaseSpec`s: `jobs`, `thumbnails`, `cleanups` of thumbnails, and `checkpoints`."""

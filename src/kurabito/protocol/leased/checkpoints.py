@@ -6,17 +6,17 @@ from enum import StrEnum
 from typing import Final
 
 from kurabito.clock import SECOND
-from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
-from kurabito.protocol.error_codes import ErrorCode
+from kurabito.db.leases import CLAIM, HEARTBEAT, LEASE_COLUMNS, RECOVER, LeaseSpec
+from kurabito.protocol.error_codes import ErrorCode, lost_worker
 
 
 class CheckpointMode(StrEnum):
     """How thorough a checkpoint is."""
 
     PASSIVE = "passive"
-    """Moves what it can and waits for nobody."""
+    """Moves what it can and does not wait."""
     RESTART = "restart"
-    """Moves everything, so that the next write begins the log anew."""
+    """Moves everything, so that the next write begins the log again."""
     TRUNCATE = "truncate"
     """The same, and the log's file is empty after it."""
 
@@ -27,7 +27,7 @@ class WalStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     RETRYABLE = "retryable"
-    """Somebody was reading or writing, or the worker was lost; it is tried again after `retry_after`."""
+    """A reader or writer was in the way, or the worker was lost; it is tried again after `retry_after`."""
     COMPLETED = "completed"
     FAILED = "failed"
 
@@ -44,8 +44,7 @@ RETRY_AFTER: Final = (
 )
 """SQL: ten seconds after the first attempt, twice as long after each further one, about eleven minutes at most."""
 
-_LEASE: Final = frozenset({"worker_heartbeat_at", "lease_expires_at", "updated_at"})
-_ENDED: Final = _LEASE | {"status", "error_code", "error_message", "finished_at"}
+_ENDED: Final = LEASE_COLUMNS | {"status", "error_code", "error_message", "finished_at"}
 _COUNTED: Final = frozenset({"checkpoint_busy", "checkpoint_log_frames", "checkpointed_frames"})
 _PUT_OFF: Final = frozenset({"retry_count", "retry_after"})
 
@@ -75,11 +74,6 @@ FAILURE_COLUMNS: Final = {
 }
 
 
-def _lost(owner: str | None) -> str:
-    name = owner.partition("#")[0] if owner else "unknown"
-    return f"the worker {name} stopped renewing its lease"
-
-
 WAL: Final = LeaseSpec(
     table="wal_maintenance_jobs",
     key="id",
@@ -87,7 +81,8 @@ WAL: Final = LeaseSpec(
     claimable="(status = 'pending' AND execute_after <= :now OR status = 'retryable' AND retry_after <= :now)",
     order="created_at, id",
     stale_becomes="'retryable'",
-    recovery_error=_lost,
+    released_becomes="'pending'",
+    recovery_error=lost_worker,
     on_claim={"started_at": ":now", "finished_at": "NULL"},
     on_recover={
         "retry_count": "retry_count + 1",
@@ -97,8 +92,8 @@ WAL: Final = LeaseSpec(
         "finished_at": ":now",
     },
     writes={
-        CLAIM: _LEASE | {"status", "worker_id", "started_at", "finished_at"},
-        HEARTBEAT: _LEASE,
+        CLAIM: LEASE_COLUMNS | {"status", "worker_id", "started_at", "finished_at"},
+        HEARTBEAT: LEASE_COLUMNS,
         SUCCESS: _ENDED | _COUNTED,
         BUSY: _ENDED | _COUNTED | _PUT_OFF,
         FAILURE: _ENDED,

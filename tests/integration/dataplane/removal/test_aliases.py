@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.removal import aliases
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -50,7 +51,7 @@ def removed_by_a_plan(shelf: Shelf, mode: DeleteMode = DeleteMode.TRASH) -> list
         return await plans.apply(made.id, dry_run=False, confirm=True)
 
     applied = asyncio.run(apply())
-    assert JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+    assert Runner(shelf.plane, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0).work()
     steps = asyncio.run(plans.steps(applied.id, limit=100)).items
     return [(str(step.state), step.error_code) for step in steps]
 

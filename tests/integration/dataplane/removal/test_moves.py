@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.dataplane.deletion.job import delete
-from kurabito.dataplane.jobs import JobLine
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.removal import syscalls
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.parametrize("shelf_url", ["sqlite"], indirect=True)
 
 
 def work(shelf: Shelf) -> None:
-    assert JobLine(shelf.plane, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0).work()
+    assert Runner(shelf.plane, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0).work()
 
 
 def apply(shelf: Shelf, mode: DeleteMode = DeleteMode.TRASH, rules: KeepRules | None = None) -> list[Any]:

@@ -40,15 +40,16 @@ def play(acts: list[dict[str, Any]]) -> None:
 
 def do_jobs(url: str) -> None:
     from kurabito.dataplane.deletion.job import delete
-    from kurabito.dataplane.jobs import JobLine
+    from kurabito.dataplane.jobs import JobWork
+    from kurabito.dataplane.leasing.runner import Runner
     from kurabito.db import open_database
     from kurabito.protocol.enums import JobKind
     from kurabito.protocol.rights import DATA_PLANE
 
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()
-    line = JobLine(database, {JobKind.DELETE: delete}, name="plane", heartbeat=60.0)
-    while line.work():
+    runner = Runner(database, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0)
+    while runner.work():
         pass
     database.close()
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, SystemClock
-from kurabito.dataplane.files.names import as_text
-from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.files.paths import as_text
+from kurabito.dataplane.jobs import JobWork, LeasedJob
+from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.dataplane.scan.walkers import Walkers
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
@@ -65,7 +65,7 @@ class Shelf:
     def work(self, scanner: Any = None) -> bool:
         """Let the data plane do one job."""
         executor = scanner or Scanner(self.state, chunk=4, walkers=WALKERS)
-        return JobLine(self.plane, {JobKind.SCAN: executor}, name="plane", heartbeat=60.0).work()
+        return Runner(self.plane, JobWork({JobKind.SCAN: executor}), name="plane", heartbeat=60.0).work()
 
     def again(self, job: str) -> None:
         """Return a job that lost its worker, as the control plane does."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import leases
 from kurabito.protocol.leased.jobs import JOBS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan import known_files
 from kurabito.dataplane.scan.scanner import Scanner
 
@@ -82,7 +82,7 @@ def test_where_no_file_says_when_it_was_made_a_moved_one_is_hashed_again(
     shelf.scan()
     (shelf.folder / "a.mkv").rename(shelf.folder / "b.mkv")
     (shelf.folder.parent / "back.mkv").rename(shelf.folder / "back.mkv")
-    monkeypatch.setattr("kurabito.dataplane.files.births._statx", lambda: None)
+    monkeypatch.setattr("kurabito.dataplane.files.births.statx", lambda *_, **__: None)
     assert shelf.scan() == DONE
     after = shelf.files("id, content_hash, needs_hash")
     assert after["b.mkv"] == (rows["a.mkv"], None, 1)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.files.names import shown
-from kurabito.dataplane.leasing.leased_job import LeasedJob
+from kurabito.dataplane.files.paths import shown
+from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Database
 

@@ -64,15 +64,15 @@ def files_of(found: list[Chunk]) -> list[Entry]:
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     paths=st.sets(path, max_size=25),
-    cut=st.builds(ShardLimits, st.integers(1, 6), st.integers(1, 4), st.integers(1, 6)),
+    limits=st.builds(ShardLimits, st.integers(1, 6), st.integers(1, 4), st.integers(1, 6)),
     piece=st.integers(1, 3),
     length=st.integers(1, 5),
     few=st.integers(0, 6),
-    tells=st.booleans(),
+    encodes=st.booleans(),
     place=st.floats(0, 1, exclude_max=True),
 )
-def test_shares_of_any_tree_joined_are_what_one_walk_finds(
-    tmp_path: Path, paths: set[str], cut: ShardLimits, piece: int, length: int, few: int, tells: bool, place: float
+def test_shards_of_any_tree_joined_are_what_one_walk_finds(
+    tmp_path: Path, paths: set[str], limits: ShardLimits, piece: int, length: int, few: int, encodes: bool, place: float
 ) -> None:
     folder = tmp_path / "tree"
     shutil.rmtree(folder, ignore_errors=True)
@@ -83,7 +83,7 @@ def test_shares_of_any_tree_joined_are_what_one_walk_finds(
         everything, folders = plain(root)
         after = everything[int(len(everything) * place)][0] if everything and place > 0.3 else ""
         expected, folders = plain(root, after)
-        target = ScanTarget(root, Ignored(), tells=tells, piece=piece, cut=cut)
+        target = ScanTarget(root, Ignored(), encodes=encodes, piece=piece, limits=limits)
         found = list(gathered(SharedWalk(target, walkers, nothing).chunks(after), lambda: length))
         assert files_of(found) == expected
         assert sum(chunk.folders for chunk in found) == folders
@@ -94,7 +94,7 @@ def test_shares_of_any_tree_joined_are_what_one_walk_finds(
         for number, chunk in enumerate(found[:-1], 1):
             assert chunk.count <= max(length, piece)
             assert chunk.end == chunk.files[-1][0]
-            assert chunk.encoded == (encode_files(chunk.files) if tells else "")
+            assert chunk.encoded == (encode_files(chunk.files) if encodes else "")
             assert sum(each.folders for each in found[:number]) + plain(root, chunk.end)[1] == folders
 
 
@@ -158,7 +158,9 @@ def test_a_process_that_dies_is_replaced_once_and_missed_by_nobody(tmp_path: Pat
             pass
 
     with Root(tmp_path) as root:
-        walk = SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0, start=start), wait_for_it)
+        walk = SharedWalk(
+            ScanTarget(root, Ignored(), piece=1, limits=SMALL), Walkers(1, few=0, start=start), wait_for_it
+        )
         assert files_of(list(walk.chunks(""))) == plain(root)[0]
     assert len(started) == starts
 
@@ -168,7 +170,7 @@ def test_nobody_helps_with_a_small_tree_or_on_one_core(tmp_path: Path, processes
     plant(tmp_path, {f"{letter}/{number}" for letter in "acde" for number in range(20)})
     started, start = broken_starts(0)
     with Root(tmp_path) as root:
-        target = ScanTarget(root, Ignored(), piece=1, cut=SMALL)
+        target = ScanTarget(root, Ignored(), piece=1, limits=SMALL)
         found = list(SharedWalk(target, Walkers(processes, few=few, start=start), nothing).chunks(""))
         assert files_of(found) == plain(root)[0]
     assert started == []
@@ -178,11 +180,11 @@ def test_a_walk_that_is_given_up_leaves_the_next_one_its_processes(tmp_path: Pat
     plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
     walkers.few = 0
     with Root(tmp_path) as root:
-        walk = SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), walkers, nothing).chunks("")
+        walk = SharedWalk(ScanTarget(root, Ignored(), piece=1, limits=SMALL), walkers, nothing).chunks("")
         for _ in range(5):
             next(walk)
         walk.close()
-        again = SharedWalk(ScanTarget(root, Ignored(), cut=SMALL), walkers, nothing).chunks("")
+        again = SharedWalk(ScanTarget(root, Ignored(), limits=SMALL), walkers, nothing).chunks("")
         assert files_of(list(again)) == plain(root)[0]
 
 
@@ -195,7 +197,7 @@ def test_a_walk_can_be_stopped_while_it_waits(tmp_path: Path) -> None:
 
     plant(tmp_path, {f"{letter}/{number}" for letter in "abcd" for number in range(20)})
     with Root(tmp_path) as root, pytest.raises(StoppedHere):
-        list(SharedWalk(ScanTarget(root, Ignored(), piece=1, cut=SMALL), Walkers(1, few=0), stop).chunks(""))
+        list(SharedWalk(ScanTarget(root, Ignored(), piece=1, limits=SMALL), Walkers(1, few=0), stop).chunks(""))
 
 
 def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:

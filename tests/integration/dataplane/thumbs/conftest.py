@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.thumbnails.cleanup import CleanupLine
+from kurabito.dataplane.io_limit import IoLimit
+from kurabito.dataplane.leasing.leased_row import LeasedRow
+from kurabito.dataplane.leasing.runner import Runner
+from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
-from kurabito.dataplane.thumbnails.job import ThumbnailLine
+from kurabito.dataplane.thumbnails.job import ThumbnailWork
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants
@@ -134,14 +137,19 @@ class Gallery:
         (found,) = self.ask(f"SELECT {', '.join(columns)} FROM {table} WHERE id = :id", id=key)
         return found if len(columns) > 1 else found[0]
 
-    def line(self, media: MediaType = MediaType.IMAGE, drawing: Any = None, **options: Any) -> ThumbnailLine:
-        options = {"heartbeat": 60.0, **options}
-        return ThumbnailLine(
-            self.plane, media, drawing or self.studios[media], state=self.state, name="plane", **options
-        )
+    def runner(
+        self,
+        media: MediaType = MediaType.IMAGE,
+        drawing: Any = None,
+        *,
+        limit: IoLimit | None = None,
+        heartbeat: float = 60.0,
+    ) -> Runner[LeasedRow]:
+        work = ThumbnailWork(media, drawing or self.studios[media], state=self.state, limit=limit)
+        return Runner(self.plane, work, name="plane", heartbeat=heartbeat)
 
-    def cleanup_line(self, **options: Any) -> CleanupLine:
-        return CleanupLine(self.plane, state=self.state, name="plane", heartbeat=60.0, **options)
+    def cleanup_runner(self) -> Runner[LeasedRow]:
+        return Runner(self.plane, CleanupWork(state=self.state), name="plane", heartbeat=60.0)
 
     def files(self) -> set[str]:
         """Everything below the folder of thumbnails."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND
-from kurabito.dataplane.thumbnails.cleanup import CleanupLine
+from kurabito.dataplane.leasing.runner import Runner
+from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.db import leases
-from kurabito.protocol.leased.thumbnails import CLEANUPS
+from kurabito.protocol.leased.cleanups import CLEANUPS
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.thumbs.conftest import Gallery
@@ -36,14 +37,14 @@ def test_what_is_ready_or_failed_goes_with_its_file_and_the_rest_stays(gallery: 
     (gallery.thumbs / f"ab/{failed}.jpeg").unlink()
     other = picture(gallery, "c.jpg", group="other")
     cleanup = gallery.clean()
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert left(gallery) == [other]
     assert gallery.files() == {f"ab/{other}.jpeg"}
     assert {path.name for path in gallery.library.iterdir()} == {"a.jpg", "b.jpg", "c.jpg"}
     columns = "status", "error_code", "lease_expires_at", "finished_at"
     assert gallery.row(cleanup, *columns, table=TABLE) == ("completed", None, None, gallery.clock.now())
     assert ready not in left(gallery)
-    assert not gallery.cleanup_line().work()
+    assert not gallery.cleanup_runner().work()
 
 
 def test_it_waits_while_a_thumbnail_of_the_group_is_wanted(gallery: Gallery) -> None:
@@ -52,27 +53,27 @@ def test_it_waits_while_a_thumbnail_of_the_group_is_wanted(gallery: Gallery) -> 
     cleanup = gallery.clean()
     for status in ("pending", "running"):
         gallery.do("UPDATE thumbnails SET status = :status WHERE id = :id", status=status, id=wanted)
-        assert not gallery.cleanup_line().work()
+        assert not gallery.cleanup_runner().work()
         # Nor by whoever claims without looking first.
         assert not gallery.plane.write_blocking(lambda conn: leases.claim(conn, CLEANUPS, "p#1", lease=1, limit=1))
     assert gallery.row(cleanup, "status", table=TABLE) == "pending"
     gallery.do("UPDATE thumbnails SET status = 'failed' WHERE id = :id", id=wanted)
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert not {ready, wanted} & set(left(gallery))
 
 
 def test_one_that_is_wanted_again_meanwhile_stays(gallery: Gallery, monkeypatch: pytest.MonkeyPatch) -> None:
     again, gone = picture(gallery, "a.jpg"), picture(gallery, "b.jpg")
     gallery.clean()
-    claim = CleanupLine._claim
+    claim = Runner._claim
 
-    def claimed(line: CleanupLine, conn: Any) -> Any:
-        held = claim(line, conn)
+    def claimed(runner: Runner[Any], conn: Any) -> Any:
+        held = claim(runner, conn)
         conn.run("UPDATE thumbnails SET status = 'pending' WHERE id = :id", {"id": again})
         return held
 
-    monkeypatch.setattr(CleanupLine, "_claim", claimed)
-    assert gallery.cleanup_line().work()
+    monkeypatch.setattr(Runner, "_claim", claimed)
+    assert gallery.cleanup_runner().work()
     assert left(gallery) == [again]
     assert gone not in left(gallery)
     assert gallery.files() == {f"ab/{again}.jpeg"}
@@ -82,9 +83,9 @@ def test_it_begins_at_its_moment_and_not_before(gallery: Gallery) -> None:
     picture(gallery, "a.jpg")
     gallery.clean(delay=600 * SECOND)
     gallery.clock.advance(599.9)
-    assert not gallery.cleanup_line().work()
+    assert not gallery.cleanup_runner().work()
     gallery.clock.advance(0.1)
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
 
 
 def test_an_expired_lease_is_pending_again_and_done_by_the_next(gallery: Gallery) -> None:
@@ -96,10 +97,10 @@ def test_an_expired_lease_is_pending_again_and_done_by_the_next(gallery: Gallery
     (gallery.thumbs / f"ab/{key}.jpeg").unlink()
     wanted = picture(gallery, "c.jpg", group="other", status="pending")
     gallery.clock.advance(29.9)
-    assert not gallery.cleanup_line().work()
+    assert not gallery.cleanup_runner().work()
     # The moment itself counts.
     gallery.clock.advance(0.1)
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert gallery.row(cleanup, "status", table=TABLE) == "completed"
     lease = "worker_id", "worker_heartbeat_at", "lease_expires_at"
     assert gallery.row(blocked, "status", *lease, table=TABLE) == ("pending", None, None, None)
@@ -131,7 +132,7 @@ def test_nothing_outside_of_the_folder_of_thumbnails_is_removed(gallery: Gallery
         there = output.format(library=gallery.library)
         gallery.do("UPDATE thumbnails SET output_path = :there, status = 'ready' WHERE id = :id", there=there, id=key)
     cleanup = gallery.clean()
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert (gallery.library / "a.jpg").read_bytes() == b"original"
     assert (gallery.state / "x").exists()
     assert gallery.files() == {"out", ".parts/p"}
@@ -146,7 +147,7 @@ def test_a_link_in_place_of_a_picture_goes_and_not_what_it_leads_to(gallery: Gal
     link.unlink()
     link.symlink_to(gallery.library / "a.jpg")
     gallery.clean()
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert (gallery.library / "a.jpg").read_bytes() == b"original"
     assert gallery.files() == set()
 
@@ -156,7 +157,7 @@ def test_a_disk_that_refuses_fails_it_with_what_is_done_so_far(gallery: Gallery)
     # No file system takes a name of this length, whoever asks.
     gallery.do("UPDATE thumbnails SET output_path = :long WHERE id = :id", long="n" * 300, id=refused)
     cleanup = gallery.clean()
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert left(gallery) == [refused, after]
     assert gallery.files() == {f"ab/{refused}.jpeg", f"ab/{after}.jpeg"}
     status, code, message, expires = gallery.row(
@@ -165,7 +166,7 @@ def test_a_disk_that_refuses_fails_it_with_what_is_done_so_far(gallery: Gallery)
     assert (status, code, expires) == ("failed", "DISK_FAILURE", None)
     assert "cannot be removed: File name too long" in message
     # It stays failed until it is scheduled again.
-    assert not gallery.cleanup_line().work()
+    assert not gallery.cleanup_runner().work()
     assert done not in left(gallery)
 
 
@@ -184,22 +185,24 @@ def test_a_large_group_is_removed_in_steps_and_given_back_between_them(gallery: 
         "FROM generate_series(1, 250) AS n"
     )
     cleanup = gallery.clean()
-    line = gallery.cleanup_line()
-    remove, removed = line._remove, 0
+    runner = gallery.cleanup_runner()
+    cleanup_work = runner.leased
+    assert isinstance(cleanup_work, CleanupWork)
+    remove, removed = cleanup_work._remove, 0
 
     def stop_after_some(output_path: str) -> str | None:
         nonlocal removed
         removed += 1
         if removed == 120:
-            line.stop()
+            runner.stop()
         return remove(output_path)
 
-    line._remove = stop_after_some  # type: ignore[method-assign]
-    assert line.work()
+    cleanup_work._remove = stop_after_some  # type: ignore[method-assign]
+    assert runner.work()
     # The step in which it was asked to is finished.
     assert len(left(gallery)) == 53
     assert gallery.row(cleanup, "status", "worker_id", table=TABLE) == ("pending", None)
-    assert gallery.cleanup_line().work()
+    assert gallery.cleanup_runner().work()
     assert left(gallery) == []
     assert gallery.row(cleanup, "status", table=TABLE) == "completed"
 

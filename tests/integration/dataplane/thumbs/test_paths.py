@@ -11,11 +11,12 @@ import pytest
 
 from kurabito.db import Connection, Dialect, leases, migrate, open_database
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER
+from kurabito.db.leases.recovery import _has_work_sql
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
-from kurabito.protocol.enums import MediaType
-from kurabito.protocol.leased import thumbnails
-from kurabito.protocol.leased.thumbnails import CLEANUPS, FAILED, FINISH, READY, THUMBNAILS
+from kurabito.protocol.leased import cleanups, thumbnails
+from kurabito.protocol.leased.cleanups import CLEANUPS, FINISH
+from kurabito.protocol.leased.thumbnails import FAILED, READY, THUMBNAILS
 from kurabito.protocol.rights import rights_of_path
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ ADD = {
     "updated_at) VALUES (1, 'g', :status, 0, 0, 0)",
 }
 OWNED = [(1, "plane#1")]
+IMAGES = "media_type = 'image'"
 
 
 def test_the_paths_may_write_what_the_protocol_lists() -> None:
@@ -55,9 +57,7 @@ def test_the_paths_may_write_what_the_protocol_lists() -> None:
 
 
 STATEMENTS: dict[tuple[str, str], Callable[[Connection], Any]] = {
-    ("thumbnails", CLAIM): lambda conn: leases.claim(
-        conn, THUMBNAILS, "p#1", lease=1, limit=1, candidates=thumbnails.pending_query(MediaType.IMAGE, conn.dialect)
-    ),
+    ("thumbnails", CLAIM): lambda conn: leases.claim(conn, THUMBNAILS, "p#1", lease=1, limit=1, only=IMAGES),
     ("thumbnails", HEARTBEAT): lambda conn: leases.heartbeat(conn, THUMBNAILS, OWNED, lease=1),
     ("thumbnails", READY): lambda conn: leases.finish(
         conn,
@@ -76,7 +76,7 @@ STATEMENTS: dict[tuple[str, str], Callable[[Connection], Any]] = {
         columns=thumbnails.FAILED_COLUMNS,
     ),
     ("thumbnails", RECOVER): lambda conn: (
-        leases.finish(conn, THUMBNAILS, RECOVER, OWNED, columns=thumbnails.GIVEN_BACK_COLUMNS),
+        leases.release(conn, THUMBNAILS, OWNED),
         leases.recover(conn, THUMBNAILS),
     ),
     ("thumbnail_cleanup_jobs", CLAIM): lambda conn: leases.claim(conn, CLEANUPS, "p#1", lease=1, limit=1),
@@ -86,11 +86,11 @@ STATEMENTS: dict[tuple[str, str], Callable[[Connection], Any]] = {
         CLEANUPS,
         FINISH,
         [(1, "plane#1", "failed", "CODE", "told")],
-        given=thumbnails.CLEANUP_VALUES,
-        columns=thumbnails.CLEANUP_COLUMNS,
+        given=cleanups.FINISH_VALUES,
+        columns=cleanups.FINISH_COLUMNS,
     ),
     ("thumbnail_cleanup_jobs", RECOVER): lambda conn: (
-        leases.finish(conn, CLEANUPS, RECOVER, OWNED, columns=thumbnails.GIVEN_BACK_COLUMNS),
+        leases.release(conn, CLEANUPS, OWNED),
         leases.recover(conn, CLEANUPS),
     ),
 }
@@ -135,11 +135,12 @@ def test_no_look_for_work_walks_through_what_waits(gallery: Gallery, analysed: b
     gallery.do(MANY)
     if analysed or gallery.database.dialect is Dialect.POSTGRES:
         gallery.database.write_blocking(lambda conn: conn.script("ANALYZE thumbnails"))
-    first = thumbnails.pending_query(MediaType.IMAGE, gallery.database.dialect).replace(":limit", "1")
+    first = f"SELECT id FROM thumbnails WHERE {THUMBNAILS.claimable_if(IMAGES)} ORDER BY {THUMBNAILS.order} LIMIT 1"
     stale = "SELECT id FROM thumbnails WHERE status = 'running' AND lease_expires_at <= 5"
     for sql, index in (
         (first, "ix_thumbnails_waiting"),
         (stale, "ix_thumbnails_lease"),
+        (_has_work_sql(THUMBNAILS, IMAGES).replace(":now", "5"), "ix_thumbnails_lease"),
         (WANTED, "ix_thumbnails_group"),
     ):
         explain = "EXPLAIN QUERY PLAN " if gallery.database.dialect is Dialect.SQLITE else "EXPLAIN "

@@ -15,7 +15,6 @@ from kurabito.dataplane.thumbnails.picture import DrawnPicture, ThumbnailFailed,
 from kurabito.db import leases
 from kurabito.protocol.enums import MediaType
 from kurabito.protocol.error_codes import ErrorCode
-from kurabito.protocol.leased import thumbnails
 from kurabito.protocol.leased.thumbnails import THUMBNAILS
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ def test_a_thumbnail_is_drawn_and_becomes_ready(gallery: Gallery, art: Any) -> N
     image = gallery.want("shows/a.jpg", art.jpeg(), form="webp")
     film = gallery.want("b.mkv", art.video([(art.RED, 20)]), media=MediaType.VIDEO, output="deep/er/b.jpg")
     gallery.do("UPDATE thumbnails SET error_code = 'OLD', error_message = 'm', error_count = 2, retry_after = 1")
-    assert gallery.line(MediaType.IMAGE).work()
-    assert gallery.line(MediaType.VIDEO).work()
+    assert gallery.runner(MediaType.IMAGE).work()
+    assert gallery.runner(MediaType.VIDEO).work()
     for key, output, size in ((image, "ab/1.webp", (100, 75)), (film, "deep/er/b.jpg", (100, 56))):
         content = (gallery.thumbs / output).read_bytes()
         columns = "status", "width", "height", "bytes_size", "lease_expires_at", "finished_at"
@@ -59,7 +58,7 @@ def test_a_thumbnail_is_drawn_and_becomes_ready(gallery: Gallery, art: Any) -> N
         drawn = art.opened(content)
         assert (drawn.width, drawn.height) == size
     assert gallery.files() == {"ab/1.webp", "deep/er/b.jpg"}
-    assert not gallery.line(MediaType.IMAGE).work()
+    assert not gallery.runner(MediaType.IMAGE).work()
 
 
 def test_one_row_at_a_time_is_running_and_only_of_the_lines_own_kind(gallery: Gallery) -> None:
@@ -73,7 +72,7 @@ def test_one_row_at_a_time_is_running_and_only_of_the_lines_own_kind(gallery: Ga
         assert owner.startswith("plane#")
         assert (started, expires) == (gallery.clock.now(), gallery.clock.now() + 30 * SECOND)
 
-    assert gallery.line(drawing=Pencil(look)).work()
+    assert gallery.runner(drawing=Pencil(look)).work()
     waiting = {film: "pending"}
     assert seen == [
         {first: "running", second: "pending", **waiting},
@@ -95,24 +94,24 @@ def test_the_lease_is_renewed_while_it_is_drawn(gallery: Gallery) -> None:
             gallery.clock.now(),
         )
 
-    assert gallery.line(drawing=Pencil(wait_for_heartbeat), heartbeat=0.01).work()
+    assert gallery.runner(drawing=Pencil(wait_for_heartbeat), heartbeat=0.01).work()
     assert gallery.row(key, "status") == "ready"
 
 
 def test_an_expired_lease_is_pending_again_and_drawn_by_the_next(gallery: Gallery) -> None:
     key, other = gallery.want("a.jpg", b"a"), gallery.want("b.mkv", b"b", media=MediaType.VIDEO)
     for media in MediaType:
-        first = thumbnails.pending_query(media, gallery.plane.dialect)
+        only = f"media_type = '{media}'"
         gallery.plane.write_blocking(
-            lambda conn, first=first: leases.claim(  # type: ignore[misc]
-                conn, THUMBNAILS, "dead#1", lease=30 * SECOND, limit=1, candidates=first
+            lambda conn, only=only: leases.claim(  # type: ignore[misc]
+                conn, THUMBNAILS, "dead#1", lease=30 * SECOND, limit=1, only=only
             )
         )
     gallery.clock.advance(29.9)
-    assert not gallery.line(drawing=Pencil()).work()
+    assert not gallery.runner(drawing=Pencil()).work()
     # The moment itself counts.
     gallery.clock.advance(0.1)
-    assert gallery.line(drawing=Pencil()).work()
+    assert gallery.runner(drawing=Pencil()).work()
     assert gallery.row(key, "status") == "ready"
     lease = "worker_id", "worker_heartbeat_at", "lease_expires_at"
     assert gallery.row(other, "status", *lease) == ("pending", None, None, None)
@@ -125,12 +124,12 @@ def test_a_row_that_lost_three_workers_is_given_up_without_being_drawn(gallery: 
         gallery.plane.write_blocking(lambda conn: leases.claim(conn, THUMBNAILS, "dead#1", lease=1, limit=1))
         gallery.clock.advance(1)
         gallery.plane.write_blocking(lambda conn: leases.recover(conn, THUMBNAILS))
-    assert gallery.line(drawing=pencil).work()
+    assert gallery.runner(drawing=pencil).work()
     assert gallery.row(key, "status", "error_code") == ("failed", "WORKER_LOST")
     assert pencil.drawn == []
     # The control plane asks again, and this time its worker lives.
     gallery.do("UPDATE thumbnails SET status = 'pending'")
-    assert gallery.line(drawing=pencil).work()
+    assert gallery.runner(drawing=pencil).work()
     assert gallery.row(key, "status", "error_count") == ("ready", 0)
 
 
@@ -139,7 +138,7 @@ def test_a_failure_waits_twice_as_long_each_time_and_no_longer_than_half_an_hour
     waits = []
     for _ in range(9):
         gallery.do("UPDATE thumbnails SET status = 'pending'")
-        assert gallery.line(drawing=Pencil()).work()
+        assert gallery.runner(drawing=Pencil()).work()
         assert gallery.row(key, "status", "error_code", "lease_expires_at") == ("failed", "FILE_MISSING", None)
         assert gallery.row(key, "error_message") == "it is not there any more"
         waits.append((gallery.row(key, "retry_after") - gallery.clock.now()) / SECOND)
@@ -147,7 +146,7 @@ def test_a_failure_waits_twice_as_long_each_time_and_no_longer_than_half_an_hour
     assert gallery.row(key, "error_count") == 9
     # Only the control plane asks again, however long ago it was.
     gallery.clock.advance(7200)
-    assert not gallery.line(drawing=Pencil()).work()
+    assert not gallery.runner(drawing=Pencil()).work()
     assert gallery.row(key, "status") == "failed"
 
 
@@ -157,7 +156,7 @@ def test_whoever_lost_the_row_publishes_nothing_and_writes_nothing(gallery: Gall
     def lose() -> None:
         gallery.do("UPDATE thumbnails SET worker_id = 'other#1', error_message = 'theirs'")
 
-    gallery.line(drawing=Pencil(lose)).work()
+    gallery.runner(drawing=Pencil(lose)).work()
     assert gallery.row(key, "status", "worker_id", "error_message") == ("running", "other#1", "theirs")
     assert gallery.files() == set()
 
@@ -170,7 +169,7 @@ def test_a_row_that_is_lost_interrupts_its_drawing_within_a_heartbeat(gallery: G
         assert pencil.interrupted.wait(30)
 
     pencil.meanwhile = lose_and_go_on
-    gallery.line(drawing=pencil, heartbeat=0.01).work()
+    gallery.runner(drawing=pencil, heartbeat=0.01).work()
     assert gallery.row(key, "status", "worker_id") == ("running", "other#1")
 
 
@@ -178,7 +177,7 @@ def test_a_row_that_ended_does_not_interrupt_the_next_one(gallery: Gallery) -> N
     for number in range(40):
         gallery.want(f"{number}.jpg", b"a")
     pencil = Pencil()
-    assert gallery.line(drawing=pencil, heartbeat=0.0005).work()
+    assert gallery.runner(drawing=pencil, heartbeat=0.0005).work()
     assert not pencil.interrupted.is_set()
     assert gallery.ask("SELECT status, count(*) FROM thumbnails GROUP BY status") == [("ready", 40)]
 
@@ -186,15 +185,15 @@ def test_a_row_that_ended_does_not_interrupt_the_next_one(gallery: Gallery) -> N
 def test_who_is_asked_to_stop_gives_its_row_back(gallery: Gallery) -> None:
     key, other = gallery.want("a.jpg", b"a"), gallery.want("b.jpg", b"b")
     pencil = Pencil()
-    line = gallery.line(drawing=pencil)
-    pencil.meanwhile = line.stop
-    line.work()
+    runner = gallery.runner(drawing=pencil)
+    pencil.meanwhile = runner.stop
+    runner.work()
     assert pencil.interrupted.is_set()
     assert gallery.ask("SELECT id, status, worker_id, lease_expires_at, error_count FROM thumbnails ORDER BY id") == [
         (key, "pending", None, None, 0),
         (other, "pending", None, None, 0),
     ]
-    assert not line.work()
+    assert not runner.work()
     assert gallery.files() == set()
 
 
@@ -213,7 +212,7 @@ def test_no_file_outside_of_the_library_is_read(gallery: Gallery, art: Any, tmp_
         key = gallery.want(f"{number}.jpg", art.jpeg())
         gallery.do("UPDATE library_files SET relative_path = :path WHERE id = :id", path=path, id=key)
     pencil = Pencil()
-    assert gallery.line(drawing=pencil).work()
+    assert gallery.runner(drawing=pencil).work()
     assert gallery.ask("SELECT DISTINCT status, error_code FROM thumbnails") == [("failed", "PATH_ESCAPES")]
     assert pencil.drawn == []
 
@@ -222,7 +221,7 @@ def test_a_link_that_is_laid_after_the_request_is_not_followed(gallery: Gallery,
     key = gallery.want("shows/a.jpg", art.jpeg())
     (gallery.library / "shows").rename(tmp_path / "elsewhere")
     (gallery.library / "shows").symlink_to(tmp_path / "elsewhere")
-    assert gallery.line().work()
+    assert gallery.runner().work()
     assert gallery.row(key, "status", "error_code") == ("failed", "PATH_ESCAPES")
 
 
@@ -230,7 +229,7 @@ def test_a_file_that_changed_is_not_shown_under_its_old_key(gallery: Gallery) ->
     before, meanwhile = gallery.want("a.jpg", b"a"), gallery.want("b.jpg", b"b")
     (gallery.library / "a.jpg").write_bytes(b"longer")
     touched = gallery.library / "b.jpg"
-    assert gallery.line(drawing=Pencil(lambda: os.utime(touched, ns=(1, 1)))).work()
+    assert gallery.runner(drawing=Pencil(lambda: os.utime(touched, ns=(1, 1)))).work()
     for key in (before, meanwhile):
         assert gallery.row(key, "status", "error_code") == ("failed", "FILE_CHANGED")
     assert gallery.files() == set()
@@ -248,7 +247,7 @@ def test_nothing_is_written_outside_of_the_folder_of_thumbnails(gallery: Gallery
     for number, output in enumerate(ELSEWHERE):
         key = gallery.want(f"{number}.jpg", b"a")
         gallery.do("UPDATE thumbnails SET output_path = :output WHERE id = :id", output=output, id=key)
-    assert gallery.line(drawing=Pencil()).work()
+    assert gallery.runner(drawing=Pencil()).work()
     assert gallery.ask("SELECT DISTINCT status, error_code FROM thumbnails") == [("failed", "THUMB_OUTPUT_ESCAPES")]
     assert list(outside.iterdir()) == []
     assert not (gallery.state / "evil.jpg").exists()
@@ -259,7 +258,7 @@ def test_nothing_is_written_outside_of_the_folder_of_thumbnails(gallery: Gallery
 def test_a_disk_that_refuses_the_picture_is_told_of(gallery: Gallery) -> None:
     key = gallery.want("a.jpg", b"a")
     (gallery.thumbs / "ab" / "1.jpeg").mkdir(parents=True)
-    assert gallery.line(drawing=Pencil()).work()
+    assert gallery.runner(drawing=Pencil()).work()
     assert gallery.row(key, "status", "error_code") == ("failed", "DISK_FAILURE")
     assert gallery.files() == set()
 
@@ -292,7 +291,7 @@ def test_a_hostile_file_fails_with_a_code_of_its_own_and_the_next_one_is_drawn(g
             expected[gallery.want(name, content, media=media)] = code
     after = [gallery.want("ok.jpg", whole), gallery.want("ok.mp4", film, media=MediaType.VIDEO)]
     for media in MediaType:
-        assert gallery.line(media).work()
+        assert gallery.runner(media).work()
     found = dict(gallery.ask("SELECT id, error_code FROM thumbnails WHERE status = 'failed'"))
     assert found == expected
     assert [gallery.row(key, "status") for key in after] == ["ready", "ready"]
@@ -305,7 +304,7 @@ def test_parts_that_a_killed_one_left_are_swept_when_they_are_old(gallery: Galle
         (parts / name).write_bytes(b"half")
     os.utime(parts / "old", (0, 0))
     gallery.want("a.jpg", b"a")
-    assert gallery.line(drawing=Pencil()).work()
+    assert gallery.runner(drawing=Pencil()).work()
     assert gallery.files() == {"ab/1.jpeg", ".parts/new"}
 
 
@@ -313,8 +312,8 @@ def test_reading_waits_for_its_turn_and_gives_the_row_back_when_asked_to_stop(ga
     first, second = gallery.want("a.jpg", bytes(4000)), gallery.want("b.jpg", bytes(4000))
     pencil = Pencil()
     limit = IoLimit(gallery.plane, 1000)
-    line = gallery.line(drawing=pencil, limit=limit, heartbeat=0.01)
-    thread = threading.Thread(target=line.work)
+    runner = gallery.runner(drawing=pencil, limit=limit, heartbeat=0.01)
+    thread = threading.Thread(target=runner.work)
     thread.start()
     # The first one goes at once. The second waits four seconds, its lease kept.
     began = gallery.clock.now() // 1000
@@ -323,7 +322,7 @@ def test_reading_waits_for_its_turn_and_gives_the_row_back_when_asked_to_stop(ga
     gallery.clock.advance(20)
     while gallery.row(second, "worker_heartbeat_at") != gallery.clock.now():
         pass
-    line.stop()
+    runner.stop()
     thread.join()
     assert (gallery.row(first, "status"), gallery.row(second, "status", "error_code")) == ("ready", ("pending", None))
     assert len(pencil.drawn) == 1

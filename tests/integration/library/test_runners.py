@@ -12,8 +12,8 @@ import pytest
 
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.dataplane.hashing.job import HashFiles
-from kurabito.dataplane.jobs import JobLine
-from kurabito.dataplane.main import _lines
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.main import _runners
 from kurabito.dataplane.plane import DataPlane
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
@@ -43,15 +43,15 @@ async def queue(url: str) -> AsyncIterator[SqlQueue]:
 @asynccontextmanager
 async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[LibraryParts, HashFiles]]:
     """The control plane and a data plane, in this process."""
-    lines = _lines(settings, queue.database, "plane")
-    plane = DataPlane(queue.database, lines, name="plane")
+    runners = _runners(settings, queue.database, "plane")
+    plane = DataPlane(queue.database, runners, name="plane")
     shelves = open_library(settings, queue, Reconciler(queue))
     running = asyncio.create_task(plane.run())
     (hashing,) = [
         one
-        for line in lines
-        if isinstance(line, JobLine)
-        for one in line._executors.values()
+        for runner in runners
+        if isinstance(runner.leased, JobWork)
+        for one in runner.leased.executors.values()
         if isinstance(one, HashFiles)
     ]
     try:
