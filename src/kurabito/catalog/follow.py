@@ -15,17 +15,13 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MetadataNotFound
 from kurabito.metadata import records
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources import offline
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog", "follow.sql", "series_match.sql", given=given)
-    for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog", "follow.sql", "series_match.sql")
 _FIRST_SEASON: Final = 1
 
 
@@ -66,7 +62,7 @@ def _add(conn: Connection, bgm_id: int) -> int:
 def _series_of(conn: Connection, record: Metadata) -> int:
     """The series that a record fills in: the one that has it, the one that has its name, or a new one."""
     lock_catalog(conn)
-    sql, details = _SQL[conn.dialect], record.details
+    sql, details = _SQL, record.details
     if (known := conn.one(sql.of_record, {"metadata_id": record.id})) is not None:
         return int(known[0])
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV

@@ -22,7 +22,7 @@ from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.dataplane.thumbnails.cleanup import CleanupLine
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.job import ThumbnailLine
-from kurabito.db import Database, Dialect, open_database
+from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
 from kurabito.db.sqlite.database import SqliteDatabase
@@ -130,7 +130,7 @@ def _open_restricted(settings: Settings) -> Database:
             "the database is reached through a pooler like PgBouncer, and what a data plane may write is a setting of its "
             "session, which a pooler shares among many; give KURABITO_DATABASE the URL of the server itself"
         )
-    if database.dialect is Dialect.SQLITE:
+    if not database.dialect.has_server:
         return database
     try:
         ready = role_is_ready(database, settings.dataplane_role, READABLE)

@@ -11,7 +11,9 @@ import re
 from functools import cache
 from typing import Final
 
-from kurabito.db.port import Connection, Database, Dialect
+from kurabito.db.dialect import Dialect
+from kurabito.db.locks import AdvisoryLock
+from kurabito.db.port import Connection, Database
 from kurabito.errors import InvalidInput
 
 TABLES: Final = ("tasks", "task_events", "task_workers", "task_schedules")
@@ -52,7 +54,7 @@ class TableNames:
 
         def make(conn: Connection) -> None:
             # Asked first: whoever may not make one is refused even if it is there. Two that start together take turns.
-            conn.one("SELECT pg_advisory_xact_lock(4705112004)")
+            conn.lock(AdvisoryLock.SCHEMAS)
             if not is_there(conn):
                 conn.run(f"CREATE SCHEMA {schema}")
 

@@ -1,21 +1,13 @@
 """Many rows as one FROM item.
 
-On PostgreSQL an array for each column, and one value where all rows agree, is the fastest. Where one statement should do for
-both engines, the rows are a list of JSON.
+On PostgreSQL an array for each column, and one value where all rows agree, is the fastest; on SQLite it is VALUES. Where one
+statement should do for both, the rows are a list of JSON, which is `{given}` in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
-
-from kurabito.db.port import Dialect
-
-JSON_ROWS: Final = {
-    Dialect.SQLITE: "json_each(:rows) AS given",
-    Dialect.POSTGRES: "jsonb_array_elements(CAST(:rows AS jsonb)) AS given (value)",
-}
-"""The objects of the JSON list `:rows`, each as `given.value`."""
+from typing import Any, NamedTuple
 
 
 class Column(NamedTuple):

@@ -67,7 +67,7 @@ class Grabber:
         """Do what was chosen."""
         self.cancel(conn, choice.cancel, _REPLACED)
         self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
-        queries = SQL[conn.dialect]
+        queries = SQL
         for episode_id in choice.ask:
             conn.run(queries.open, {"episode_id": episode_id, "status": "asked", "wait": None})
         for episode_id, minutes in choice.wait.items():

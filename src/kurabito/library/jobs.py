@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Database, Dialect, Queries, leases
+from kurabito.db import AdvisoryLock, Connection, Database, Queries, leases
 from kurabito.db.port import Row
 from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
 from kurabito.library import libraries
@@ -30,7 +30,6 @@ _JOB: Final = (
     f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
-_LOCK: Final = 4_705_112_002
 """Whoever changes which job is active does so alone; PostgreSQL's lock for that."""
 
 
@@ -68,9 +67,8 @@ class Job:
 
 
 def lock_jobs(conn: Connection) -> None:
-    """Take turns with everybody else who decides about jobs; SQLite's write lock does that by itself."""
-    if conn.dialect is Dialect.POSTGRES:
-        conn.one(_SQL.lock, {"lock": _LOCK})
+    """Take turns with every other transaction that decides about jobs."""
+    conn.lock(AdvisoryLock.JOBS)
 
 
 def insert(conn: Connection, kind: JobKind, library_id: int, task_id: UUID | None = None) -> str:

@@ -55,6 +55,3 @@ SET status = 'pending', task_id = :task_id, lost_leases = 0, processed_items = 0
     error_message = NULL, worker_id = NULL, worker_heartbeat_at = NULL, lease_expires_at = NULL, started_at = NULL,
     finished_at = NULL, updated_at = :now
 WHERE id = :id AND status IN ('retryable', 'failed', 'cancelled');
-
--- name: lock
-SELECT pg_advisory_xact_lock(:lock);

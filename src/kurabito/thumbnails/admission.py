@@ -9,16 +9,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from kurabito.clock import from_datetime, to_datetime
-from kurabito.db import Connection, Database, Dialect
+from kurabito.db import AdvisoryLock, Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL
 
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
-_LOCK: Final = 4_705_112_008
 """Whoever admits does so alone; PostgreSQL's lock for that."""
 
 
@@ -88,23 +87,21 @@ class Thumbnails:
 
     async def get(self, key: str) -> Thumbnail:
         """The picture with this key; raises ThumbnailNotFound."""
-        row = await self._database.read(lambda conn: conn.one(queries(conn).get, {"thumb_key": key}))
+        row = await self._database.read(lambda conn: conn.one(SQL.get, {"thumb_key": key}))
         if row is None:
             raise ThumbnailNotFound(f"no thumbnail has the key {key!r}; ask for one with POST /api/v1/thumbs/request")
         return _thumbnail(row)
 
     async def draw_again(self, key: str) -> None:
         """Have a picture drawn once more whose file is lost."""
-        await self._database.write(lambda conn: conn.run(queries(conn).draw_again, {"thumb_key": key}))
+        await self._database.write(lambda conn: conn.run(SQL.draw_again, {"thumb_key": key}))
 
     def _admit(self, conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
-        sql = queries(conn)
-        if conn.dialect is Dialect.POSTGRES:
-            conn.one(sql.lock, {"lock": _LOCK})
+        conn.lock(AdvisoryLock.THUMBNAILS)
         wanted = [_row(source, drawing) for source in _sources(conn, file_ids).values() if source.media_type]
         values = {"rows": json.dumps(wanted), "capacity": self._capacity}
-        conn.run(sql.requeue, values)
-        conn.run(sql.admit, values)
+        conn.run(SQL.requeue, values)
+        conn.run(SQL.admit, values)
         return _look(conn, file_ids, drawing)[0]
 
 
@@ -118,7 +115,7 @@ def source_of(row: Row) -> PictureSource | None:
 
 
 def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSource]:
-    rows = conn.all(queries(conn).files, {"rows": json.dumps(sorted(set(file_ids)))})
+    rows = conn.all(SQL.files, {"file_ids": sorted(set(file_ids))})
     return {source.file_id: source for source in map(source_of, rows) if source is not None}
 
 
@@ -127,7 +124,7 @@ def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[
     sources = _sources(conn, file_ids)
     keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
     listed = json.dumps([{"thumb_key": key} for key in keys.values()])
-    known = {row[0]: _thumbnail(row) for row in conn.all(queries(conn).known, {"rows": listed})}
+    known = {row[0]: _thumbnail(row) for row in conn.all(SQL.known, {"rows": listed})}
     answers: list[Answer] = []
     is_complete = True
     for file_id in file_ids:

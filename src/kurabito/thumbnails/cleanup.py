@@ -12,7 +12,7 @@ from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import CleanupStatus
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL
 
 DELAY: Final = 600.0
 """Seconds in which somebody may look at the group once more."""
@@ -48,7 +48,7 @@ class Cleanups:
 
     def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
         """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
-        sql, values = queries(conn), {"group_key": group_key, "delay": self._delay}
+        sql, values = SQL, {"group_key": group_key, "delay": self._delay}
         if not conn.run(sql.take_up_cleanup, values):
             conn.run(sql.schedule_cleanup, values)
         row = conn.one(sql.active_cleanup, {"group_key": group_key})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.protocol.enums import ThumbnailStatus
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ async def measure(database: Database, capacity: int) -> ThumbnailMetrics:
     """The numbers of this moment."""
 
     def look(conn: Connection) -> ThumbnailMetrics:
-        sql = queries(conn)
+        sql = SQL
         counted = {ThumbnailStatus(status): (count, int(size)) for status, count, size in conn.all(sql.counts)}
         backlog, cleanups = conn.one(sql.may_be_tried_again), conn.one(sql.cleanups_waiting)
         assert backlog is not None

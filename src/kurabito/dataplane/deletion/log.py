@@ -10,7 +10,7 @@ from uuid import uuid4
 from kurabito.dataplane.files.names import as_name
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.places import FileStamp, RemovalRefused
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import AdvisoryLock, Connection, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (
     KEPT_IS_STALE,
@@ -146,9 +146,7 @@ def count_settled(conn: Connection, job_id: str) -> int:
 
 def intend(conn: Connection, intent: Intent, log_id: str, trash_path: str) -> None:
     """Write down what is about to be done; raises Refused when another job has one of the files in hand."""
-    if conn.dialect is Dialect.POSTGRES:
-        # Two that look at the same moment would not see each other's intents.
-        conn.all(_SQL.take_turns)
+    conn.lock(AdvisoryLock.DELETION)
     values = intent.values()
     if (other := conn.one(_SQL.contested, values)) is not None:
         raise RemovalRefused(

@@ -30,7 +30,7 @@ from kurabito.dataplane.scan.columns import Columns
 from kurabito.dataplane.scan.comebacks import comebacks
 from kurabito.dataplane.scan.known_files import Differences
 from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
-from kurabito.dataplane.scan.queries import sql
+from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.shards import PIECE, ScanTarget
 from kurabito.dataplane.scan.size_index import SizeIndex
@@ -266,7 +266,7 @@ class _Scan:
 
 
 def _find_library(conn: Connection, library: int | None) -> _Library:
-    row = conn.one(sql(conn).find_library, {"library": library})
+    row = conn.one(SQL.find_library, {"library": library})
     if library is None or row is None:
         raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {library} any more: it was removed")
     root_path, ignored, policy, has_files = row

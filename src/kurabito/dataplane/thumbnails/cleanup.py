@@ -11,7 +11,7 @@ from kurabito.clock import SECOND
 from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
 from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, LeasedRow, Stopped
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
-from kurabito.db import Connection, Database, Dialect, Queries, leases
+from kurabito.db import Connection, Database, Queries, leases
 from kurabito.errors import LeaseLost, PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus
@@ -19,11 +19,7 @@ from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased import thumbnails
 from kurabito.protocol.leased.thumbnails import CLEANUPS
 
-_LOCKED: Final = {Dialect.SQLITE: "", Dialect.POSTGRES: "FOR UPDATE"}
-_SQL: Final = {
-    dialect: Queries("kurabito.dataplane.thumbnails", "cleanup.sql", claimable=CLEANUPS.claimable, locked=locked)
-    for dialect, locked in _LOCKED.items()
-}
+_SQL: Final = Queries("kurabito.dataplane.thumbnails", "cleanup.sql", claimable=CLEANUPS.claimable)
 _ELSEWHERE: Final = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
 """A link in the way, or a folder in its place."""
 _AT_ONCE: Final = 100
@@ -92,7 +88,7 @@ class CleanupLine:
             held.stop()
 
     def _is_due(self, conn: Connection) -> bool:
-        row = conn.one(_SQL[conn.dialect].is_due)
+        row = conn.one(_SQL.is_due)
         return row is not None and bool(row[0])
 
     def _claim(self, conn: Connection) -> LeasedCleanup | None:
@@ -122,12 +118,11 @@ class CleanupLine:
 
     def _remove_some(self, conn: Connection, group_key: str, after: int) -> _Removed:
         """Remove a few pictures and their rows. They are locked meanwhile, so that none is drawn anew between the two."""
-        sql = _SQL[conn.dialect]
-        rows = conn.all(sql.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
+        rows = conn.all(_SQL.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
         for key, output_path in rows:
             if problem := self._remove(output_path):
                 return _Removed(after, is_more=False, problem=problem)
-            conn.run(sql.forget, {"id": key})
+            conn.run(_SQL.forget, {"id": key})
         return _Removed(rows[-1][0]) if rows else _Removed(after, is_more=False)
 
     def _remove(self, output_path: str) -> str | None:

@@ -205,9 +205,8 @@ class PostgresDatabase:
 
     def _last_commit(self) -> int:
         """A number that grows with every transaction that wrote something, in whatever database of the server."""
-        row = self.read_blocking(lambda conn: conn.one("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
-        assert row is not None
-        return int(row[0])
+        asked = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+        return int(self.read_blocking(lambda conn: conn.value(asked)))
 
     def _lend_to_listener(self, raw: psycopg.Connection[Row]) -> None:
         """Have what the listener's thread writes go through its connection, which has just been woken: others sleep."""

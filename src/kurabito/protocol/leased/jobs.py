@@ -67,8 +67,7 @@ JOBS: Final = LeaseSpec(
 def pending_query(kinds: tuple[JobKind, ...], dialect: Dialect) -> str:
     """Selects the first pending jobs of these kinds, for a claim. What removes something waits until that is allowed."""
     listed = ", ".join(f"'{kind}'" for kind in kinds)
-    locked = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
-    return (
+    return dialect.say(
         f"SELECT id FROM jobs WHERE {JOBS.claimable} AND kind IN ({listed}) "
-        f"ORDER BY created_at, id LIMIT :limit{locked}"
+        f"ORDER BY created_at, id LIMIT :limit {{skip_locked}}"
     )

@@ -156,8 +156,7 @@ CLEANUPS: Final = LeaseSpec(
 @cache
 def pending_query(media_type: MediaType, dialect: Dialect) -> str:
     """Selects the first pending thumbnails of a media type, for a claim."""
-    locked = " FOR UPDATE SKIP LOCKED" if dialect is Dialect.POSTGRES else ""
-    return (
+    return dialect.say(
         f"SELECT id FROM thumbnails WHERE status = 'pending' AND media_type = '{media_type}' "
-        f"ORDER BY created_at, id LIMIT :limit{locked}"
+        f"ORDER BY created_at, id LIMIT :limit {{skip_locked}}"
     )

@@ -136,4 +136,4 @@ def resolve_columns(dialect: Dialect) -> dict[str, str]:
     }
 
 
-_SPECS: Final = {dialect: _spec(dialect) for dialect in Dialect}
+_SPECS: Final = {dialect: _spec(dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES)}

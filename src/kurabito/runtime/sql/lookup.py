@@ -43,7 +43,7 @@ class TaskLookup(ABC):
             f"{self.dialect}.sql",
             record=RECORD,
             claim=", ".join(self.spec.returns),
-        ).renamed(self.names)
+        ).texts(self.dialect, self.names)
 
     def find(self, conn: Connection, task_id: UUID, *, for_change: bool = False) -> Row:
         """The row of a task, in the columns of RECORD."""

@@ -8,7 +8,7 @@ import pytest
 
 from kurabito.clock import SECOND
 from kurabito.dataplane.thumbnails.cleanup import CleanupLine
-from kurabito.db import leases
+from kurabito.db import Dialect, leases
 from kurabito.protocol.leased.thumbnails import CLEANUPS
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def test_a_large_group_is_removed_in_steps_and_given_back_between_them(gallery: 
         "source_mtime_ns, output_path, status, created_at, updated_at) "
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 250) "
         "SELECT 'k' || n, n, 'group', 'image', 'jpeg', 100, 1, 1, 'many/' || n, 'ready', :now, :now FROM n"
-        if gallery.database.dialect == "sqlite"
+        if gallery.database.dialect is Dialect.SQLITE
         else "INSERT INTO thumbnails (id, thumb_key, file_id, group_key, media_type, format, max_dimension, "
         "source_size_bytes, source_mtime_ns, output_path, status, created_at, updated_at) "
         "SELECT n + 10, 'k' || n, n, 'group', 'image', 'jpeg', 100, 1, 1, 'many/' || n, 'ready', :now, :now "
