@@ -60,8 +60,8 @@ class CatalogSummaries:
 
     async def group(self, group_id: int) -> str | None:
         """What one group is called; None when it is not known."""
-        row = await self._database.read(lambda conn: conn.one(_SQL.group, {"id": group_id}))
-        return None if row is None else str(row[0])
+        name: str | None = await self._database.read(lambda conn: conn.value(_SQL.group, {"id": group_id}))
+        return name
 
 
 def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, ItemDecision]:

@@ -106,7 +106,7 @@ class WalLine:
         def claim(conn: Connection) -> _Order | None:
             leases.recover(conn, WAL)
             rows = leases.claim(conn, WAL, owner, lease=round(self._lease * SECOND), limit=1)
-            return _Order(rows[0][0], owner, CheckpointMode(rows[0][1])) if rows else None
+            return next((_Order(key, owner, CheckpointMode(mode)) for key, mode in rows), None)
 
         # Most often there is nothing, and to find that out nobody has to be kept from writing.
         if not self._database.read_blocking(_has_work):

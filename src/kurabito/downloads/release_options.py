@@ -52,9 +52,8 @@ def standing_for(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:
 
 def without_effect_left_out(conn: Connection, choice: Choice) -> Choice:
     """What carrying a choice out would really do: not what is under way already, and no question that is open already."""
-    queries = SQL
-    under_way = {found for (found,) in conn.all(queries.under_way, given_ids(choice.dispatch))}
-    open_for = {found for (found,) in conn.all(queries.open_for, given_ids([*choice.ask, *choice.wait]))}
+    under_way = {found for (found,) in conn.all(SQL.under_way, given_ids(choice.dispatch))}
+    open_for = {found for (found,) in conn.all(SQL.open_for, given_ids([*choice.ask, *choice.wait]))}
     return Choice(
         dispatch=[link_id for link_id in choice.dispatch if link_id not in under_way],
         cancel=choice.cancel,

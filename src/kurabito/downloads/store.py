@@ -156,9 +156,7 @@ def requests(conn: Connection, download_ids: Iterable[int]) -> list[DownloadRequ
 
 def promised(conn: Connection) -> int:
     """How many bytes are still to come of what is under way, as far as that is known."""
-    row = conn.one(_SQL.promised)
-    assert row is not None
-    return int(row[0])
+    return int(conn.value(_SQL.promised))
 
 
 def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -166,7 +164,8 @@ def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
     rows = json.dumps([{"hash": one} for one in sorted(set(hashes))])
     names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes", "owner")
     found = conn.all(_SQL.held_elsewhere, {"rows": rows})
-    return {row[0]: dict(zip(names, row, strict=True)) for row in found}
+    contents = (dict(zip(names, row, strict=True)) for row in found)
+    return {content["hash"]: content for content in contents}
 
 
 def join_held(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -36,10 +36,10 @@ class WantedAgain:
 
 def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
-    queries, given = _SQL, given_ids(download_ids)
-    conn.run(queries.give_back, given)
-    wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
-    conn.run(queries.want, given_ids(wanted))
+    given = given_ids(download_ids)
+    conn.run(_SQL.give_back, given)
+    wanted = [episode_id for (episode_id,) in conn.all(_SQL.episodes_of, given)]
+    conn.run(_SQL.want, given_ids(wanted))
     rows.restate_episodes(conn, download_ids)
 
 
@@ -63,13 +63,12 @@ class Wanting:
 
         def store(conn: Connection) -> Choice:
             lock_catalog(conn)
-            queries = _SQL
-            found = conn.one(queries.state, {"episode_id": episode_id})
-            if found is None:
+            state = conn.value(_SQL.state, {"episode_id": episode_id})
+            if state is None:
                 raise EpisodeNotFound(f"no episode has the id {episode_id}")
-            if found[0] == "downloading":
+            if state == "downloading":
                 raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
-            give_back(conn, [one for (one,) in conn.all(queries.complete, {"episode_id": episode_id})])
+            give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})])
             return _choice(conn, episode_id, without)
 
         choice = await self._database.write(store)

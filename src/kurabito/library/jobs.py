@@ -30,7 +30,6 @@ _JOB: Final = (
     f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
-"""Whoever changes which job is active does so alone; PostgreSQL's lock for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,10 +222,10 @@ class Jobs:
 def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Sequence[Row]:
     if cursor is None:
         return conn.all(_SQL.first_page, wanted)
-    anchor = conn.one(_SQL.get, {"id": cursor})
-    if anchor is None:
+    created_at = conn.value(_SQL.created_at, {"id": cursor})
+    if created_at is None:
         raise InvalidInput("cursor", f"no job has the id {cursor!r} any more; begin again without it")
-    return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": anchor[15]})
+    return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": created_at})
 
 
 def _job(conn: Connection, row: Row) -> Job:

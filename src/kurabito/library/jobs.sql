@@ -22,6 +22,9 @@ WHERE (CAST(:status AS text) IS NULL OR status = :status) AND (CAST(:kind AS tex
   AND (CAST(:library_id AS bigint) IS NULL OR library_id = :library_id)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
+-- name: created_at
+SELECT created_at FROM jobs WHERE id = :id;
+
 -- name: next_page
 SELECT {job} FROM jobs
 WHERE (created_at, id) < (:created_at, :id)

@@ -91,11 +91,10 @@ def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
             )
     _refuse_taken(conn, care.name)
     try:
-        row = conn.one(_SQL.insert, {"root_path": str(path), **_stored(care)})
+        library_id = conn.value(_SQL.insert, {"root_path": str(path), **_stored(care)})
     except UniqueConflict:
         raise _taken(care.name) from None
-    assert row is not None
-    return find(conn, row[0])
+    return find(conn, library_id)
 
 
 def find(conn: Connection, library_id: int) -> Library:
@@ -172,8 +171,8 @@ def file_of(row: Row) -> LibraryFile:
 
 def extent(conn: Connection, library_id: int) -> tuple[int, int]:
     """How many files and bytes the last scan saw."""
-    row = conn.one(_SQL.extent, {"id": library_id})
-    return (0, 0) if row is None else (row[0], row[1])
+    files, size = conn.one(_SQL.extent, {"id": library_id}) or (0, 0)
+    return files, size
 
 
 def has_files_to_hash(conn: Connection, library_id: int) -> bool:

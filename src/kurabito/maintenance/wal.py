@@ -113,8 +113,7 @@ class WalMaintenance:
 
         def look(conn: Connection) -> WalMetrics:
             counted = {WalStatus(status): count for status, count in conn.all(_SQL.counts)}
-            last = conn.one(_SQL.last_completed)
-            ended = last[0] if last else None
+            ended = conn.value(_SQL.last_completed)
             return WalMetrics(
                 self.log_bytes(),
                 self._limit,
@@ -151,10 +150,10 @@ class WalMaintenance:
             raise NoWal("only SQLite has a log to checkpoint; PostgreSQL looks after its own")
 
     def _check_interval(self, conn: Connection) -> None:
-        row = conn.one(_SQL.last_ended)
-        if row is None or row[0] is None:
+        ended: int | None = conn.value(_SQL.last_ended)
+        if ended is None:
             return
-        left = row[0] + self._interval - conn.now()
+        left = ended + self._interval - conn.now()
         if left > 0:
             raise CheckpointTooSoon(
                 f"the last checkpoint ended less than {self._interval / SECOND:g} s ago; "

@@ -85,9 +85,7 @@ def get_metadata_to_sync(
 
 def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
     """How many records `get_metadata_to_sync` would give in all."""
-    row = conn.one(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN})
-    assert row is not None
-    return int(row[0])
+    return int(conn.value(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN}))
 
 
 def ask_for_poster(conn: Connection, metadata_id: int, url: str) -> None:

@@ -103,12 +103,11 @@ def add(conn: Connection, details: Details) -> Metadata:
     """Store a record; raises MetadataConflict when another one has its id of bgm.tv."""
     _refuse_taken(conn, details.bgm_id)
     try:
-        row = conn.one(_SQL.insert, _stored(details))
+        metadata_id = conn.value(_SQL.insert, _stored(details))
     except UniqueConflict:
         raise _taken(details.bgm_id) from None
-    assert row is not None
-    _name(conn, [(row[0], details)])
-    return find(conn, row[0])
+    _name(conn, [(metadata_id, details)])
+    return find(conn, metadata_id)
 
 
 def add_all(conn: Connection, wanted: Sequence[Details]) -> list[int]:

@@ -94,10 +94,9 @@ def register(conn: Connection, registration: Registration, seen: str | None) -> 
         "priority": registration.priority,
         "seen": seen,
     }
-    row = conn.one(_SQL.register, values)
-    if row is None:
+    module_id: int | None = conn.value(_SQL.register, values)
+    if module_id is None:
         return None
-    module_id = row[0]
     conn.run(_SQL.drop_capabilities, {"module_id": module_id})
     # Whatever a fetcher or a viewer says of itself: nothing is offered to it.
     takes = capabilities.supported_download_types if registration.service_type is ServiceType.DOWNLOADER else ()

@@ -18,7 +18,6 @@ from kurabito.thumbnails.queries import SQL
 
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
-"""Whoever admits does so alone; PostgreSQL's lock for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +123,7 @@ def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[
     sources = _sources(conn, file_ids)
     keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
     listed = json.dumps([{"thumb_key": key} for key in keys.values()])
-    known = {row[0]: _thumbnail(row) for row in conn.all(SQL.known, {"rows": listed})}
+    known = {one.key: one for one in map(_thumbnail, conn.all(SQL.known, {"rows": listed}))}
     answers: list[Answer] = []
     is_complete = True
     for file_id in file_ids:

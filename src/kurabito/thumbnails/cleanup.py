@@ -48,10 +48,10 @@ class Cleanups:
 
     def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
         """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
-        sql, values = SQL, {"group_key": group_key, "delay": self._delay}
-        if not conn.run(sql.take_up_cleanup, values):
-            conn.run(sql.schedule_cleanup, values)
-        row = conn.one(sql.active_cleanup, {"group_key": group_key})
+        values = {"group_key": group_key, "delay": self._delay}
+        if not conn.run(SQL.take_up_cleanup, values):
+            conn.run(SQL.schedule_cleanup, values)
+        row = conn.one(SQL.active_cleanup, {"group_key": group_key})
         assert row is not None
         return _cleanup(row)
 

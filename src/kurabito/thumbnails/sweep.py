@@ -66,11 +66,11 @@ class ThumbnailSweep:
         outdated: set[str] = set()
         after = 0
         while rows := await self._database.read(partial(_page, after=after)):
-            for _, key, group_key, max_dimension, format_, *file in rows:
+            for number, key, group_key, max_dimension, format_, *file in rows:
+                after = number
                 source = source_of(tuple(file))
                 if source is None or thumb_key(source, Drawing(max_dimension, ThumbnailFormat(format_))) != key:
                     outdated.add(group_key)
-            after = rows[-1][0]
         return outdated
 
     def _schedule(self, conn: Connection, groups: Sequence[str]) -> None:

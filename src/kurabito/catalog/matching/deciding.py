@@ -59,13 +59,13 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
     ]
     known = Knowledge(conn, readings)
     found = {
-        row[0]: thing
-        for row, reading in zip(rows, readings, strict=True)
+        series_id: thing
+        for series_id, reading in zip(names, readings, strict=True)
         if (thing := weigh(reading, known, by_alias=False).thing) is not None
     }
     made = _with_records(conn, list(found.values()))
     _tell_series(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
-    return rows[-1][0], len(found)
+    return max(names), len(found)
 
 
 def as_new_record(details: Details) -> Details:

@@ -139,10 +139,9 @@ def ask_again(conn: Connection) -> None:
 
 def follow_renames(conn: Connection, library_id: int) -> None:
     """Let what is known of a folder follow it to its new name."""
-    sql = _SQL
-    for match_id, folder, path in conn.all(sql.moved, {"library_id": library_id}):
+    for match_id, folder, path in conn.all(_SQL.moved, {"library_id": library_id}):
         if (now := path.rpartition("/")[0]) not in ("", folder):
-            conn.run(sql.move, {"id": match_id, "folder": now})
+            conn.run(_SQL.move, {"id": match_id, "folder": now})
 
 
 def forget_gone(conn: Connection, library_id: int) -> None:
@@ -165,9 +164,8 @@ class MatchLook:
 
 def look(conn: Connection, library_id: int) -> MatchLook:
     """What is new in a library since its folders were last looked at."""
-    sql = _SQL
-    before, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
-    since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": before})
+    before, file_id = conn.one(_SQL.look, {"library_id": library_id}) or (0, 0)
+    since = conn.one(_SQL.scans_since, {"library_id": library_id, "session_id": before})
     assert since is not None
     newest, moved, removed = since
     return MatchLook(before, max(newest, before), file_id, bool(moved), bool(removed))

@@ -116,10 +116,10 @@ def new_id() -> str:
 
 
 def root_of(conn: Connection, library_id: int) -> Path:
-    row = conn.one(_SQL.root_of, {"id": library_id})
-    if row is None:
+    root = conn.value(_SQL.root_of, {"id": library_id})
+    if root is None:
         raise RootUnavailable(f"there is no library {library_id} any more")
-    return Path(as_name(row[0]))
+    return Path(as_name(root))
 
 
 def may_remove(conn: Connection) -> bool:
@@ -129,8 +129,8 @@ def may_remove(conn: Connection) -> bool:
 
 def plan_of(conn: Connection, plan_id: int) -> tuple[DeleteMode, int] | None:
     """How the files of a plan go, and how many they are."""
-    row = conn.one(_SQL.plan, {"plan_id": plan_id})
-    return None if row is None else (DeleteMode(row[0]), row[1])
+    found = conn.all(_SQL.plan, {"plan_id": plan_id})
+    return next(((DeleteMode(mode), file_count) for mode, file_count in found), None)
 
 
 def next_step(conn: Connection, job_id: str, plan_id: int, after: int) -> DeleteStep | None:
@@ -140,18 +140,17 @@ def next_step(conn: Connection, job_id: str, plan_id: int, after: int) -> Delete
 
 
 def count_settled(conn: Connection, job_id: str) -> int:
-    row = conn.one(_SQL.settled_steps, {"job_id": job_id})
-    return 0 if row is None else int(row[0])
+    return int(conn.value(_SQL.settled_steps, {"job_id": job_id}))
 
 
 def intend(conn: Connection, intent: Intent, log_id: str, trash_path: str) -> None:
     """Write down what is about to be done; raises Refused when another job has one of the files in hand."""
     conn.lock(AdvisoryLock.DELETION)
     values = intent.values()
-    if (other := conn.one(_SQL.contested, values)) is not None:
+    if (other := conn.value(_SQL.contested, values)) is not None:
         raise RemovalRefused(
             ErrorCode.KEPT_IN_DOUBT,
-            f"job {other[0]} has this file or its kept copy in hand; plan again when it is over",
+            f"job {other} has this file or its kept copy in hand; plan again when it is over",
         )
     conn.run(_SQL.intend, {**values, "id": log_id, "trash_path": trash_path})
 
@@ -245,7 +244,8 @@ def other_copies(conn: Connection, entry: TrashedFile) -> list[tuple[int, str]]:
 
 def abandoned(conn: Connection, job_id: str) -> list[Abandoned]:
     """What was begun by jobs that nobody will take up again."""
-    return [Abandoned(row[0], LogAction(row[1]), *row[2:]) for row in conn.all(_SQL.abandoned, {"job_id": job_id})]
+    rows = conn.all(_SQL.abandoned, {"job_id": job_id})
+    return [Abandoned(log_id, LogAction(action), *rest) for log_id, action, *rest in rows]
 
 
 def _want(conn: Connection, files: list[int]) -> None:

@@ -54,4 +54,4 @@ def comebacks(
 def _stored(conn: Connection, library: int, paths: list[str]) -> dict[str, tuple[Entry, int]]:
     """The file that is on record for each path, and when it was there."""
     rows = conn.all(SQL.stored_among, {"library": library, "paths": paths})
-    return {row[0]: (cast("Entry", tuple(row[:-1])), row[-1]) for row in rows}
+    return {path: (cast("Entry", (path, *stamp)), known_at) for path, *stamp, known_at in rows}

@@ -50,19 +50,25 @@ class ScanProgress:
 
 def begin(conn: Connection, job: str, library: int) -> ScanProgress:
     """The session of a job: a new one, or the one that its last worker could not finish."""
-    row = conn.one(SQL.last_session, {"job": job})
-    if row is None or row[1] == ScanStatus.FAILED:
+    session = _last_of(conn, job)
+    if session is None or session.status is ScanStatus.FAILED:
         conn.run(SQL.abandon_others, {"library": library, "job": job})
         conn.run(SQL.begin_session, {"library": library, "job": job})
-        row = conn.one(SQL.last_session, {"job": job})
-        assert row is not None
-    number, status, total, files, folders, size, errors, after, unreadable = row
-    session = ScanProgress(number, ScanStatus(status), total, files, folders, size, errors, after or "")
-    if status == ScanStatus.RUNNING:
-        session.unreadable = unreadable.split("\n") if unreadable else []
+        session = _last_of(conn, job)
+        assert session is not None
+    if session.status is ScanStatus.RUNNING:
         # What lies ahead is looked at again, and what is seen then is not unseen.
-        conn.run(SQL.forget_unseen_ahead, {"session": number, "after": session.resume_after})
+        conn.run(SQL.forget_unseen_ahead, {"session": session.id, "after": session.resume_after})
     return session
+
+
+def _last_of(conn: Connection, job: str) -> ScanProgress | None:
+    row = conn.one(SQL.last_session, {"job": job})
+    if row is None:
+        return None
+    number, status, total, files, folders, size, errors, after, unreadable = row
+    named = unreadable.split("\n") if unreadable and status == ScanStatus.RUNNING else []
+    return ScanProgress(number, ScanStatus(status), total, files, folders, size, errors, after or "", named)
 
 
 def mark(conn: Connection, session: ScanProgress) -> None:
@@ -89,8 +95,8 @@ def count(
 
 def has_changes(conn: Connection, session: ScanProgress) -> bool:
     """Whether the scan found anything to be other than it was known."""
-    row = conn.one(SQL.changes_of_session, {"session": session.id})
-    return row is not None and row[0] > 0
+    changes: int | None = conn.value(SQL.changes_of_session, {"session": session.id})
+    return changes is not None and changes > 0
 
 
 def succeed(conn: Connection, session: ScanProgress) -> None:

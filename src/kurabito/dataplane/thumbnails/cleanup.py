@@ -88,8 +88,7 @@ class CleanupLine:
             held.stop()
 
     def _is_due(self, conn: Connection) -> bool:
-        row = conn.one(_SQL.is_due)
-        return row is not None and bool(row[0])
+        return bool(conn.value(_SQL.is_due))
 
     def _claim(self, conn: Connection) -> LeasedCleanup | None:
         # Whoever looks for work also sees to what others left lying.
@@ -119,11 +118,12 @@ class CleanupLine:
     def _remove_some(self, conn: Connection, group_key: str, after: int) -> _Removed:
         """Remove a few pictures and their rows. They are locked meanwhile, so that none is drawn anew between the two."""
         rows = conn.all(_SQL.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
-        for key, output_path in rows:
+        last = after
+        for last, output_path in rows:
             if problem := self._remove(output_path):
                 return _Removed(after, is_more=False, problem=problem)
-            conn.run(_SQL.forget, {"id": key})
-        return _Removed(rows[-1][0]) if rows else _Removed(after, is_more=False)
+            conn.run(_SQL.forget, {"id": last})
+        return _Removed(last, is_more=bool(rows))
 
     def _remove(self, output_path: str) -> str | None:
         """Remove one picture; what went wrong if it has to be tried again."""

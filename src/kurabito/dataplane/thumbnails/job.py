@@ -130,8 +130,7 @@ class ThumbnailLine:
             self._drawing.close()
 
     def _is_due(self, conn: Connection) -> bool:
-        row = conn.one(_SQL.is_due, {"media_type": self._media_type.value})
-        return row is not None and bool(row[0])
+        return bool(conn.value(_SQL.is_due, {"media_type": self._media_type.value}))
 
     def _claim(self, conn: Connection) -> LeasedThumbnail | None:
         # Whoever looks for work also sees to what others left lying.
@@ -271,10 +270,10 @@ def _order(
     error_code: str | None,
     error_count: int,
 ) -> DrawingOrder:
-    found = conn.one(_SQL.source, {"file_id": file_id})
+    found = conn.all(_SQL.source, {"file_id": file_id})
     return DrawingOrder(
         Wanted(MediaType(media_type), ThumbnailFormat(form), max_dimension),
-        ThumbnailSource(found[0], found[1], size, mtime_ns) if found is not None else None,
+        next((ThumbnailSource(root, path, size, mtime_ns) for root, path in found), None),
         output_path,
         error_code,
         error_count,

@@ -161,7 +161,7 @@ def _refuse_foreign(path: Path, ledger: str) -> None:
 
 def _set_up(raw: sqlite3.Connection) -> None:
     raw.execute("PRAGMA busy_timeout = 0")
-    mode = raw.execute("PRAGMA journal_mode").fetchone()[0]
+    (mode,) = raw.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":
         raw.execute("PRAGMA journal_mode = WAL")
     raw.execute("PRAGMA synchronous = FULL")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final
 
 from kurabito.db import Connection, Queries
@@ -82,9 +83,7 @@ def find(conn: Connection, rule_id: int) -> FilterRule:
 
 def add(conn: Connection, rule: FilterRule) -> FilterRule:
     """Store a rule."""
-    row = conn.one(_sql().add, _stored(rule))
-    assert row is not None
-    return replace(rule, id=row[0])
+    return replace(rule, id=conn.value(_sql().add, _stored(rule)))
 
 
 def change(conn: Connection, rule: FilterRule) -> None:
@@ -99,11 +98,13 @@ def remove(conn: Connection, rule_id: int) -> None:
 
 def in_scopes(conn: Connection, scopes: Iterable[RuleScope], reads: frozenset[str]) -> Links:
     """The links of these scopes that are not downloaded yet, each once, with what is read of them."""
+    columns = _columns(reads)
+    id_of = itemgetter(columns.index("id"))
     found: dict[int, Row] = {}
     for scope in dict.fromkeys(scopes):
         queries = _sql(reads, scope.target_type)
-        found |= {row[0]: row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
-    return Links(_columns(reads), list(found.values()))
+        found |= {id_of(row): row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
+    return Links(columns, list(found.values()))
 
 
 def links(conn: Connection, link_ids: Iterable[int], reads: frozenset[str] = frozenset()) -> Links:

@@ -145,7 +145,6 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
         groups += bool(gone)
         freed += freed_bytes(gone)
         removals += gone
-    queries = _SQL
     values = {
         "mode": mode.value,
         "rules": json.dumps(asdict(rules)),
@@ -154,25 +153,23 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
         "freed_bytes": freed,
         "is_complete": int(is_complete),
     }
-    added = conn.one(queries.add_plan, values)
-    assert added is not None
+    plan_id = conn.value(_SQL.add_plan, values)
     steps = [(place, one.file.id, one.kept.id, one.reason.value) for place, one in enumerate(removals, start=1)]
-    conn.run(queries.add_steps, {"plan_id": added[0], "rows": json.dumps(steps)})
-    return _plan(conn, added[0])
+    conn.run(_SQL.add_steps, {"plan_id": plan_id, "rows": json.dumps(steps)})
+    return _plan(conn, plan_id)
 
 
 def _check_rules(conn: Connection, rules: KeepRules) -> None:
     """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
-    queries = _SQL
     for preference in rules.keep:
-        if preference.library_id is not None and conn.one(queries.library, {"id": preference.library_id}) is None:
+        if preference.library_id is not None and conn.one(_SQL.library, {"id": preference.library_id}) is None:
             raise InvalidInput("keep", f"there is no library {preference.library_id} to keep the copies of")
     for one in rules.protected:
-        if conn.one(queries.library, {"id": one.library_id}) is None:
+        if conn.one(_SQL.library, {"id": one.library_id}) is None:
             raise InvalidInput("protected", f"there is no library {one.library_id} to protect")
         # Everything below a folder sorts behind its slash and before the character after that.
         begin, end = (f"{one.folder}/", f"{one.folder}0") if one.folder else ("", "\U0010ffff")
-        if conn.one(queries.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
+        if conn.one(_SQL.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
             where = f"library {one.library_id}" + (f", folder {one.folder!r}" if one.folder else "")
             raise InvalidInput(
                 "protected", f"no file is known in {where}, so nothing would be protected; is it spelled right?"
@@ -199,12 +196,11 @@ def _apply(conn: Connection, plan_id: int, dry_run: bool) -> DeletionPlan:
 
 
 def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
-    queries = _SQL
-    row = conn.one(queries.plan, {"id": plan_id})
+    row = conn.one(_SQL.plan, {"id": plan_id})
     if row is None:
         raise PlanNotFound(f"no deletion plan has the id {plan_id}")
     _, mode, rules, groups, files, freed, is_complete, created_at, applied_at, job_id, status, dry_run = row
-    counted = conn.all(queries.outcomes, {"job_id": job_id}) if job_id else []
+    counted = conn.all(_SQL.outcomes, {"job_id": job_id}) if job_id else []
     return DeletionPlan(
         plan_id,
         DeleteMode(mode),

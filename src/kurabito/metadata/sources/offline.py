@@ -40,9 +40,8 @@ def is_there(conn: Connection) -> bool:
 
 def years(conn: Connection) -> range:
     """The years in which something began, the first to the last; none without an index."""
-    row = conn.one(_SQL.years)
-    assert row is not None
-    return range(0) if row[0] is None else range(int(row[0][:4]), int(row[1][:4]) + 1)
+    ((first, last),) = conn.all(_SQL.years)
+    return range(0) if first is None else range(date.fromisoformat(first).year, date.fromisoformat(last).year + 1)
 
 
 def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEntry | None]:
