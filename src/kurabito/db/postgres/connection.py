@@ -70,10 +70,7 @@ class PostgresConnection:
         return value
 
     def run(self, sql: Statement, params: Params = _NOTHING) -> int:
-        try:
-            return self._execute(sql, params).rowcount
-        except pg.UniqueViolation as problem:
-            raise UniqueConflict(str(problem)) from problem
+        return self._execute(sql, params).rowcount
 
     def run_rows(self, sql: Query, rows: Sequence[Column], params: Params = _NOTHING) -> None:
         source, arrays = row_source(*rows)
@@ -104,7 +101,10 @@ class PostgresConnection:
         if not isinstance(sql, str):
             params = sql.values(self.dialect, params)
             sql = sql.text(self.dialect)
-        return self._ask(sql, params)
+        try:
+            return self._ask(sql, params)
+        except pg.UniqueViolation as problem:
+            raise UniqueConflict(str(problem)) from problem
 
     def _ask(self, sql: str, params: Params, prepare: bool | None = None) -> psycopg.Cursor[Row]:
         # A connection that the caller opened may give its rows another shape.

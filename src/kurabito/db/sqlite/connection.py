@@ -68,12 +68,7 @@ class SqliteConnection:
         return value
 
     def run(self, sql: Statement, params: Params = _NOTHING) -> int:
-        try:
-            return self._execute(sql, params).rowcount
-        except sqlite3.IntegrityError as problem:
-            if problem.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-                raise UniqueConflict(str(problem)) from problem
-            raise
+        return self._execute(sql, params).rowcount
 
     def run_rows(self, sql: Query, rows: Sequence[Column], params: Params = _NOTHING) -> None:
         run_rows(self.raw, sql.text(self.dialect), rows, {**params, "now": self.now()})
@@ -101,7 +96,12 @@ class SqliteConnection:
         cursor = self.raw.cursor()
         # A connection that the caller opened may give its rows another shape.
         cursor.row_factory = None
-        return cursor.execute(sql, {**params, "now": self.now()} if ":now" in sql else params)
+        try:
+            return cursor.execute(sql, {**params, "now": self.now()} if ":now" in sql else params)
+        except sqlite3.IntegrityError as problem:
+            if problem.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise UniqueConflict(str(problem)) from problem
+            raise
 
 
 def retry_while_locked(attempt: Callable[[], T], patience: float) -> T:
