@@ -65,7 +65,7 @@ Dialect.SQLITE = Dialect(
         "rows": "",
         # SQLite goes along the branches in the order of the whole.
         "branch": "",
-        # There is one writer, so nobody else has a row.
+        # There is one writer, so no other transaction has a row.
         "for_update": "",
         "skip_locked": "",
         "indexed_by": "INDEXED BY $1",

@@ -40,7 +40,7 @@ class Connection(Protocol):
 
     @property
     def grace(self) -> Grace | None:
-        """Who knows which owners are alive on this machine; None where the lease alone decides."""
+        """Knows which owners are alive on this machine; None where the lease alone decides."""
         ...
 
     def with_raw(self, fn: Callable[[Any], T]) -> T:

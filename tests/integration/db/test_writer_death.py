@@ -49,7 +49,7 @@ def test_what_was_being_written_fails_and_the_next_write_works(
     assert busy.wait(PATIENCE)
     second = writer.submit(lambda conn: add(conn, "lost"))
     monkeypatch.setattr(writer, "_committed", die)
-    monkeypatch.setattr("kurabito.db.sqlite.writer.patiently", die)
+    monkeypatch.setattr("kurabito.db.sqlite.writer.retry_while_locked", die)
     third = writer.submit(lambda conn: add(conn, "lost too"))
     gate.set()
     for asked in (first, second, third):

@@ -1,4 +1,4 @@
-"""A PostgreSQL role that may write only what some rights allow; whoever may not make one is told what to run."""
+"""A PostgreSQL role that may write only what some rights allow; a user who may not make roles gets the SQL to run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def role_is_ready(database: Database, role: str, readable: Collection[str]) -> b
 
 
 def role_script(database: Database, role: str, rights: WriteRights, readable: Collection[str]) -> str:
-    """What somebody who may make roles has to run, for the user that we are."""
+    """The SQL that a user who may make roles has to run, for the user that we are."""
     statements = database.read_blocking(lambda conn: _statements(conn, role, rights, readable))
     return "".join(f"{statement};\n" for statement in statements)
 

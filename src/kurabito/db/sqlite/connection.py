@@ -1,4 +1,4 @@
-"""One transaction on SQLite, and patience with other processes."""
+"""One transaction on SQLite, and retries while another process holds the write lock."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class SqliteConnection:
         run_rows(self.raw, sql.text(self.dialect), rows, {**params, "now": self.now()})
 
     def lock(self, lock: AdvisoryLock) -> None:
-        """The transaction has SQLite's write lock, or takes it with its first write."""
+        """Nothing to do: a transaction that writes has the write lock of the whole file."""
 
     def notify(self) -> None:
-        """Whoever watches a SQLite file hears of every commit."""
+        """Nothing to do: those who watch a SQLite file hear of every commit."""
 
     def script(self, sql: str) -> None:
         # executescript would commit the transaction that is under way.
@@ -105,7 +105,7 @@ class SqliteConnection:
 
 
 def retry_while_locked(attempt: Callable[[], T], patience: float) -> T:
-    """Do it, again and again while another process holds the lock it needs."""
+    """Call it until it succeeds, as long as another process holds the lock that it needs."""
     give_up = time.monotonic() + patience
     while True:
         try:

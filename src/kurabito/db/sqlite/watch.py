@@ -20,7 +20,7 @@ _STAYS_BUSY: Final = 5.0
 
 
 async def watch(raw: sqlite3.Connection, hear: Callable[[str], None]) -> None:
-    """Call `hear` when somebody committed, for as long as this coroutine runs."""
+    """Call `hear` after each commit of another connection, until this coroutine is cancelled."""
     try:
         seen: int | None = None
         changed_at = busy_until = 0.0
