@@ -11,6 +11,7 @@ from uuid import UUID
 from kurabito.clock import to_datetime
 from kurabito.db import AdvisoryLock, Connection, Database, Queries, leases
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
 from kurabito.library import libraries
 from kurabito.library.deletion import policy
@@ -24,10 +25,10 @@ from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.tasks.intake import new_ids
 from kurabito.wakeup import Bell
 
-_JOB: Final = (
+_JOB: Final = ColumnList(
     "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
     "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at, "
-    f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END"
+    f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END AS removes"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
 
@@ -229,31 +230,28 @@ def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Se
 
 
 def _job(conn: Connection, row: Row) -> Job:
-    (
-        job_id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code,
-        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished, removes,
-    ) = row  # fmt: skip
+    job = _JOB.row(row)
     return Job(
-        id=job_id,
-        kind=JobKind(kind),
-        status=JobStatus(status),
-        library_id=library_id,
-        task_id=None if task_id is None else UUID(task_id),
-        dry_run=bool(dry_run),
-        total_items=total_items,
-        processed_items=processed_items,
-        progress=progress,
-        error_code=error_code,
-        error_message=error_message,
-        lost_leases=lost_leases,
-        worker=worker_name(worker_id),
-        worker_heartbeat_at=_moment(heartbeat),
-        lease_expires_at=_moment(lease),
-        created_at=to_datetime(created),
-        updated_at=to_datetime(updated),
-        started_at=_moment(started),
-        finished_at=_moment(finished),
-        may_run=not removes or policy.is_allowed(conn),
+        id=job.id,
+        kind=JobKind(job.kind),
+        status=JobStatus(job.status),
+        library_id=job.library_id,
+        task_id=None if job.task_id is None else UUID(job.task_id),
+        dry_run=bool(job.dry_run),
+        total_items=job.total_items,
+        processed_items=job.processed_items,
+        progress=job.progress,
+        error_code=job.error_code,
+        error_message=job.error_message,
+        lost_leases=job.lost_leases,
+        worker=worker_name(job.worker_id),
+        worker_heartbeat_at=_moment(job.worker_heartbeat_at),
+        lease_expires_at=_moment(job.lease_expires_at),
+        created_at=to_datetime(job.created_at),
+        updated_at=to_datetime(job.updated_at),
+        started_at=_moment(job.started_at),
+        finished_at=_moment(job.finished_at),
+        may_run=not job.removes or policy.is_allowed(conn),
     )
 
 

@@ -14,7 +14,7 @@ from kurabito.db.port import Row
 from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
-from kurabito.thumbnails.queries import SQL
+from kurabito.thumbnails.queries import SQL, THUMBNAIL
 
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
@@ -166,27 +166,24 @@ def _row(source: PictureSource, drawing: Drawing) -> dict[str, Any]:
 
 
 def _thumbnail(row: Row) -> Thumbnail:
-    (
-        key, file_id, group_key, media_type, format_, max_dimension, path, status, width, height, bytes_size,
-        error_code, error_message, error_count, retry_after, created, updated, finished,
-    ) = row  # fmt: skip
+    one = THUMBNAIL.row(row)
     return Thumbnail(
-        key=key,
-        file_id=file_id,
-        group_key=group_key,
-        media_type=MediaType(media_type),
-        format=ThumbnailFormat(format_),
-        max_dimension=max_dimension,
-        output_path=path,
-        status=ThumbnailStatus(status),
-        width=width,
-        height=height,
-        bytes_size=bytes_size,
-        error_code=error_code,
-        error_message=error_message,
-        error_count=error_count,
-        retry_after=None if retry_after is None else to_datetime(retry_after),
-        created_at=to_datetime(created),
-        updated_at=to_datetime(updated),
-        finished_at=None if finished is None else to_datetime(finished),
+        key=one.thumb_key,
+        file_id=one.file_id,
+        group_key=one.group_key,
+        media_type=MediaType(one.media_type),
+        format=ThumbnailFormat(one.format),
+        max_dimension=one.max_dimension,
+        output_path=one.output_path,
+        status=ThumbnailStatus(one.status),
+        width=one.width,
+        height=one.height,
+        bytes_size=one.bytes_size,
+        error_code=one.error_code,
+        error_message=one.error_message,
+        error_count=one.error_count,
+        retry_after=None if one.retry_after is None else to_datetime(one.retry_after),
+        created_at=to_datetime(one.created_at),
+        updated_at=to_datetime(one.updated_at),
+        finished_at=None if one.finished_at is None else to_datetime(one.finished_at),
     )

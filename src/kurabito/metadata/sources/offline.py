@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.titles import fold_title
 
-_ENTRY: Final = (
+_ENTRY: Final = ColumnList(
     "kind, title, title_chinese, title_english, language, air_date, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, "
     "anilist_id, mal_id, mikan_id"
 )
@@ -137,16 +138,24 @@ def _row(number: int, entry: OfflineEntry) -> list[Any]:
 
 
 def _entry(row: Row) -> OfflineEntry:
-    kind, title, chinese, english, language, day, bgm, tmdb, tmdb_kind, season, anidb, anilist, mal, mikan = row
-    world = None if tmdb_kind is None else TmdbKind(tmdb_kind)
+    entry = _ENTRY.row(row)
     return OfflineEntry(
-        title=title,
-        kind=RecordKind(kind),
-        language=language,
-        ids=Ids(bgm, tmdb, world, season, anidb, anilist, mal, mikan),
-        air_date=None if day is None else date.fromisoformat(day),
-        title_chinese=chinese,
-        title_english=english,
+        title=entry.title,
+        kind=RecordKind(entry.kind),
+        language=entry.language,
+        ids=Ids(
+            bgm_id=entry.bgm_id,
+            tmdb_id=entry.tmdb_id,
+            tmdb_kind=None if entry.tmdb_kind is None else TmdbKind(entry.tmdb_kind),
+            tmdb_season=entry.tmdb_season,
+            anidb_id=entry.anidb_id,
+            anilist_id=entry.anilist_id,
+            mal_id=entry.mal_id,
+            mikan_id=entry.mikan_id,
+        ),
+        air_date=None if entry.air_date is None else date.fromisoformat(entry.air_date),
+        title_chinese=entry.title_chinese,
+        title_english=entry.title_english,
     )
 
 
