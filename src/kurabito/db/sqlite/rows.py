@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import islice, repeat
 from typing import Any, Final
 
 from kurabito.db.dialect import ROWS
@@ -23,13 +23,19 @@ _Names = tuple[str, ...]
 
 def run_rows(raw: sqlite3.Connection, sql: str, columns: Sequence[Column], common: Mapping[str, Any]) -> None:
     """Run it for rows that are given column by column, with values that are the same for all of them."""
-    shared, names = tuple(common), tuple(column.name for column in columns)
-    same, rows = tuple(common.values()), zip(*(column.values for column in columns), strict=True)
+    shared, names, same = tuple(common), tuple(column.name for column in columns), tuple(common.values())
     if ROWS not in sql:
+        rows = zip(*(column.values for column in columns), strict=True)
         raw.executemany(_numbered(sql, (*shared, *names)), [(*same, *row) for row in rows])
         return
-    while batch := list(islice(rows, _AT_ONCE)):
-        raw.execute(_with_values(sql, shared, names, len(batch)), (*same, *chain.from_iterable(batch)))
+    count = len(columns[0].values)
+    for begin in range(0, count, _AT_ONCE):
+        end = min(begin + _AT_ONCE, count)
+        # Column by column: to go through the rows would take as long as to bind them.
+        values = [*same, *repeat(None, (end - begin) * len(columns))]
+        for place, column in enumerate(columns, len(same)):
+            values[place :: len(columns)] = column.values[begin:end]
+        raw.execute(_with_values(sql, shared, names, end - begin), values)
 
 
 @cache
@@ -40,7 +46,8 @@ def _numbered(sql: str, names: _Names) -> str:
 
 @cache
 def _with_values(sql: str, shared: _Names, names: _Names, rows: int) -> str:
-    numbers = iter(range(len(shared) + 1, len(shared) + 1 + rows * len(names)))
-    values = ", ".join(f"({', '.join(f'?{number}' for number in islice(numbers, len(names)))})" for _ in range(rows))
-    listed = ", ".join(f"column{place} AS {name}" for place, name in enumerate(names, 1))
-    return _numbered(sql, shared).replace(ROWS, f"SELECT {listed} FROM (VALUES {values})")
+    # By places that are told: the rows stand before what they share, which is numbered first.
+    places = iter(range(len(shared) + 1, len(shared) + 1 + rows * len(names)))
+    values = ", ".join(f"({', '.join(f'?{place}' for place in islice(places, len(names)))})" for _ in range(rows))
+    # A table of its own: a SELECT around VALUES, to name the columns, would copy each row once more.
+    return f"WITH rows ({', '.join(names)}) AS (VALUES {values}) {_numbered(sql, shared).replace(f'({ROWS})', 'rows')}"
