@@ -13,7 +13,7 @@ from typing import Final
 
 from kurabito.access.scopes import Principal, Scope, scopes_of
 from kurabito.access.tokens import digest, new_token
-from kurabito.clock import SECOND, to_datetime
+from kurabito.clock import SECOND, from_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput, KeyNotFound
@@ -114,8 +114,11 @@ class Keys:
 
         def look(conn: Connection) -> tuple[ApiKey, bool] | None:
             row = conn.one(_SQL.key_with_secret, {"secret_hash": hashed})
-            stale = row is not None and (row[4] is None or row[4] < conn.now() - _NOTE_USE_EVERY)
-            return None if row is None else (_key_of(row), stale)
+            if row is None:
+                return None
+            key = _key_of(row)
+            used_at = key.last_used_at
+            return key, used_at is None or from_datetime(used_at) < conn.now() - _NOTE_USE_EVERY
 
         found = await self._database.read(look)
         if found is None:

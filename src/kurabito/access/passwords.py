@@ -57,8 +57,8 @@ class Passwords:
         return fits and stored is not None
 
     async def _stored(self) -> str | None:
-        row = await self._database.read(lambda conn: conn.one(_SQL.password, {"user_name": KEEPER}))
-        return None if row is None else str(row[0])
+        stored: str | None = await self._database.read(lambda conn: conn.value(_SQL.password, {"user_name": KEEPER}))
+        return stored
 
     def _from_file(self) -> str | None:
         if self._file is None:

@@ -8,7 +8,6 @@ from kurabito.access.scopes import Principal, Scope
 from kurabito.access.tokens import digest, new_token
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.port import Row
 
 SESSION_COOKIE: Final = "kurabito_session"
 """The cookie that carries a session's token."""
@@ -42,13 +41,13 @@ class Sessions:
         """Who has this session; None when it is over or never was."""
         hashed = digest(token)
 
-        def look(conn: Connection) -> tuple[Row | None, int]:
-            return conn.one(_SQL.session, {"token_hash": hashed}), conn.now()
+        def look(conn: Connection) -> tuple[int | None, int]:
+            return conn.value(_SQL.session, {"token_hash": hashed}), conn.now()
 
-        row, now = await self._database.read(look)
-        if row is None:
+        seen_at, now = await self._database.read(look)
+        if seen_at is None:
             return None
-        if row[0] < now - _PROLONG_EVERY:
+        if seen_at < now - _PROLONG_EVERY:
             values = {"token_hash": hashed, "lifetime": LIFETIME * SECOND}
             await self._database.write(lambda conn: conn.run(_SQL.prolong_session, values))
         return _KEEPER

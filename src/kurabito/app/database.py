@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.db import Database, Dialect, open_database
+from kurabito.db import Database, open_database
 from kurabito.db.adoption import TakenTable
+from kurabito.db.ledger import has_tables
 from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
 from kurabito.db.opening import sqlite_path
 from kurabito.db.postgres.roles import ensure_role, role_is_ready, role_script
@@ -69,7 +70,7 @@ def prepare_database(settings: Settings, clock: Clock | None = None) -> Prepared
         if pending_migrations(database) and _has_tables(database):
             _keep_copy(settings, clock or SystemClock())
         applied = migrate_together(database, SETS, tell=taken.extend)
-        if database.dialect is Dialect.POSTGRES:
+        if database.dialect.has_server:
             ensure_role(database, settings.dataplane_role, DATA_PLANE, READABLE)
     finally:
         database.close()
@@ -83,7 +84,7 @@ def prepare_database(settings: Settings, clock: Clock | None = None) -> Prepared
 def missing_role(settings: Settings, database: Database) -> str | None:
     """The SQL that would hold data planes to their rights, when we may not run it; None where all is well."""
     role = settings.dataplane_role
-    if database.dialect is Dialect.SQLITE or role_is_ready(database, role, READABLE):
+    if not database.dialect.has_server or role_is_ready(database, role, READABLE):
         return None
     return role_script(database, role, DATA_PLANE, READABLE)
 
@@ -105,8 +106,4 @@ def _facts(table: TakenTable) -> dict[str, object]:
 
 
 def _has_tables(database: Database) -> bool:
-    where = {
-        Dialect.SQLITE: "SELECT 1 FROM sqlite_master LIMIT 1",
-        Dialect.POSTGRES: "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
-    }
-    return database.read_blocking(lambda conn: conn.one(where[database.dialect])) is not None
+    return database.read_blocking(has_tables)

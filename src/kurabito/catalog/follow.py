@@ -15,17 +15,13 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MetadataNotFound
 from kurabito.metadata import records
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources import offline
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog", "follow.sql", "series_match.sql", given=given)
-    for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog", "follow.sql", "series_match.sql")
 _FIRST_SEASON: Final = 1
 
 
@@ -66,15 +62,15 @@ def _add(conn: Connection, bgm_id: int) -> int:
 def _series_of(conn: Connection, record: Metadata) -> int:
     """The series that a record fills in: the one that has it, the one that has its name, or a new one."""
     lock_catalog(conn)
-    sql, details = _SQL[conn.dialect], record.details
-    if (known := conn.one(sql.of_record, {"metadata_id": record.id})) is not None:
-        return int(known[0])
+    details = record.details
+    if (known := conn.value(_SQL.of_record, {"metadata_id": record.id})) is not None:
+        return int(known)
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
     names, said = _aliases(details)
     rows = [{"folded": name.folded, "kind": kind, "season": said, "name": name.shown} for name in names]
     given = json.dumps(rows, ensure_ascii=False)
-    if (named := conn.one(sql.named_so, {"rows": given, "kind": kind})) is not None:
-        series_id = int(named[0])
+    if (named := conn.value(_SQL.named_so, {"rows": given, "kind": kind})) is not None:
+        series_id = int(named)
     else:
         season = details.season or said
         values = {
@@ -84,13 +80,12 @@ def _series_of(conn: Connection, record: Metadata) -> int:
             "year": details.year,
             "state": SeriesState.FOLLOWED,
         }
-        row = conn.one(sql.add_series, values)
-        assert row is not None
-        series_id = int(row[0])
+        series_id = int(conn.value(_SQL.add_series, values))
         conn.run(
-            sql.add_aliases, {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)}
+            _SQL.add_aliases,
+            {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)},
         )
-    conn.run(sql.tell, {"id": series_id, "metadata_id": record.id})
+    conn.run(_SQL.tell, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
 
 

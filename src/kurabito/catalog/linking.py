@@ -9,15 +9,9 @@ from typing import Any, Final, NamedTuple
 from kurabito.catalog.releases import Name, Release
 from kurabito.catalog.series_match import SeriesCandidate, SeriesMatch, resolve
 from kurabito.catalog.states import HeldReason, SeriesState
-from kurabito.db import Connection, Dialect, Queries
-from kurabito.db.rows import JSON_ROWS
+from kurabito.db import AdvisoryLock, Connection, Queries, Query
 
-_LOCK: Final = 4_705_112_005
-_TYPES: Final = {Dialect.SQLITE: "text", Dialect.POSTGRES: "download_type"}
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog", "linking.sql", given=given, download_type=_TYPES[dialect])
-    for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog", "linking.sql")
 HELD_BY_SERIES: Final = {
     SeriesState.FOLLOWED: None,
     SeriesState.ASKED: HeldReason.SERIES_ASKED,
@@ -37,9 +31,8 @@ class NewLinks(NamedTuple):
 
 
 def lock_catalog(conn: Connection) -> None:
-    """Let nobody else name series and releases until this transaction ends. SQLite has one writer anyway."""
-    if conn.dialect is Dialect.POSTGRES:
-        conn.one("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
+    """Let no other transaction name series and releases until this one ends."""
+    conn.lock(AdvisoryLock.CATALOG)
 
 
 def link(conn: Connection, candidates: Sequence[SeriesCandidate]) -> NewLinks:
@@ -55,7 +48,7 @@ def link(conn: Connection, candidates: Sequence[SeriesCandidate]) -> NewLinks:
         for one, home in zip(fresh, homes, strict=True)
         for row in _rows(one, home, _group_id(one, groups), episodes)
     ]
-    made = _ask(conn, _SQL[conn.dialect].add_links, rows)
+    made = _ask(conn, _SQL.add_links, rows)
     return NewLinks([link_id for link_id, held in made if held is None], len(made))
 
 
@@ -70,20 +63,20 @@ def _fresh(conn: Connection, candidates: Sequence[SeriesCandidate]) -> list[Seri
     """The candidates whose release nobody brought before, each release once."""
     by_key = {one.release.identity.release_key: one for one in reversed(candidates)}
     rows = [{"release_key": key} for key in by_key]
-    known = {key for (key,) in _ask(conn, _SQL[conn.dialect].known_releases, rows)}
+    known = {key for (key,) in _ask(conn, _SQL.known_releases, rows)}
     return [one for key, one in reversed(by_key.items()) if key not in known]
 
 
 def _groups(conn: Connection, candidates: Iterable[SeriesCandidate]) -> dict[str, int]:
     names = {one.release.group.folded: one.release.group for one in candidates if one.release.group is not None}
     rows = [{"name": name.shown, "folded": name.folded} for name in names.values()]
-    return dict(_added(conn, _SQL[conn.dialect].add_groups, _SQL[conn.dialect].groups, rows))
+    return dict(_added(conn, _SQL.add_groups, _SQL.groups, rows))
 
 
 def _episodes(conn: Connection, placed: Iterable[tuple[SeriesCandidate, SeriesMatch]]) -> dict[_EpisodeKey, int]:
     keys = {key for one, home in placed for key in _episode_keys(one.release, home)}
     rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
-    found = _added(conn, _SQL[conn.dialect].add_episodes, _SQL[conn.dialect].episodes, rows)
+    found = _added(conn, _SQL.add_episodes, _SQL.episodes, rows)
     return {(series_id, kind, number): episode_id for series_id, kind, number, episode_id in found}
 
 
@@ -124,12 +117,12 @@ def _group_id(one: SeriesCandidate, groups: dict[str, int]) -> int | None:
     return None if group is None else groups[group.folded]
 
 
-def _added(conn: Connection, add: str, find: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def _added(conn: Connection, add: Query, find: Query, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Add what is not there yet, and find all of it."""
     if rows:
         conn.run(add, {"rows": json.dumps(rows)})
     return _ask(conn, find, rows)
 
 
-def _ask(conn: Connection, sql: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    return conn.all(sql, {"rows": json.dumps(rows)}) if rows else []
+def _ask(conn: Connection, query: Query, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return conn.all(query, {"rows": json.dumps(rows)}) if rows else []

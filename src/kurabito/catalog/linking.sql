@@ -32,7 +32,7 @@ INSERT INTO anime_links (release_key, raw_item_id, series_id, episode_id, group_
 SELECT given.value ->> 'release_key', CAST(given.value ->> 'raw_item_id' AS bigint),
        CAST(given.value ->> 'series_id' AS bigint), CAST(given.value ->> 'episode_id' AS bigint),
        CAST(given.value ->> 'group_id' AS bigint), given.value ->> 'title', given.value ->> 'url', given.value ->> 'hash',
-       CAST(given.value ->> 'download_type' AS {download_type}), CAST(given.value ->> 'resolution' AS integer),
+       CAST(given.value ->> 'download_type' AS {enum download_type}), CAST(given.value ->> 'resolution' AS integer),
        given.value ->> 'source', given.value ->> 'languages', CAST(given.value ->> 'version' AS integer),
        CAST(given.value ->> 'size_bytes' AS bigint), CAST(given.value ->> 'is_batch' AS integer),
        given.value ->> 'held_reason', :now

@@ -44,9 +44,7 @@ def checked(
 def add(conn: Connection, rule: TitleRule, *, is_enabled: bool) -> StoredRule:
     """Store a rule; raises TitleRuleConflict when another has its name."""
     _refuse_taken(conn, rule.name, but=None)
-    row = conn.one(_SQL.add, _stored(rule, is_enabled))
-    assert row is not None
-    return find(conn, row[0])
+    return find(conn, conn.value(_SQL.add, _stored(rule, is_enabled)))
 
 
 def change(conn: Connection, rule_id: int, rule: TitleRule, *, is_enabled: bool) -> StoredRule:
@@ -81,8 +79,7 @@ def followed(conn: Connection) -> list[TitleRule]:
 
 
 def _refuse_taken(conn: Connection, name: str, *, but: int | None) -> None:
-    row = conn.one(_SQL.named, {"name": name})
-    if row is not None and row[0] != but:
+    if conn.value(_SQL.named, {"name": name}) not in (None, but):
         raise TitleRuleConflict(f"name: another title rule is called {name!r}; choose another name")
 
 

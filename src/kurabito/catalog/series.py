@@ -13,7 +13,6 @@ from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import SeriesConflict, SeriesNotFound
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.titles import ReleaseKind
@@ -21,10 +20,7 @@ from kurabito.titles import ReleaseKind
 _SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
 _FILTERS: Final = {False: "", True: "AND state = :state"}
 _SQL: Final = {
-    (dialect, chosen): Queries(
-        "kurabito.catalog", "series.sql", "series_match.sql", given=given, series=_SERIES, filter=text
-    )
-    for dialect, given in JSON_ROWS.items()
+    chosen: Queries("kurabito.catalog", "series.sql", "series_match.sql", series=_SERIES, filter=text)
     for chosen, text in _FILTERS.items()
 }
 
@@ -70,7 +66,7 @@ class SeriesEpisode:
 
 def page(conn: Connection, *, before: int = LARGEST, limit: int, state: SeriesState | None = None) -> list[Series]:
     """Series, the newest first."""
-    queries = _SQL[conn.dialect, state is not None]
+    queries = _SQL[state is not None]
     rows = conn.all(queries.page, {"before": before, "limit": limit, "state": state})
     return _with_aliases(conn, [_series(row) for row in rows])
 
@@ -144,7 +140,7 @@ def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:
 
 
 def _sql(conn: Connection) -> Queries:
-    return _SQL[conn.dialect, False]
+    return _SQL[False]
 
 
 def _series(row: Row) -> Series:

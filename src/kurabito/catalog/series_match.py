@@ -14,15 +14,12 @@ from typing import Any, Final
 
 from kurabito.catalog.releases import Release
 from kurabito.catalog.states import SeriesKind, SeriesState
-from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
+from kurabito.db import Connection, Queries, Query
 from kurabito.feeds.subscription_state import Followed, NewSeries
 from kurabito.metadata.sources import offline
 from kurabito.titles import Episode
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog", "series_match.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog", "series_match.sql")
 _FIRST_SEASON: Final = 1
 
 
@@ -68,7 +65,6 @@ class _Index:
 
     def __init__(self, conn: Connection, releases: Sequence[Release], fixed: Iterable[int] = ()) -> None:
         self._conn = conn
-        self._sql = _SQL[conn.dialect]
         self._by_name: dict[tuple[str, SeriesKind], dict[int, SeriesMatch]] = {}
         self._new_aliases: list[dict[str, Any]] = []
         self._namesakes: dict[str, set[str]] = {}
@@ -77,7 +73,8 @@ class _Index:
         if strangers := {name.folded for one in releases if self.known(one) is None for name in one.names}:
             self._namesakes = offline.namesakes(conn, strangers)
             self._look_up(set().union(*self._namesakes.values()) - names)
-        self._by_id = {row[0]: _home(row) for row in self._ask(self._sql.by_id, ({"id": one} for one in fixed))}
+        homes = map(_home, self._ask(_SQL.by_id, ({"id": one} for one in fixed)))
+        self._by_id = {home.series_id: home for home in homes}
 
     def home_of(self, candidate: SeriesCandidate) -> SeriesMatch:
         fixed = candidate.followed.series_id
@@ -96,31 +93,35 @@ class _Index:
 
     def store_aliases(self) -> None:
         if self._new_aliases:
-            self._conn.run(self._sql.add_aliases, {"rows": json.dumps(self._new_aliases)})
+            self._conn.run(_SQL.add_aliases, {"rows": json.dumps(self._new_aliases)})
 
     def _add(self, release: Release, kind: SeriesKind, new_series: NewSeries) -> SeriesMatch:
         season = _FIRST_SEASON if release.season is None else release.season
         state = SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED
         values = {"title": release.names[0].shown, "season": season, "kind": kind, "year": release.year, "state": state}
-        row = self._conn.one(self._sql.add_series, values)
-        assert row is not None
-        home = SeriesMatch(row[0], 0, state)
+        home = SeriesMatch(int(self._conn.value(_SQL.add_series, values)), 0, state)
         for name in release.names:
             self._note(name.folded, kind, season, home)
-            alias = {"folded": name.folded, "kind": kind, "season": season, "name": name.shown, "series_id": row[0]}
+            alias = {
+                "folded": name.folded,
+                "kind": kind,
+                "season": season,
+                "name": name.shown,
+                "series_id": home.series_id,
+            }
             self._new_aliases.append(alias)
         return home
 
     def _look_up(self, names: Iterable[str]) -> None:
-        for folded, kind, season, *home in self._ask(self._sql.named, ({"folded": name} for name in names)):
+        for folded, kind, season, *home in self._ask(_SQL.named, ({"folded": name} for name in names)):
             self._note(folded, SeriesKind(kind), season, _home(home))
 
     def _note(self, folded: str, kind: SeriesKind, season: int, home: SeriesMatch) -> None:
         self._by_name.setdefault((folded, kind), {}).setdefault(season, home)
 
-    def _ask(self, sql: str, rows: Iterable[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    def _ask(self, query: Query, rows: Iterable[dict[str, Any]]) -> list[tuple[Any, ...]]:
         given = list(rows)
-        return self._conn.all(sql, {"rows": json.dumps(given)}) if given else []
+        return self._conn.all(query, {"rows": json.dumps(given)}) if given else []
 
 
 def _chosen(seasons: dict[int, SeriesMatch], release: Release) -> SeriesMatch | None:

@@ -10,13 +10,10 @@ from typing import Final
 
 from kurabito.catalog.states import EpisodeState, HeldReason
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.feeds.raw_items import RawItem
 from kurabito.titles import ReleaseKind
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog", "summaries.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog", "summaries.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +55,17 @@ class CatalogSummaries:
 
     async def groups(self, *, limit: int) -> Mapping[int, str]:
         """The names of the groups that made releases, in their order."""
-        rows = await self._database.read(lambda conn: conn.all(_SQL[conn.dialect].groups, {"limit": limit}))
+        rows = await self._database.read(lambda conn: conn.all(_SQL.groups, {"limit": limit}))
         return dict(rows)
 
     async def group(self, group_id: int) -> str | None:
         """What one group is called; None when it is not known."""
-        row = await self._database.read(lambda conn: conn.one(_SQL[conn.dialect].group, {"id": group_id}))
-        return None if row is None else str(row[0])
+        name: str | None = await self._database.read(lambda conn: conn.value(_SQL.group, {"id": group_id}))
+        return name
 
 
 def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, ItemDecision]:
-    found = conn.all(_SQL[conn.dialect].decisions, {"rows": json.dumps(rows)})
+    found = conn.all(_SQL.decisions, {"rows": json.dumps(rows)})
     return {
         key: ItemDecision(
             series_id,
@@ -86,11 +83,11 @@ def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, ItemDe
 
 
 def _followed(conn: Connection, rows: list[dict[str, int]]) -> dict[int, int]:
-    return dict(conn.all(_SQL[conn.dialect].followed, {"rows": json.dumps(rows)}))
+    return dict(conn.all(_SQL.followed, {"rows": json.dumps(rows)}))
 
 
 def _progress(conn: Connection, rows: list[dict[str, int]]) -> dict[int, Counter[EpisodeState]]:
     counted: dict[int, Counter[EpisodeState]] = {row["id"]: Counter() for row in rows}
-    for series_id, state, count in conn.all(_SQL[conn.dialect].progress, {"rows": json.dumps(rows)}):
+    for series_id, state, count in conn.all(_SQL.progress, {"rows": json.dumps(rows)}):
         counted[series_id][EpisodeState(state)] = count
     return counted

@@ -55,7 +55,7 @@ def check() -> None:
         kurabito db check
     """
     from kurabito.app.database import pending_migrations
-    from kurabito.db import Dialect, open_database
+    from kurabito.db import open_database
     from kurabito.maintenance.integrity import damages
 
     database = open_database(_settings().database, create=False)
@@ -72,11 +72,7 @@ def check() -> None:
     if found:
         typer.echo("The database is damaged. Put a backup in its place: kurabito db restore FILE", err=True)
         raise typer.Exit(1)
-    whole = (
-        "The database is whole."
-        if database.dialect is Dialect.SQLITE
-        else "The database answers; its server checks it."
-    )
+    whole = "The database answers; its server checks it." if database.dialect.has_server else "The database is whole."
     typer.echo(whole)
 
 

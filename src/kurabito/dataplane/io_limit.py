@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from kurabito.db import Connection, Database, Dialect, Queries
+from kurabito.db import Connection, Database, Queries
 from kurabito.protocol.leased.thumbnails import IO_BUCKET
 
-_LATER: Final = {Dialect.SQLITE: "max", Dialect.POSTGRES: "greatest"}
-_SQL: Final = {dialect: Queries("kurabito.dataplane", "io_limit.sql", later=later) for dialect, later in _LATER.items()}
+_SQL: Final = Queries("kurabito.dataplane", "io_limit.sql")
 _MILLISECOND: Final = 1000
 
 
@@ -41,11 +40,9 @@ class IoLimit:
         return self._database.write_blocking(lambda conn: self._reserve(conn, cost), durable=False)
 
     def _reserve(self, conn: Connection, cost: int) -> float:
-        sql, values = _SQL[conn.dialect], {"bucket": self._bucket, "cost": cost}
-        row = conn.one(sql.reserve, values)
-        if row is None:
-            conn.run(sql.warm_up, {"bucket": self._bucket})
-            row = conn.one(sql.reserve, values)
-        assert row is not None
-        ends: int = row[0]
+        values = {"bucket": self._bucket, "cost": cost}
+        ends: int | None = conn.value(_SQL.reserve, values)
+        if ends is None:
+            conn.run(_SQL.warm_up, {"bucket": self._bucket})
+            ends = int(conn.value(_SQL.reserve, values))
         return max(0, ends - cost - conn.now() // _MILLISECOND) / _MILLISECOND

@@ -1,6 +1,6 @@
 -- name: reserve
 UPDATE io_rate_limits
-SET next_available_at_ms = {later}(next_available_at_ms, :now / 1000) + CAST(:cost AS bigint), updated_at = :now
+SET next_available_at_ms = {greatest}(next_available_at_ms, :now / 1000) + CAST(:cost AS bigint), updated_at = :now
 WHERE bucket_key = :bucket
 RETURNING next_available_at_ms;
 

@@ -23,7 +23,8 @@ from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.job import ThumbnailWork
-from kurabito.db import Database, Dialect, open_database
+from kurabito.db import Database
+from kurabito.db import open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
 from kurabito.db.sqlite.database import SqliteDatabase
@@ -127,7 +128,7 @@ def _open_restricted(settings: Settings) -> Database:
             "the database is reached through a pooler like PgBouncer, and what a data plane may write is a setting of its "
             "session, which a pooler shares among many; give KURABITO_DATABASE the URL of the server itself"
         )
-    if database.dialect is Dialect.SQLITE:
+    if not database.dialect.has_server:
         return database
     try:
         ready = role_is_ready(database, settings.dataplane_role, READABLE)

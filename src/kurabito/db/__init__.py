@@ -1,19 +1,32 @@
 """The database: one port, two engines, the migrations and the lease engine that every leased table uses.
 
 port.py      stores are plain functions of a connection, and a database runs them
+dialect.py   the handful of things in which the SQL of the two differs; nothing outside asks which of them it is
 sqlite/      one writer thread, readers beside it
 postgres/    a pool of connections, notifications, sessions and roles
 leases/      claim, heartbeat, finish, release and recover, written once; grace.py spares the living when a clock jumps
 migrate.py   numbered files, applied once, in order; ledger.py notes them, adoption/ takes over earlier databases
 queries.py   named queries from `.sql` files; rows.py gives many rows to one statement
-rights.py    what a connection may write
+rights.py    what a connection may write; locks.py lists the advisory locks
 naming.py    what the runtime's tables are called in a database of others
 """
 
+from kurabito.db.dialect import Dialect
 from kurabito.db.leases import LeaseSpec
+from kurabito.db.locks import AdvisoryLock
 from kurabito.db.migrate import migrate
 from kurabito.db.opening import open_database
-from kurabito.db.port import Connection, Database, Dialect
-from kurabito.db.queries import Queries
+from kurabito.db.port import Connection, Database
+from kurabito.db.queries import Queries, Query
 
-__all__ = ["Connection", "Database", "Dialect", "LeaseSpec", "Queries", "migrate", "open_database"]
+__all__ = [
+    "AdvisoryLock",
+    "Connection",
+    "Database",
+    "Dialect",
+    "LeaseSpec",
+    "Queries",
+    "Query",
+    "migrate",
+    "open_database",
+]

@@ -1,4 +1,4 @@
-"""A clock that jumps robs nobody: before a lease is taken away on its own machine, the owner's lock is asked.
+"""A clock that jumps takes no lease away: on its own machine the owner's lock is asked first.
 
 On SQLite all times come from the machine's clock. When that jumps forward (NTP, a machine that was suspended), every lease
 looks ended although its owner is at work. A living worker holds a lock (see `kurabito.runtime.worker.locks`), so the next

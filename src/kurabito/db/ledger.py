@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from kurabito.db.dialect import Dialect
 from kurabito.db.naming import TableNames
-from kurabito.db.port import Connection, Dialect
+from kurabito.db.port import Connection
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS kurabito_migrations (
@@ -20,6 +21,10 @@ CREATE TABLE IF NOT EXISTS kurabito_migrations (
 _EXISTS: Final = {
     Dialect.SQLITE: "SELECT 1 FROM sqlite_master WHERE name = 'kurabito_migrations'",
     Dialect.POSTGRES: "SELECT 1 WHERE to_regclass('kurabito_migrations') IS NOT NULL",
+}
+_ANY_TABLE: Final = {
+    Dialect.SQLITE: "SELECT 1 FROM sqlite_master LIMIT 1",
+    Dialect.POSTGRES: "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
 }
 _APPLIED: Final = "SELECT number, name, checksum FROM kurabito_migrations WHERE set_name = :set_name ORDER BY number"
 _NOTE: Final = (
@@ -51,3 +56,8 @@ class Ledger:
         """Write down that a migration was applied."""
         values = {"set_name": set_name, "number": number, "name": name, "checksum": checksum}
         conn.run(self.names(_NOTE), values)
+
+
+def has_tables(conn: Connection) -> bool:
+    """Whether the database has any table at all, of whatever program."""
+    return conn.one(_ANY_TABLE[conn.dialect]) is not None

@@ -12,16 +12,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final, cast
 
 from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
+from kurabito.db.dialect import Dialect
 from kurabito.db.ledger import Ledger
+from kurabito.db.locks import AdvisoryLock
 from kurabito.db.naming import TableNames, names_of
-from kurabito.db.port import Connection, Database, Dialect
+from kurabito.db.port import Connection, Database
 from kurabito.db.sqlite.tally import refuse_losses, tally
 from kurabito.errors import DatabaseTooNew, MigrationChanged
 
@@ -31,7 +32,6 @@ PRODUCT: Final = "product"
 _FILE: Final = re.compile(r"(\d{4})_(\w+)\.(sql|py)")
 _CREATES: Final = re.compile(r"\bCREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|VIEW|TRIGGER)\s+(?!IF\b)(\w+)", re.IGNORECASE)
 _REMOVES: Final = re.compile(r"^\s*(?:--|#) removes rows of: (.+)$", re.MULTILINE)
-_LOCK: Final = 0x6B757261
 _OF_THE_QUEUE: Final = 'give the queue names of its own: open_queue(url, schema="jobs"), or ?schema=jobs in the URL'
 _OF_THE_PRODUCT: Final = "give Kurabito a database of its own, or rename what is in the way"
 
@@ -112,7 +112,7 @@ def pending(database: Database, set_name: str) -> list[str]:
 
 def available(dialect: Dialect, set_name: str) -> list[Migration]:
     """The migrations that this program brings, in order."""
-    folder = files("kurabito.db").joinpath("migrations", dialect.value, set_name)
+    folder = files("kurabito.db").joinpath("migrations", dialect.name, set_name)
     return sorted(_read(folder), key=lambda migration: migration.number) if folder.is_dir() else []
 
 
@@ -157,13 +157,13 @@ def _is_current(database: Database, ledger: Ledger, set_name: str, steps: list[M
 def _bring_on(conn: Connection, ledger: Ledger, sets: dict[str, list[Migration]]) -> tuple[list[str], list[TakenTable]]:
     names: list[str] = []
     taken: list[TakenTable] = []
-    with _alone(conn):
-        if not ledger.exists(conn):
-            ledger.create(conn)
-        for set_name, steps in sets.items():
-            missing = _missing(conn, ledger, set_name, steps)
-            taken += _apply(conn, ledger, set_name, steps, missing)
-            names += [f"{step.number:04}_{step.name}" for step in missing]
+    conn.lock(AdvisoryLock.MIGRATIONS)
+    if not ledger.exists(conn):
+        ledger.create(conn)
+    for set_name, steps in sets.items():
+        missing = _missing(conn, ledger, set_name, steps)
+        taken += _apply(conn, ledger, set_name, steps, missing)
+        names += [f"{step.number:04}_{step.name}" for step in missing]
     return names, taken
 
 
@@ -219,14 +219,6 @@ def _apply_steps(conn: Connection, ledger: Ledger, set_name: str, steps: list[Mi
     for step in steps:
         step.apply(conn, ledger.names)
         ledger.note(conn, set_name, step.number, step.name, step.checksum)
-
-
-@contextmanager
-def _alone(conn: Connection) -> Iterator[None]:
-    # SQLite's write lock is held by the transaction already.
-    if conn.dialect is Dialect.POSTGRES:
-        conn.all("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
-    yield
 
 
 def _check(done: dict[int, tuple[str, str]], set_name: str, steps: list[Migration]) -> None:

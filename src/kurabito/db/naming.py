@@ -11,7 +11,9 @@ import re
 from functools import cache
 from typing import Final
 
-from kurabito.db.port import Connection, Database, Dialect
+from kurabito.db.dialect import Dialect
+from kurabito.db.locks import AdvisoryLock
+from kurabito.db.port import Connection, Database
 from kurabito.errors import InvalidInput
 
 TABLES: Final = ("tasks", "task_events", "task_workers", "task_schedules")
@@ -41,7 +43,7 @@ class TableNames:
         return _NOTIFY.sub(f"pg_notify('{channel_of(self.schema)}'", _TABLE.sub(rf"{self.schema}.\1", sql))
 
     def make_schema(self, database: Database) -> None:
-        """See to it that there is such a schema."""
+        """Make the schema unless it exists."""
         if self.schema is None or self._dialect is Dialect.SQLITE:
             return
         schema = self.schema
@@ -51,8 +53,8 @@ class TableNames:
             return conn.one("SELECT 1 FROM pg_namespace WHERE nspname = :schema", {"schema": schema}) is not None
 
         def make(conn: Connection) -> None:
-            # Asked first: whoever may not make one is refused even if it is there. Two that start together take turns.
-            conn.one("SELECT pg_advisory_xact_lock(4705112004)")
+            # Asked again under the lock: a user who may not make a schema is refused even where it exists.
+            conn.lock(AdvisoryLock.SCHEMAS)
             if not is_there(conn):
                 conn.run(f"CREATE SCHEMA {schema}")
 

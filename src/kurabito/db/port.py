@@ -6,30 +6,32 @@ SQLite our clock gives it, on PostgreSQL the server's, because machines disagree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
+from kurabito.db.dialect import Dialect
 from kurabito.db.grace import Grace
+from kurabito.db.locks import AdvisoryLock
+from kurabito.db.queries import Query
+from kurabito.db.rows import Column
+
+__all__ = ["Connection", "Database", "Dialect", "Params", "Row", "Statement"]
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
-
-
-class Dialect(StrEnum):
-    """Which SQL is spoken."""
-
-    SQLITE = "sqlite"
-    POSTGRES = "postgres"
+Statement = str | Query
+"""Its text, or a query that has one for each dialect."""
 
 
 class Connection(Protocol):
     """One transaction's view of the database."""
 
     @property
-    def dialect(self) -> Dialect: ...
+    def dialect(self) -> Dialect:
+        """How this database says what the other says in another way."""
+        ...
 
     @property
     def raw(self) -> Any:
@@ -38,19 +40,23 @@ class Connection(Protocol):
 
     @property
     def grace(self) -> Grace | None:
-        """Who knows which owners are alive on this machine; None where the lease alone decides."""
+        """Knows which owners are alive on this machine; None where the lease alone decides."""
         ...
 
     def with_raw(self, fn: Callable[[Any], T]) -> T:
         """Run a caller's function with the driver's connection: it may do anything but end the transaction."""
         ...
 
-    def all(self, sql: str, params: Params = ...) -> list[Row]:
+    def all(self, sql: Statement, params: Params = ...) -> list[Row]:
         """Every row of the answer."""
         ...
 
-    def one(self, sql: str, params: Params = ...) -> Row | None:
+    def one(self, sql: Statement, params: Params = ...) -> Row | None:
         """The first row of the answer."""
+        ...
+
+    def value(self, sql: Statement, params: Params = ...) -> Any:
+        """The value in the first row of an answer of one column; None without a row."""
         ...
 
     def autocommit(self, sql: str, params: Params = ..., *, one_plan: bool = False) -> list[Row]:
@@ -61,8 +67,23 @@ class Connection(Protocol):
         """
         ...
 
-    def run(self, sql: str, params: Params = ...) -> int:
+    def run(self, sql: Statement, params: Params = ...) -> int:
         """How many rows the statement changed."""
+        ...
+
+    def run_rows(self, sql: Query, rows: Sequence[Column], params: Params = ...) -> None:
+        """Run a statement for many rows, each of which has a value in every column. `{new}name` in it is the row's value.
+
+        A statement with `<rows>` in it takes them as one SELECT, as an INSERT does best.
+        """
+        ...
+
+    def lock(self, lock: AdvisoryLock) -> None:
+        """Wait until no other transaction has this lock, and keep it until this one ends."""
+        ...
+
+    def notify(self) -> None:
+        """Have those who watch the database hear of this transaction once it is committed."""
         ...
 
     def now(self) -> int:

@@ -1,21 +1,50 @@
-"""Many rows as one FROM item.
+"""Rows that are read by the names of their columns, and many rows as one FROM item.
 
-On PostgreSQL an array for each column, and one value where all rows agree, is the fastest. Where one statement should do for
-both engines, the rows are a list of JSON.
+On PostgreSQL an array for each column, and one value where all rows agree, is the fastest; on SQLite it is VALUES. Where one
+statement should do for both, the rows are a list of JSON, which is `{given}` in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+import re
+from collections import namedtuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, Self
 
-from kurabito.db.port import Dialect
+_BRACKETS: Final = re.compile(r"\([^()]*\)")
+_NAME: Final = re.compile(r"(\w+)\s*$")
 
-JSON_ROWS: Final = {
-    Dialect.SQLITE: "json_each(:rows) AS given",
-    Dialect.POSTGRES: "jsonb_array_elements(CAST(:rows AS jsonb)) AS given (value)",
-}
-"""The objects of the JSON list `:rows`, each as `given.value`."""
+
+class ColumnList(str):
+    """The columns of a SELECT, whose names the rows then have.
+
+    _NOTE: Final = ColumnList("note.id, note.text, coalesce(note.size, 0) AS size")
+    _NOTE.row(row).size
+    """
+
+    __slots__ = ("_type",)
+
+    _type: Any
+
+    def __new__(cls, columns: str) -> Self:
+        self = super().__new__(cls, columns)
+        self._type = namedtuple("Row", _names(columns))  # type: ignore[misc]
+        return self
+
+    def row(self, values: Iterable[Any]) -> Any:
+        """A row of these columns, with their names."""
+        return self._type._make(values)
+
+
+def _names(columns: str) -> Iterable[str]:
+    text, inner = columns, ""
+    while text != inner:
+        text, inner = _BRACKETS.sub("", text), text
+    for column in text.split(","):
+        name = _NAME.search(column)
+        if name is None:
+            raise ValueError(f"a column has no name; give it one with AS: {column.strip() or columns!r}")
+        yield name[1]
 
 
 class Column(NamedTuple):

@@ -72,12 +72,12 @@ def _carry_out(fn: Callable[[], Any], answer: asyncio.Future[Any], loop: asyncio
         return
     try:
         result, problem = fn(), None
-    except BaseException as raised:  # noqa: BLE001 - it belongs to whoever asked
+    except BaseException as raised:  # noqa: BLE001 - it belongs to the caller
         result, problem = None, raised
     try:
         loop.call_soon_threadsafe(_give, answer, result, problem)
     except RuntimeError:
-        # The loop is closed, and with it whoever asked. The thread goes on for others.
+        # The loop is closed, so the caller is gone. The thread serves the others.
         return
 
 

@@ -56,9 +56,10 @@ def _emptied(backups: Path) -> CheckResult | None:
 
 def _count(reader: sqlite3.Connection) -> int | None:
     try:
-        return int(reader.execute(_FILES).fetchone()[0])
+        (count,) = reader.execute(_FILES).fetchone()
     except sqlite3.OperationalError:
         return None
+    return int(count)
 
 
 def _reading(file: Path) -> sqlite3.Connection:

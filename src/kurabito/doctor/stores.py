@@ -13,7 +13,7 @@ from kurabito.access import Passwords
 from kurabito.app.database import check_kept, is_new, missing_role, pending_migrations, sqlite_file
 from kurabito.app.listener import is_loopback, refuse_strangers
 from kurabito.clock import SECOND, SystemClock
-from kurabito.db import Connection, Database, Dialect, open_database
+from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, has_set
 from kurabito.doctor.findings import CheckResult, broken, ok, warning
 from kurabito.errors import ConfigError, DatabaseError, EarlierDatabase
@@ -23,7 +23,6 @@ from kurabito.settings import Settings
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 # Where a lock of one machine may not be seen by another, or a memory map not be shared: both of which SQLite needs.
 _SHARED: Final = re.compile(r"nfs\d?|cifs|smb\w*|9p|afs|ceph|glusterfs|lustre|virtiofs|fuse\..*")
-_NAMES: Final = {Dialect.SQLITE: "SQLite", Dialect.POSTGRES: "PostgreSQL"}
 _OLDEST_SERVER: Final = 13
 _SKEW: Final = 5 * SECOND
 
@@ -66,13 +65,13 @@ def opens(settings: Settings) -> CheckResult:
     if database is None:
         return ok(f"{sqlite_file(settings)} is not there yet; `kurabito serve` makes it")
     database.close()
-    return ok(f"{_NAMES[database.dialect]} answers")
+    return ok(f"{database.dialect.title} answers")
 
 
 def integrity(settings: Settings) -> CheckResult | None:
     """The file is whole."""
     with _opened(settings) as database:
-        if database is None or database.dialect is not Dialect.SQLITE:
+        if database is None or database.dialect.has_server:
             return None
         if found := damages(database):
             return broken(
@@ -95,7 +94,7 @@ def migrations(settings: Settings) -> CheckResult | None:
 def data_plane_role(settings: Settings) -> CheckResult | None:
     """PostgreSQL holds data planes to their rights."""
     with _opened(settings) as database:
-        if database is None or database.dialect is not Dialect.POSTGRES or pending_migrations(database):
+        if database is None or not database.dialect.has_server or pending_migrations(database):
             return None
         if missing_role(settings, database) is not None:
             return warning(
@@ -108,7 +107,7 @@ def data_plane_role(settings: Settings) -> CheckResult | None:
 def server_version(settings: Settings) -> CheckResult | None:
     """PostgreSQL is one that we can use."""
     with _opened(settings) as database:
-        if database is None or database.dialect is not Dialect.POSTGRES:
+        if database is None or not database.dialect.has_server:
             return None
         return judge_version(int(_ask(database, "SELECT current_setting('server_version_num')")))
 
@@ -124,7 +123,7 @@ def judge_version(number: int) -> CheckResult:
 def server_clock(settings: Settings) -> CheckResult | None:
     """The server's clock agrees with this machine's."""
     with _opened(settings) as database:
-        if database is None or database.dialect is not Dialect.POSTGRES:
+        if database is None or not database.dialect.has_server:
             return None
         here = SystemClock()
         before = here.now()
@@ -181,9 +180,4 @@ def _opened(settings: Settings) -> Iterator[Database | None]:
 
 
 def _ask(database: Database, question: str) -> str:
-    def look(conn: Connection) -> str:
-        row = conn.one(question)
-        assert row is not None
-        return str(row[0])
-
-    return database.read_blocking(look)
+    return str(database.read_blocking(lambda conn: conn.value(question)))

@@ -64,7 +64,7 @@ class Conflicts:
         """Those that are open, the newest first."""
 
         def look(conn: Connection) -> list[Conflict]:
-            found = conn.all(SQL[conn.dialect].page, {"before": before, "limit": limit})
+            found = conn.all(SQL.page, {"before": before, "limit": limit})
             return [_conflict(conn, row) for row in found]
 
         return await self._database.read(look)
@@ -104,7 +104,7 @@ class Conflicts:
         return await self._database.write(store)
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
-        conn.run(SQL[conn.dialect].resolve, {"id": conflict_id, "link_id": link_id})
+        conn.run(SQL.resolve, {"id": conflict_id, "link_id": link_id})
         self._taking.carry_out(conn, choice, "chosen among several releases")
 
 
@@ -113,7 +113,7 @@ def _replaced(others: Sequence[CurrentDownload]) -> list[int]:
 
 
 def _find(conn: Connection, conflict_id: int) -> Conflict:
-    row = conn.one(SQL[conn.dialect].get, {"id": conflict_id})
+    row = conn.one(SQL.get, {"id": conflict_id})
     if row is None:
         raise ConflictNotFound(f"no conflict has the id {conflict_id}")
     return _conflict(conn, row)
@@ -121,7 +121,7 @@ def _find(conn: Connection, conflict_id: int) -> Conflict:
 
 def _conflict(conn: Connection, row: Row) -> Conflict:
     conflict_id, episode_id, series_id, series, kind, number, status, due, link_id, created = row
-    releases = conn.all(SQL[conn.dialect].open_links, {"episode_id": episode_id})
+    releases = conn.all(SQL.open_links, {"episode_id": episode_id})
     return Conflict(
         conflict_id,
         episode_id,

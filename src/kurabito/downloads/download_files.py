@@ -7,20 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.items import MOST_FILES, TransferFile
 
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads", "download_files.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads", "download_files.sql")
 
 
 def store(conn: Connection, files: Mapping[int, Sequence[TransferFile]]) -> None:
     """Keep the files of these downloads, in place of what was kept before."""
     if not files:
         return
-    conn.run(_SQL[conn.dialect].forget, given_ids(files))
+    conn.run(_SQL.forget, given_ids(files))
     rows = [
         {
             "download_id": download_id,
@@ -33,19 +30,17 @@ def store(conn: Connection, files: Mapping[int, Sequence[TransferFile]]) -> None
         for download_id, of_download in files.items()
         for position, file in enumerate(of_download)
     ]
-    conn.run(_SQL[conn.dialect].add, {"rows": json.dumps(rows)})
+    conn.run(_SQL.add, {"rows": json.dumps(rows)})
 
 
 def share(conn: Connection, download_ids: Iterable[int]) -> None:
     """Give downloads the files of those that stand for the same content at the same downloader."""
-    conn.run(_SQL[conn.dialect].copy, given_ids(download_ids))
+    conn.run(_SQL.copy, given_ids(download_ids))
 
 
 def of_download(conn: Connection, download_id: int, limit: int = MOST_FILES) -> list[TransferFile]:
     """The files of a download, in the order of its torrent; none where they were not told."""
     return [
         TransferFile(path, size, bool(is_wanted), bool(is_complete))
-        for path, size, is_wanted, is_complete in conn.all(
-            _SQL[conn.dialect].of_download, {"id": download_id, "limit": limit}
-        )
+        for path, size, is_wanted, is_complete in conn.all(_SQL.of_download, {"id": download_id, "limit": limit})
     ]

@@ -67,13 +67,12 @@ class Grabber:
         """Do what was chosen."""
         self.cancel(conn, choice.cancel, _REPLACED)
         self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
-        queries = SQL[conn.dialect]
         for episode_id in choice.ask:
-            conn.run(queries.open, {"episode_id": episode_id, "status": "asked", "wait": None})
+            conn.run(SQL.open, {"episode_id": episode_id, "status": "asked", "wait": None})
         for episode_id, minutes in choice.wait.items():
             given = {"episode_id": episode_id, "status": "waiting", "wait": minutes * 60 * SECOND}
-            if (row := conn.one(queries.open, given)) is not None:
-                self._orders.choose(conn, row[0], minutes)
+            if (conflict_id := conn.value(SQL.open, given)) is not None:
+                self._orders.choose(conn, conflict_id, minutes)
 
     def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""

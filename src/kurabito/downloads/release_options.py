@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.choosing import DEFAULT, Choice, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
@@ -23,10 +22,7 @@ _JOINS: Final = (
     "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
     "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
 )
-SQL: Final = {
-    dialect: Queries("kurabito.downloads", "release_options.sql", given=given, option=_OPTION, joins=_JOINS)
-    for dialect, given in JSON_ROWS.items()
-}
+SQL: Final = Queries("kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS)
 
 
 def choose_among(
@@ -34,14 +30,14 @@ def choose_among(
 ) -> Choice:
     """Choose among these links; `without` are links whose downloads are about to end."""
     known: dict[tuple[Any, ...], ReleasePreferences] = {}
-    options = [_option(row, known) for row in conn.all(SQL[conn.dialect].options, given_ids(link_ids))]
+    options = [_option(row, known) for row in conn.all(SQL.options, given_ids(link_ids))]
     own = {one.link_id for one in options} | set(without)
     episodes = {one.episode_id for one in options if one.episode_id is not None}
     standing: dict[int, list[CurrentDownload]] = defaultdict(list)
     for stands in standing_for(conn, *episodes):
         if stands.option.link_id not in own and stands.option.episode_id is not None:
             standing[stands.option.episode_id].append(stands)
-    there = frozenset(found for (found,) in conn.all(SQL[conn.dialect].there, given_ids(episodes)))
+    there = frozenset(found for (found,) in conn.all(SQL.there, given_ids(episodes)))
     return choose(options, standing, there, waits=waits)
 
 
@@ -50,15 +46,14 @@ def standing_for(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:
     known: dict[tuple[Any, ...], ReleasePreferences] = {}
     return [
         CurrentDownload(_option(tuple(row), known), download_id, Status(status))
-        for *row, download_id, status in conn.all(SQL[conn.dialect].standing, given_ids(episode_ids))
+        for *row, download_id, status in conn.all(SQL.standing, given_ids(episode_ids))
     ]
 
 
 def without_effect_left_out(conn: Connection, choice: Choice) -> Choice:
     """What carrying a choice out would really do: not what is under way already, and no question that is open already."""
-    queries = SQL[conn.dialect]
-    under_way = {found for (found,) in conn.all(queries.under_way, given_ids(choice.dispatch))}
-    open_for = {found for (found,) in conn.all(queries.open_for, given_ids([*choice.ask, *choice.wait]))}
+    under_way = {found for (found,) in conn.all(SQL.under_way, given_ids(choice.dispatch))}
+    open_for = {found for (found,) in conn.all(SQL.open_for, given_ids([*choice.ask, *choice.wait]))}
     return Choice(
         dispatch=[link_id for link_id in choice.dispatch if link_id not in under_way],
         cancel=choice.cancel,
@@ -69,12 +64,12 @@ def without_effect_left_out(conn: Connection, choice: Choice) -> Choice:
 
 def titles_of(conn: Connection, download_ids: Iterable[int]) -> dict[int, str]:
     """The titles of what these downloads are of, by download."""
-    return dict(conn.all(SQL[conn.dialect].of_downloads, given_ids(download_ids)))
+    return dict(conn.all(SQL.of_downloads, given_ids(download_ids)))
 
 
 def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
     """The titles of what lost to these links, or came after them, by link."""
-    return dict(conn.all(SQL[conn.dialect].rivals, given_ids(link_ids)))
+    return dict(conn.all(SQL.rivals, given_ids(link_ids)))
 
 
 def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> ReleaseOption:

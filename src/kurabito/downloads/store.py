@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.items import Owner
@@ -31,7 +30,6 @@ _JOINS: Final = (
     "JOIN anime_links AS link ON link.id = download.link_id "
     "LEFT JOIN service_modules AS module ON module.module_id = download.module_id"
 )
-_TYPES: Final = {Dialect.SQLITE: "text", Dialect.POSTGRES: "download_type"}
 _NOT_REFUSED: Final = """AND NOT EXISTS (
     SELECT 1 FROM dispatch_attempts AS attempt
     WHERE attempt.download_id = downloads.id AND attempt.module_id = :module_id AND attempt.outcome = 'rejected'
@@ -44,12 +42,10 @@ _FILTERS: Final = {
 }
 
 
-def _queries(dialect: Dialect, given: str, *, refused: str = "", narrowed: str = "") -> Queries:
+def _queries(*, refused: str = "", narrowed: str = "") -> Queries:
     return Queries(
         "kurabito.downloads",
         "store.sql",
-        given=given,
-        download_type=_TYPES[dialect],
         refused=refused,
         cancellable=before(Status.CANCELLED),
         leaving="'downloading', 'downloader_error'",
@@ -59,11 +55,9 @@ def _queries(dialect: Dialect, given: str, *, refused: str = "", narrowed: str =
     )
 
 
-_SQL: Final = {dialect: _queries(dialect, given) for dialect, given in JSON_ROWS.items()}
-_NOT_REFUSED_SQL: Final = {
-    dialect: _queries(dialect, given, refused=_NOT_REFUSED) for dialect, given in JSON_ROWS.items()
-}
-_PAGES: Final = {chosen: _queries(Dialect.SQLITE, "", narrowed=text).page for chosen, text in _FILTERS.items()}
+_SQL: Final = _queries()
+_NOT_REFUSED_SQL: Final = _queries(refused=_NOT_REFUSED)
+_PAGES: Final = {chosen: _queries(narrowed=text).page for chosen, text in _FILTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +132,14 @@ class Ending(NamedTuple):
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
     """Make the downloads of some links, and take up those that nobody could take; the ids. One that is under way stays."""
     given = given_ids(link_ids)
-    again = conn.all(_SQL[conn.dialect].requeue_links, given)
-    made = conn.all(_SQL[conn.dialect].add, given)
+    again = conn.all(_SQL.requeue_links, given)
+    made = conn.all(_SQL.add, given)
     return _restated(conn, sorted(found for (found,) in [*again, *made]))
 
 
 def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: int | None = None) -> list[int]:
     """Take up those of these types that nobody could take; with a downloader, only what it did not refuse."""
-    queries = (_SQL if not_refused_by is None else _NOT_REFUSED_SQL)[conn.dialect]
+    queries = _SQL if not_refused_by is None else _NOT_REFUSED_SQL
     rows = json.dumps([{"type": one.value} for one in types])
     found = conn.all(queries.requeue, {"rows": rows, "module_id": not_refused_by})
     return _restated(conn, sorted(one for (one,) in found))
@@ -153,7 +147,7 @@ def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: 
 
 def requests(conn: Connection, download_ids: Iterable[int]) -> list[DownloadRequest]:
     """Those of these downloads that are on their way, in the order of their links."""
-    found = conn.all(_SQL[conn.dialect].requests, given_ids(download_ids))
+    found = conn.all(_SQL.requests, given_ids(download_ids))
     return [
         DownloadRequest(one, link_id, url, None if kind is None else DownloadType(kind), *rest)
         for one, link_id, url, kind, *rest in found
@@ -162,28 +156,27 @@ def requests(conn: Connection, download_ids: Iterable[int]) -> list[DownloadRequ
 
 def promised(conn: Connection) -> int:
     """How many bytes are still to come of what is under way, as far as that is known."""
-    row = conn.one(_SQL[conn.dialect].promised)
-    assert row is not None
-    return int(row[0])
+    return int(conn.value(_SQL.promised))
 
 
 def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What downloaders have already of these contents."""
     rows = json.dumps([{"hash": one} for one in sorted(set(hashes))])
     names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes", "owner")
-    found = conn.all(_SQL[conn.dialect].held_elsewhere, {"rows": rows})
-    return {row[0]: dict(zip(names, row, strict=True)) for row in found}
+    found = conn.all(_SQL.held_elsewhere, {"rows": rows})
+    contents = (dict(zip(names, row, strict=True)) for row in found)
+    return {content["hash"]: content for content in contents}
 
 
 def join_held(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Have downloads stand for content that a downloader has already."""
-    conn.run(_SQL[conn.dialect].join_held, {"rows": json.dumps(rows)})
+    conn.run(_SQL.join_held, {"rows": json.dumps(rows)})
     _restated(conn, [row["id"] for row in rows])
 
 
 def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
     """A downloader took these (`id`, `module_id`, `hash`, `save_path`, `owner`); those that were still wanted."""
-    taken = {one for (one,) in conn.all(_SQL[conn.dialect].accept, {"rows": json.dumps(rows)})}
+    taken = {one for (one,) in conn.all(_SQL.accept, {"rows": json.dumps(rows)})}
     _restated(conn, sorted(taken))
     return taken
 
@@ -191,13 +184,13 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
 def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
     """Nobody took these."""
     rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
-    conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
+    conn.run(_SQL.conclude, {"rows": json.dumps(rows)})
     _restated(conn, [one.id for one in endings])
 
 
 def touch(conn: Connection, download_ids: Iterable[int]) -> None:
     """Say that somebody is working on these."""
-    conn.run(_SQL[conn.dialect].touch, given_ids(download_ids))
+    conn.run(_SQL.touch, given_ids(download_ids))
 
 
 def cancel(
@@ -205,22 +198,19 @@ def cancel(
 ) -> set[int]:
     """Cancel all of these that are not completed; the downloaders at which something has to be cleared up."""
     given = {**given_ids(download_ids), "reason": reason}
-    cancelled = [one for (one,) in conn.all(_SQL[conn.dialect].cancel, given)]
+    cancelled = [one for (one,) in conn.all(_SQL.cancel, given)]
     _restated(conn, cancelled)
     return attempts.owe(conn, cancelled, owed)
 
 
 def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, Status]]:
     """The last download of each of these links."""
-    return {
-        link_id: (found, Status(status))
-        for found, link_id, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))
-    }
+    return {link_id: (found, Status(status)) for found, link_id, status in conn.all(_SQL.of_links, given_ids(link_ids))}
 
 
 def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
     """The last download of each of these links, if it can be cancelled: what is complete stays so, also when it was given back."""
-    found = {link: (one, status) for one, link, status in conn.all(_SQL[conn.dialect].of_links, given_ids(link_ids))}
+    found = {link: (one, status) for one, link, status in conn.all(_SQL.of_links, given_ids(link_ids))}
     return {link: one for link, (one, status) in found.items() if Status.CANCELLED in MOVES[Status(status)]}
 
 
@@ -229,30 +219,30 @@ def send_elsewhere(
 ) -> list[int]:
     """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
     given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
-    left = sorted(one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, given))
+    left = sorted(one for (one,) in conn.all(_SQL.elsewhere, given))
     attempts.owe(conn, left, CleanupKind.LOOK)
     return left
 
 
 def sharing(conn: Connection, download_id: int) -> list[int]:
     """The downloads that stand for the same content at the same downloader, this one among them."""
-    return [one for (one,) in conn.all(_SQL[conn.dialect].sharing, {"id": download_id})] or [download_id]
+    return [one for (one,) in conn.all(_SQL.sharing, {"id": download_id})] or [download_id]
 
 
 def note_detail(conn: Connection, download: Download, detail: str | None) -> None:
     """Say what the downloader does with it now."""
     given = {"hash": download.hash, "module_id": download.module_id, "detail": detail}
-    conn.run(_SQL[conn.dialect].note_detail, given)
+    conn.run(_SQL.note_detail, given)
 
 
 def forget(conn: Connection, download_id: int) -> None:
     """Show a download no longer."""
-    conn.run(_SQL[conn.dialect].forget, {"id": download_id})
+    conn.run(_SQL.forget, {"id": download_id})
 
 
 def find(conn: Connection, download_id: int) -> Download:
     """The download; raises DownloadNotFound."""
-    row = conn.one(_SQL[conn.dialect].get, {"id": download_id})
+    row = conn.one(_SQL.get, {"id": download_id})
     if row is None:
         raise DownloadNotFound(f"no download has the id {download_id}")
     return _download(row)
@@ -273,7 +263,7 @@ def page(
 
 def restate_episodes(conn: Connection, download_ids: Iterable[int]) -> None:
     """Have the episodes of these downloads say how far they are."""
-    conn.run(_SQL[conn.dialect].restate, given_ids(download_ids))
+    conn.run(_SQL.restate, given_ids(download_ids))
 
 
 def _restated(conn: Connection, download_ids: list[int]) -> list[int]:

@@ -14,7 +14,7 @@ UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, re
 WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EXISTS (
     SELECT 1 FROM anime_links AS link
     WHERE link.id = downloads.link_id AND link.is_filtered = 0
-        AND link.download_type IN (SELECT CAST(given.value ->> 'type' AS {download_type}) FROM {given}))
+        AND link.download_type IN (SELECT CAST(given.value ->> 'type' AS {enum download_type}) FROM {given}))
     {refused}
 RETURNING id;
 

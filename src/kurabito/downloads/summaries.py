@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.states import Status
 
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads", "summaries.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads", "summaries.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class DownloadSummaries:
         def look(conn: Connection) -> dict[int, DownloadSummary]:
             return {
                 link_id: DownloadSummary(download_id, Status(status), progress)
-                for link_id, download_id, status, progress in conn.all(_SQL[conn.dialect].of_links, given)
+                for link_id, download_id, status, progress in conn.all(_SQL.of_links, given)
             }
 
         return await self._database.read(look)

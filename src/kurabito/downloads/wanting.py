@@ -8,7 +8,6 @@ from typing import Final
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads import store as rows
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
@@ -21,9 +20,7 @@ from kurabito.errors import DownloadConflict, EpisodeNotFound
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads", "wanting.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads", "wanting.sql")
 _WHY: Final = "wanted again"
 
 
@@ -39,16 +36,16 @@ class WantedAgain:
 
 def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
-    queries, given = _SQL[conn.dialect], given_ids(download_ids)
-    conn.run(queries.give_back, given)
-    wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
-    conn.run(queries.want, given_ids(wanted))
+    given = given_ids(download_ids)
+    conn.run(_SQL.give_back, given)
+    wanted = [episode_id for (episode_id,) in conn.all(_SQL.episodes_of, given)]
+    conn.run(_SQL.want, given_ids(wanted))
     rows.restate_episodes(conn, download_ids)
 
 
 def forgotten_with(conn: Connection, download_id: int) -> list[int]:
     """A completed download that was forgotten, and those of the same content that were before, such as the rest of a batch."""
-    return [found for (found,) in conn.all(_SQL[conn.dialect].forgotten_with, {"id": download_id})]
+    return [found for (found,) in conn.all(_SQL.forgotten_with, {"id": download_id})]
 
 
 class Wanting:
@@ -66,13 +63,12 @@ class Wanting:
 
         def store(conn: Connection) -> Choice:
             lock_catalog(conn)
-            queries = _SQL[conn.dialect]
-            found = conn.one(queries.state, {"episode_id": episode_id})
-            if found is None:
+            state = conn.value(_SQL.state, {"episode_id": episode_id})
+            if state is None:
                 raise EpisodeNotFound(f"no episode has the id {episode_id}")
-            if found[0] == "downloading":
+            if state == "downloading":
                 raise DownloadConflict(f"episode {episode_id} is being downloaded already; cancel that first")
-            give_back(conn, [one for (one,) in conn.all(queries.complete, {"episode_id": episode_id})])
+            give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})])
             return _choice(conn, episode_id, without)
 
         choice = await self._database.write(store)
@@ -100,7 +96,7 @@ class Wanting:
         """Have downloaders forget what they had of these, so that they look at the disk when they get it again."""
 
         def look(conn: Connection) -> list[tuple[Service, str]]:
-            there = conn.all(_SQL[conn.dialect].still_there, given_ids(link_ids))
+            there = conn.all(_SQL.still_there, given_ids(link_ids))
             return [(services.find(conn, module_id), hash_) for module_id, hash_ in there]
 
         for service, hash_ in await self._database.read(look):
@@ -108,5 +104,5 @@ class Wanting:
 
 
 def _choice(conn: Connection, episode_id: int, without: Collection[int]) -> Choice:
-    known = [one for (one,) in conn.all(_SQL[conn.dialect].releases, {"episode_id": episode_id})]
+    known = [one for (one,) in conn.all(_SQL.releases, {"episode_id": episode_id})]
     return choose_among(conn, [one for one in known if one not in without], waits=False)

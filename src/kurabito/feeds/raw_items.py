@@ -14,7 +14,6 @@ from typing import Any, Final
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.feeds.results import FetchedItem
 from kurabito.titles import LONGEST_TITLE
 
@@ -29,11 +28,7 @@ _FILTERS: Final = {
     (False, True): "AND subscription_id = :subscription_id",
     (True, True): "AND status = :status AND subscription_id = :subscription_id",
 }
-_SQL: Final = {
-    (dialect, chosen): Queries("kurabito.feeds", "raw_items.sql", given=given, filter=text)
-    for dialect, given in JSON_ROWS.items()
-    for chosen, text in _FILTERS.items()
-}
+_SQL: Final = {chosen: Queries("kurabito.feeds", "raw_items.sql", filter=text) for chosen, text in _FILTERS.items()}
 
 
 class RawStatus(StrEnum):
@@ -142,13 +137,13 @@ def page(
     subscription_id: int | None = None,
 ) -> list[RawItem]:
     """Items, the newest first."""
-    queries = _SQL[conn.dialect, (status is not None, subscription_id is not None)]
+    queries = _SQL[status is not None, subscription_id is not None]
     values = {"before": before, "limit": limit, "status": status, "subscription_id": subscription_id}
     return [_raw_item(row) for row in conn.all(queries.page, values)]
 
 
 def _sql(conn: Connection) -> Queries:
-    return _SQL[conn.dialect, (False, False)]
+    return _SQL[False, False]
 
 
 def _short(identity: str) -> str:

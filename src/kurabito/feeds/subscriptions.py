@@ -90,11 +90,10 @@ def add(conn: Connection, wishes: SubscriptionSettings, start_with: StartWith, c
     if conn.one(_SQL.following, {"url": wishes.url}) is not None:
         raise _taken()
     try:
-        row = conn.one(_SQL.insert, values)
+        subscription_id = conn.value(_SQL.insert, values)
     except UniqueConflict:
         raise _taken() from None
-    assert row is not None
-    return find(conn, row[0])
+    return find(conn, subscription_id)
 
 
 def find(conn: Connection, subscription_id: int) -> Subscription:
@@ -120,8 +119,7 @@ def change(conn: Connection, subscription_id: int, changes: dict[str, Any]) -> S
     if "allows_private" not in changes and _place(new.url) != _place(old.url):
         new = replace(new, allows_private=False)
     _check_named(conn, new)
-    other = conn.one(_SQL.following, {"url": new.url})
-    if other is not None and other[0] != subscription_id:
+    if conn.value(_SQL.following, {"url": new.url}) not in (None, subscription_id):
         raise _taken()
     conn.run(_SQL.update, {"id": subscription_id, **_stored(new)})
     if _source(new) != _source(old):

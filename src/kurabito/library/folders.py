@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.port import Dialect
 from kurabito.errors import FolderNotFound, InvalidInput
 from kurabito.library import libraries
 from kurabito.library.cursors import cursor_after, path_of
@@ -23,18 +22,14 @@ _LEAST: Final = "\x01"
 """The first character that a name can have."""
 # No name is so long, so every path comes before it.
 _LAST: Final = "\U0010ffff" * 64
-_POSITION: Final = {Dialect.SQLITE: "instr", Dialect.POSTGRES: "strpos"}
-SQL: Final = {
-    dialect: Queries(
-        "kurabito.library",
-        "folders.sql",
-        slash=f"{position}(substr(relative_path, :name_at), '/')",
-        entry_slash=f"{position}(substr(entry.path, :name_at), '/')",
-        file=FILE,
-        same=SAME_CONTENT,
-    )
-    for dialect, position in _POSITION.items()
-}
+SQL: Final = Queries(
+    "kurabito.library",
+    "folders.sql",
+    slash="{position}(substr(relative_path, :name_at), '/')",
+    entry_slash="{position}(substr(entry.path, :name_at), '/')",
+    file=FILE,
+    same=SAME_CONTENT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +121,7 @@ def _page(conn: Connection, stretch: _Stretch, after: str, limit: int) -> Folder
 def _folders(conn: Connection, stretch: _Stretch, after: str, limit: int) -> list[str]:
     values = stretch.values(f"{after.removesuffix('/')}0" if after else None)
     asked = {**values, "name_at": len(stretch.prefix) + 1, "limit": limit}
-    return [path for (path,) in conn.all(SQL[conn.dialect].folders, asked)]
+    return [path for (path,) in conn.all(SQL.folders, asked)]
 
 
 def _files(conn: Connection, stretch: _Stretch, after: str, limit: int) -> list[LibraryFile]:
@@ -134,11 +129,11 @@ def _files(conn: Connection, stretch: _Stretch, after: str, limit: int) -> list[
         return []
     values = stretch.values(after + _LEAST if after else None)
     asked = {**values, "name_at": len(stretch.prefix) + 1, "limit": limit, "least": _LEAST}
-    return [file_of(row) for row in conn.all(SQL[conn.dialect].files, asked)]
+    return [file_of(row) for row in conn.all(SQL.files, asked)]
 
 
 def _measured(conn: Connection, library_id: int, path: str) -> LibraryFolder:
-    row = conn.one(SQL[conn.dialect].extent, {**_Stretch(library_id, path).values(), "most": COUNTED + 1})
+    row = conn.one(SQL.extent, {**_Stretch(library_id, path).values(), "most": COUNTED + 1})
     assert row is not None
     count, size = row
     return LibraryFolder(path, min(count, COUNTED), int(size), count <= COUNTED)

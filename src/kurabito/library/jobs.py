@@ -9,8 +9,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Database, Dialect, Queries, leases
+from kurabito.db import AdvisoryLock, Connection, Database, Queries, leases
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
 from kurabito.library import libraries
 from kurabito.library.deletion import policy
@@ -24,14 +25,12 @@ from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.tasks.intake import new_ids
 from kurabito.wakeup import Bell
 
-_JOB: Final = (
+_JOB: Final = ColumnList(
     "id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code, error_message, "
     "lost_leases, worker_id, worker_heartbeat_at, lease_expires_at, created_at, updated_at, started_at, finished_at, "
-    f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END"
+    f"CASE WHEN {JOB_REMOVES} THEN 1 ELSE 0 END AS removes"
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
-_LOCK: Final = 4_705_112_002
-"""Whoever changes which job is active does so alone; PostgreSQL's lock for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +67,8 @@ class Job:
 
 
 def lock_jobs(conn: Connection) -> None:
-    """Take turns with everybody else who decides about jobs; SQLite's write lock does that by itself."""
-    if conn.dialect is Dialect.POSTGRES:
-        conn.one(_SQL.lock, {"lock": _LOCK})
+    """Take turns with every other transaction that decides about jobs."""
+    conn.lock(AdvisoryLock.JOBS)
 
 
 def insert(conn: Connection, kind: JobKind, library_id: int, task_id: UUID | None = None) -> str:
@@ -225,38 +223,35 @@ class Jobs:
 def _page(conn: Connection, wanted: Mapping[str, Any], cursor: str | None) -> Sequence[Row]:
     if cursor is None:
         return conn.all(_SQL.first_page, wanted)
-    anchor = conn.one(_SQL.get, {"id": cursor})
-    if anchor is None:
+    created_at = conn.value(_SQL.created_at, {"id": cursor})
+    if created_at is None:
         raise InvalidInput("cursor", f"no job has the id {cursor!r} any more; begin again without it")
-    return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": anchor[15]})
+    return conn.all(_SQL.next_page, {**wanted, "id": cursor, "created_at": created_at})
 
 
 def _job(conn: Connection, row: Row) -> Job:
-    (
-        job_id, kind, status, library_id, task_id, dry_run, total_items, processed_items, progress, error_code,
-        error_message, lost_leases, worker_id, heartbeat, lease, created, updated, started, finished, removes,
-    ) = row  # fmt: skip
+    job = _JOB.row(row)
     return Job(
-        id=job_id,
-        kind=JobKind(kind),
-        status=JobStatus(status),
-        library_id=library_id,
-        task_id=None if task_id is None else UUID(task_id),
-        dry_run=bool(dry_run),
-        total_items=total_items,
-        processed_items=processed_items,
-        progress=progress,
-        error_code=error_code,
-        error_message=error_message,
-        lost_leases=lost_leases,
-        worker=worker_name(worker_id),
-        worker_heartbeat_at=_moment(heartbeat),
-        lease_expires_at=_moment(lease),
-        created_at=to_datetime(created),
-        updated_at=to_datetime(updated),
-        started_at=_moment(started),
-        finished_at=_moment(finished),
-        may_run=not removes or policy.is_allowed(conn),
+        id=job.id,
+        kind=JobKind(job.kind),
+        status=JobStatus(job.status),
+        library_id=job.library_id,
+        task_id=None if job.task_id is None else UUID(job.task_id),
+        dry_run=bool(job.dry_run),
+        total_items=job.total_items,
+        processed_items=job.processed_items,
+        progress=job.progress,
+        error_code=job.error_code,
+        error_message=job.error_message,
+        lost_leases=job.lost_leases,
+        worker=worker_name(job.worker_id),
+        worker_heartbeat_at=_moment(job.worker_heartbeat_at),
+        lease_expires_at=_moment(job.lease_expires_at),
+        created_at=to_datetime(job.created_at),
+        updated_at=to_datetime(job.updated_at),
+        started_at=_moment(job.started_at),
+        finished_at=_moment(job.finished_at),
+        may_run=not job.removes or policy.is_allowed(conn),
     )
 
 

@@ -22,6 +22,9 @@ WHERE (CAST(:status AS text) IS NULL OR status = :status) AND (CAST(:kind AS tex
   AND (CAST(:library_id AS bigint) IS NULL OR library_id = :library_id)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
+-- name: created_at
+SELECT created_at FROM jobs WHERE id = :id;
+
 -- name: next_page
 SELECT {job} FROM jobs
 WHERE (created_at, id) < (:created_at, :id)
@@ -55,6 +58,3 @@ SET status = 'pending', task_id = :task_id, lost_leases = 0, processed_items = 0
     error_message = NULL, worker_id = NULL, worker_heartbeat_at = NULL, lease_expires_at = NULL, started_at = NULL,
     finished_at = NULL, updated_at = :now
 WHERE id = :id AND status IN ('retryable', 'failed', 'cancelled');
-
--- name: lock
-SELECT pg_advisory_xact_lock(:lock);

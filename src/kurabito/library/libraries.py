@@ -11,16 +11,17 @@ from typing import Any, Final
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
-_LIBRARY: Final = (
+_LIBRARY: Final = ColumnList(
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
     "last_scanned_at, removing_since"
 )
-FILE: Final = (
+FILE: Final = ColumnList(
     "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
-    "file.content_hash, file.hash_last_error, coalesce(same.file_count, 0)"
+    "file.content_hash, file.hash_last_error, coalesce(same.file_count, 0) AS same_content"
 )
 """The columns that `file_of` reads; `SAME_CONTENT` joins the last one."""
 SAME_CONTENT: Final = (
@@ -91,11 +92,10 @@ def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
             )
     _refuse_taken(conn, care.name)
     try:
-        row = conn.one(_SQL.insert, {"root_path": str(path), **_stored(care)})
+        library_id = conn.value(_SQL.insert, {"root_path": str(path), **_stored(care)})
     except UniqueConflict:
         raise _taken(care.name) from None
-    assert row is not None
-    return find(conn, row[0])
+    return find(conn, library_id)
 
 
 def find(conn: Connection, library_id: int) -> Library:
@@ -165,15 +165,25 @@ def files(
 
 def file_of(row: Row) -> LibraryFile:
     """A file as its row says."""
-    file_id, path, size, mtime, missing, needs_hash, algorithm, content_hash, error, same = row
-    known = None if algorithm is None else HashAlgorithm(algorithm)
-    return LibraryFile(file_id, path, size, mtime, bool(missing), bool(needs_hash), known, content_hash, error, same)
+    file = FILE.row(row)
+    return LibraryFile(
+        file.id,
+        file.relative_path,
+        file.size_bytes,
+        file.mtime_ns,
+        bool(file.is_missing),
+        bool(file.needs_hash),
+        None if file.hash_algorithm is None else HashAlgorithm(file.hash_algorithm),
+        file.content_hash,
+        file.hash_last_error,
+        file.same_content,
+    )
 
 
 def extent(conn: Connection, library_id: int) -> tuple[int, int]:
     """How many files and bytes the last scan saw."""
-    row = conn.one(_SQL.extent, {"id": library_id})
-    return (0, 0) if row is None else (row[0], row[1])
+    files, size = conn.one(_SQL.extent, {"id": library_id}) or (0, 0)
+    return files, size
 
 
 def has_files_to_hash(conn: Connection, library_id: int) -> bool:
@@ -232,27 +242,24 @@ def _stored(care: LibrarySettings) -> dict[str, Any]:
 
 
 def _library(row: Row) -> Library:
-    (
-        library_id, name, path, interval, next_scan, is_watched, algorithm, policy, ignored, created, updated, scanned,
-        removing,
-    ) = row  # fmt: skip
+    root = _LIBRARY.row(row)
     care = LibrarySettings(
-        name=name,
-        scan_interval=None if interval is None else timedelta(microseconds=interval),
-        watched=bool(is_watched),
-        algorithm=HashAlgorithm(algorithm),
-        hash_policy=HashPolicy(policy),
-        ignored=tuple(json.loads(ignored)),
+        name=root.name,
+        scan_interval=None if root.scan_interval is None else timedelta(microseconds=root.scan_interval),
+        watched=bool(root.watched),
+        algorithm=HashAlgorithm(root.algorithm),
+        hash_policy=HashPolicy(root.hash_policy),
+        ignored=tuple(json.loads(root.ignored)),
     )
     return Library(
-        library_id,
-        Path(path),
+        root.id,
+        Path(root.root_path),
         care,
-        _moment(next_scan),
-        to_datetime(created),
-        to_datetime(updated),
-        _moment(scanned),
-        _moment(removing),
+        _moment(root.next_scan_at),
+        to_datetime(root.created_at),
+        to_datetime(root.updated_at),
+        _moment(root.last_scanned_at),
+        _moment(root.removing_since),
     )
 
 

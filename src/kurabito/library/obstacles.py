@@ -47,10 +47,9 @@ class Obstacles:
 
 def of(conn: Connection, library: Library) -> Obstacles:
     """What is in the way of removing a library now."""
-    row = conn.one(_SQL.trashed, {"id": library.id})
-    assert row is not None
+    ((trashed, trashed_bytes),) = conn.all(_SQL.trashed, {"id": library.id})
     busy = next((job.kind for job in jobs.active(conn) if job.library_id == library.id), None)
-    return Obstacles(busy, deletes_under_way(conn, library.id), row[0], row[1])
+    return Obstacles(busy, deletes_under_way(conn, library.id), trashed, trashed_bytes)
 
 
 def deletes_under_way(conn: Connection, library_id: int) -> int:

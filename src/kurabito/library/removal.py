@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Queries, Query
 from kurabito.errors import LibraryInUse, LibraryNotFound, PermanentError
 from kurabito.library import jobs, libraries, obstacles
 from kurabito.library.obstacles import Obstacles
@@ -129,7 +129,7 @@ class LibraryRemoval:
         await ctx.report(done, max(done, total))
         return done
 
-    async def _forget_some(self, statement: str, library_id: int) -> None:
+    async def _forget_some(self, statement: Query, library_id: int) -> None:
         values = {"id": library_id, "limit": _FEWEST}
         forgotten = _FEWEST
         while forgotten == _FEWEST:
@@ -171,10 +171,7 @@ def _is_leaving(conn: Connection, library_id: int) -> bool:
 
 
 def _count_files(conn: Connection, library_id: int) -> int:
-    row = conn.one(_SQL.count_files, {"id": library_id})
-    assert row is not None
-    count: int = row[0]
-    return count
+    return int(conn.value(_SQL.count_files, {"id": library_id}))
 
 
 def _forget_part(conn: Connection, values: dict[str, object]) -> tuple[list[str], float]:

@@ -115,7 +115,7 @@ def _check_copy(copy: Path) -> None:
         raise InvalidInput("file", f"there is no file {copy}")
     try:
         with closing(_connect(copy, "ro")) as reader:
-            found = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+            (found,) = reader.execute("PRAGMA quick_check(1)").fetchone()
             is_usable = reader.execute(_LEDGER).fetchone() is not None or holds_earlier_tables(reader)
     except sqlite3.Error as problem:
         raise NotADatabase(f"{copy} is no SQLite database that can be read: {problem}") from problem

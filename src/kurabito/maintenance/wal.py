@@ -10,11 +10,12 @@ from typing import Final
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
 from kurabito.runtime.outcomes import worker_name
 
-_JOB: Final = (
+_JOB: Final = ColumnList(
     "id, requested_mode, reason, status, execute_after, retry_count, retry_after, checkpoint_busy, checkpoint_log_frames, "
     "checkpointed_frames, error_code, error_message, worker_id, created_at, started_at, finished_at"
 )
@@ -113,8 +114,7 @@ class WalMaintenance:
 
         def look(conn: Connection) -> WalMetrics:
             counted = {WalStatus(status): count for status, count in conn.all(_SQL.counts)}
-            last = conn.one(_SQL.last_completed)
-            ended = last[0] if last else None
+            ended = conn.value(_SQL.last_completed)
             return WalMetrics(
                 self.log_bytes(),
                 self._limit,
@@ -151,10 +151,10 @@ class WalMaintenance:
             raise NoWal("only SQLite has a log to checkpoint; PostgreSQL looks after its own")
 
     def _check_interval(self, conn: Connection) -> None:
-        row = conn.one(_SQL.last_ended)
-        if row is None or row[0] is None:
+        ended: int | None = conn.value(_SQL.last_ended)
+        if ended is None:
             return
-        left = row[0] + self._interval - conn.now()
+        left = ended + self._interval - conn.now()
         if left > 0:
             raise CheckpointTooSoon(
                 f"the last checkpoint ended less than {self._interval / SECOND:g} s ago; "
@@ -163,27 +163,24 @@ class WalMaintenance:
 
 
 def _job(row: Row) -> WalJob:
-    (
-        job_id, mode, reason, status, execute_after, retry_count, retry_after, busy, log_frames, frames,
-        error_code, error_message, worker_id, created, started, finished,
-    ) = row  # fmt: skip
+    job = _JOB.row(row)
     return WalJob(
-        id=job_id,
-        mode=CheckpointMode(mode),
-        reason=reason,
-        status=WalStatus(status),
-        execute_after=to_datetime(execute_after),
-        retry_count=retry_count,
-        retry_after=_moment(retry_after),
-        checkpoint_busy=busy,
-        checkpoint_log_frames=log_frames,
-        checkpointed_frames=frames,
-        error_code=error_code,
-        error_message=error_message,
-        worker=worker_name(worker_id),
-        created_at=to_datetime(created),
-        started_at=_moment(started),
-        finished_at=_moment(finished),
+        id=job.id,
+        mode=CheckpointMode(job.requested_mode),
+        reason=job.reason,
+        status=WalStatus(job.status),
+        execute_after=to_datetime(job.execute_after),
+        retry_count=job.retry_count,
+        retry_after=_moment(job.retry_after),
+        checkpoint_busy=job.checkpoint_busy,
+        checkpoint_log_frames=job.checkpoint_log_frames,
+        checkpointed_frames=job.checkpointed_frames,
+        error_code=job.error_code,
+        error_message=job.error_message,
+        worker=worker_name(job.worker_id),
+        created_at=to_datetime(job.created_at),
+        started_at=_moment(job.started_at),
+        finished_at=_moment(job.finished_at),
     )
 
 

@@ -158,5 +158,5 @@ def _week(conn: Connection) -> Week:
 
 
 def _refreshed_at(conn: Connection) -> datetime | None:
-    row = conn.one(_SQL.refreshed_at)
-    return None if row is None else to_datetime(row[0])
+    moment = conn.value(_SQL.refreshed_at)
+    return None if moment is None else to_datetime(moment)

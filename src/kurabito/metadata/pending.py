@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kurabito.clock import SECOND
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Queries
 from kurabito.metadata.records import RECORD, Metadata, RecordCandidate, TmdbKind, candidates_as_stored, record_of
 
 POSTER_URL_PREFIX: Final = "/posters/"
@@ -20,18 +20,12 @@ _CONDITIONS: Final = {
     "has_remote_poster": "poster_url IS NOT NULL AND poster_url <> '' AND substr(poster_url, 1, 9) <> '/posters/'",
     "lacks_tmdb": "tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> ''",
 }
-# SQLite would rather walk the whole table by its ids, so there the indexes are named.
+# SQLite would rather walk the whole table by its ids, so the indexes are named.
 _PLACES: Final = {
-    Dialect.SQLITE: {
-        "with_remote_poster": "metadata INDEXED BY ix_metadata_remote_poster",
-        "without_tmdb": "metadata INDEXED BY ix_metadata_without_tmdb",
-    },
-    Dialect.POSTGRES: {"with_remote_poster": "metadata", "without_tmdb": "metadata"},
+    "with_remote_poster": "metadata {indexed_by ix_metadata_remote_poster}",
+    "without_tmdb": "metadata {indexed_by ix_metadata_without_tmdb}",
 }
-_SQL: Final = {
-    dialect: Queries("kurabito.metadata", "pending.sql", record=RECORD, **_CONDITIONS, **places)
-    for dialect, places in _PLACES.items()
-}
+_SQL: Final = Queries("kurabito.metadata", "pending.sql", record=RECORD, **_CONDITIONS, **_PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +80,22 @@ def get_metadata_to_sync(
 ) -> list[Metadata]:
     """The next records that need a poster or, if `ids` can be looked up, an id; in the order of their own ids."""
     values = {"after": after, "limit": limit, "ids": int(ids), "cool_down": _COOL_DOWN}
-    return [record_of(row) for row in conn.all(_SQL[conn.dialect].to_sync, values)]
+    return [record_of(row) for row in conn.all(_SQL.to_sync, values)]
 
 
 def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
     """How many records `get_metadata_to_sync` would give in all."""
-    row = conn.one(_SQL[conn.dialect].count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN})
-    assert row is not None
-    return int(row[0])
+    return int(conn.value(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN}))
 
 
 def ask_for_poster(conn: Connection, metadata_id: int, url: str) -> None:
     """Write down where the poster of a record is to come from, so that a crash does not forget it."""
-    conn.run(_SQL[conn.dialect].ask_for_poster, {"id": metadata_id, "url": url})
+    conn.run(_SQL.ask_for_poster, {"id": metadata_id, "url": url})
 
 
 def keep_poster(conn: Connection, metadata_id: int, url: str, path: str) -> bool:
     """Say that a poster is here now; false when the record has another one by now, or is gone."""
-    return bool(conn.run(_SQL[conn.dialect].keep_poster, {"id": metadata_id, "url": url, "path": path}))
+    return bool(conn.run(_SQL.keep_poster, {"id": metadata_id, "url": url, "path": path}))
 
 
 def keep_lookup(conn: Connection, record: Metadata, found: Lookup) -> bool:
@@ -117,10 +109,10 @@ def keep_lookup(conn: Connection, record: Metadata, found: Lookup) -> bool:
         "poster_url": found.poster_url,
         "candidates": candidates_as_stored(found.candidates),
     }
-    return bool(conn.run(_SQL[conn.dialect].keep_lookup, values))
+    return bool(conn.run(_SQL.keep_lookup, values))
 
 
 def keep_ids(conn: Connection, metadata_id: int, ids: Ids) -> None:
     """Give a record the ids that it does not have; an id of bgm.tv only if no other record has it."""
     values = {name: getattr(ids, name) for name in ("bgm_id", "anidb_id", "anilist_id", "mal_id", "mikan_id")}
-    conn.run(_SQL[conn.dialect].keep_ids, {"id": metadata_id, **values})
+    conn.run(_SQL.keep_ids, {"id": metadata_id, **values})

@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Queries, Query
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
 from kurabito.titles import fold_title
 
@@ -97,22 +96,18 @@ RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, cr
 OWN_RECORD: Final = ", ".join(f"metadata.{column}" for column in RECORD.split(", "))
 """The same with the table's name, for beside other tables."""
 _LONGEST_FOLDED: Final = 200
-_SQL: Final = {
-    dialect: Queries("kurabito.metadata", "records.sql", record=RECORD, own_record=OWN_RECORD, given=given)
-    for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.metadata", "records.sql", record=RECORD, own_record=OWN_RECORD)
 
 
 def add(conn: Connection, details: Details) -> Metadata:
     """Store a record; raises MetadataConflict when another one has its id of bgm.tv."""
     _refuse_taken(conn, details.bgm_id)
     try:
-        row = conn.one(_SQL[conn.dialect].insert, _stored(details))
+        metadata_id = conn.value(_SQL.insert, _stored(details))
     except UniqueConflict:
         raise _taken(details.bgm_id) from None
-    assert row is not None
-    _name(conn, [(row[0], details)])
-    return find(conn, row[0])
+    _name(conn, [(metadata_id, details)])
+    return find(conn, metadata_id)
 
 
 def add_all(conn: Connection, wanted: Sequence[Details]) -> list[int]:
@@ -120,7 +115,7 @@ def add_all(conn: Connection, wanted: Sequence[Details]) -> list[int]:
     if not wanted:
         return []
     rows = [{"place": place, **_stored(details)} for place, details in enumerate(wanted)]
-    stored = conn.all(_SQL[conn.dialect].insert_all, {"rows": json.dumps(rows, ensure_ascii=False)})
+    stored = conn.all(_SQL.insert_all, {"rows": json.dumps(rows, ensure_ascii=False)})
     # Ids are given out in the order of the rows; they may come back in any.
     ids = sorted(metadata_id for (metadata_id,) in stored)
     _name(conn, list(zip(ids, wanted, strict=True)))
@@ -129,7 +124,7 @@ def add_all(conn: Connection, wanted: Sequence[Details]) -> list[int]:
 
 def find(conn: Connection, metadata_id: int) -> Metadata:
     """The record; raises MetadataNotFound."""
-    row = conn.one(_SQL[conn.dialect].get, {"id": metadata_id})
+    row = conn.one(_SQL.get, {"id": metadata_id})
     if row is None:
         raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
     return record_of(row)
@@ -137,37 +132,37 @@ def find(conn: Connection, metadata_id: int) -> Metadata:
 
 def of_bgm(conn: Connection, bgm_id: int) -> Metadata | None:
     """The record of an entry of bgm.tv, if there is one."""
-    row = conn.one(_SQL[conn.dialect].of_bgm, {"bgm_id": bgm_id})
+    row = conn.one(_SQL.of_bgm, {"bgm_id": bgm_id})
     return None if row is None else record_of(row)
 
 
 def of_tmdb(conn: Connection, details: Details) -> Metadata | None:
     """The record with the same id at TMDB, and of the same season; the oldest where several have it."""
     values = {"tmdb_id": details.tmdb_id, "tmdb_kind": details.tmdb_kind, "tmdb_season": details.tmdb_season}
-    row = conn.one(_SQL[conn.dialect].of_tmdb, values)
+    row = conn.one(_SQL.of_tmdb, values)
     return None if row is None else record_of(row)
 
 
 def of_bgms(conn: Connection, bgm_ids: Iterable[int]) -> list[Metadata]:
     """The records of some entries of bgm.tv."""
-    return _of(conn, _SQL[conn.dialect].of_bgms, bgm_ids)
+    return _of(conn, _SQL.of_bgms, bgm_ids)
 
 
 def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[Metadata]:
     """The records that are seasons of some shows of TMDB."""
-    return _of(conn, _SQL[conn.dialect].of_shows, tmdb_ids)
+    return _of(conn, _SQL.of_shows, tmdb_ids)
 
 
 def several(conn: Connection, ids: Iterable[int]) -> dict[int, Metadata]:
     """Some records by their ids; those that are gone are left out."""
-    return {record.id: record for record in _of(conn, _SQL[conn.dialect].several, ids)}
+    return {record.id: record for record in _of(conn, _SQL.several, ids)}
 
 
 def named(conn: Connection, names: Iterable[str]) -> dict[str, list[Metadata]]:
     """The records that have each of these names, which are folded already."""
     rows = json.dumps([{"folded": name} for name in names], ensure_ascii=False)
     found: dict[str, list[Metadata]] = {}
-    for name, *row in conn.all(_SQL[conn.dialect].named, {"rows": rows}):
+    for name, *row in conn.all(_SQL.named, {"rows": rows}):
         found.setdefault(name, []).append(record_of(tuple(row)))
     return found
 
@@ -183,7 +178,7 @@ def page(
     """Records in the order in which they were made; only those with a text in one of their titles, or of a year."""
     pattern = None if contains is None else f"%{_literal(contains)}%"
     values = {"after": after, "limit": limit, "contains": pattern, "year": year}
-    return [record_of(row) for row in conn.all(_SQL[conn.dialect].page, values)]
+    return [record_of(row) for row in conn.all(_SQL.page, values)]
 
 
 def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
@@ -192,19 +187,19 @@ def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Me
     details = replace(before, **changes)
     if details.bgm_id != before.bgm_id:
         _refuse_taken(conn, details.bgm_id)
-    conn.run(_SQL[conn.dialect].update, {"id": metadata_id, **_stored(details)})
+    conn.run(_SQL.update, {"id": metadata_id, **_stored(details)})
     if details.titles != before.titles:
-        conn.run(_SQL[conn.dialect].forget_titles, {"id": metadata_id})
+        conn.run(_SQL.forget_titles, {"id": metadata_id})
         _name(conn, [(metadata_id, details)])
     if any(getattr(details, name) != getattr(before, name) for name in _ASKED_BY):
-        conn.run(_SQL[conn.dialect].forget_lookup, {"id": metadata_id})
+        conn.run(_SQL.forget_lookup, {"id": metadata_id})
     return find(conn, metadata_id)
 
 
 def forget(conn: Connection, metadata_id: int) -> None:
     """Forget a record; raises MetadataNotFound. Its poster stays, as other records may show it."""
-    conn.run(_SQL[conn.dialect].leave_calendar, {"id": metadata_id})
-    if not conn.run(_SQL[conn.dialect].delete, {"id": metadata_id}):
+    conn.run(_SQL.leave_calendar, {"id": metadata_id})
+    if not conn.run(_SQL.delete, {"id": metadata_id}):
         raise MetadataNotFound(f"no metadata record has the id {metadata_id}")
 
 
@@ -230,9 +225,9 @@ def candidates_as_stored(candidates: tuple[RecordCandidate, ...]) -> str:
     return json.dumps([asdict(candidate) for candidate in candidates], ensure_ascii=False)
 
 
-def _of(conn: Connection, sql: str, ids: Iterable[int]) -> list[Metadata]:
+def _of(conn: Connection, query: Query, ids: Iterable[int]) -> list[Metadata]:
     rows = [{"id": one} for one in ids]
-    return [record_of(row) for row in conn.all(sql, {"rows": json.dumps(rows)})] if rows else []
+    return [record_of(row) for row in conn.all(query, {"rows": json.dumps(rows)})] if rows else []
 
 
 def _candidate(found: dict[str, Any]) -> RecordCandidate:
@@ -252,11 +247,11 @@ def _name(conn: Connection, given: Sequence[tuple[int, Details]]) -> None:
     """Have records found by their titles."""
     names = [(metadata_id, folded_name(title)) for metadata_id, details in given for title in details.titles]
     rows = [{"id": metadata_id, "folded": folded} for metadata_id, folded in names if folded]
-    conn.run(_SQL[conn.dialect].add_titles, {"rows": json.dumps(rows, ensure_ascii=False)})
+    conn.run(_SQL.add_titles, {"rows": json.dumps(rows, ensure_ascii=False)})
 
 
 def _refuse_taken(conn: Connection, bgm_id: int | None) -> None:
-    if bgm_id is not None and conn.one(_SQL[conn.dialect].of_bgm, {"bgm_id": bgm_id}) is not None:
+    if bgm_id is not None and conn.one(_SQL.of_bgm, {"bgm_id": bgm_id}) is not None:
         raise _taken(bgm_id)
 
 

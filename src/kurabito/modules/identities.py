@@ -90,11 +90,11 @@ def claim(conn: Connection, caller: Caller, registration: Registration) -> None:
             f"make one for this: kurabito key create {wanted.service_name} --scope module"
         )
     module = {"service_type": wanted.service_type.value, "service_name": wanted.service_name}
-    other = conn.one(_SQL.other_key, {**module, "key_id": caller.key_id})
-    if other is not None:
+    if (other := conn.one(_SQL.other_key, {**module, "key_id": caller.key_id})) is not None:
+        key_id, name = other
         raise KeyOfAnotherModule(
-            f"the {wanted.service_type} {wanted.service_name!r} belongs to another key, {other[1]!r}; register with that one, or "
-            f"give it up first: kurabito key revoke {other[0]}"
+            f"the {wanted.service_type} {wanted.service_name!r} belongs to another key, {name!r}; register with that one, or "
+            f"give it up first: kurabito key revoke {key_id}"
         )
     if own is None:
         conn.run(_SQL.bind, {**module, "key_id": caller.key_id})
@@ -102,8 +102,8 @@ def claim(conn: Connection, caller: Caller, registration: Registration) -> None:
 
 def of_key(conn: Connection, key_id: str) -> ModuleIdentity | None:
     """The module that a key speaks for; None for one that has registered none."""
-    row = conn.one(_SQL.of_key, {"key_id": key_id})
-    return None if row is None else ModuleIdentity(ServiceType(row[0]), row[1])
+    rows = conn.all(_SQL.of_key, {"key_id": key_id})
+    return next((ModuleIdentity(ServiceType(service_type), name) for service_type, name in rows), None)
 
 
 def allowed_hosts(entries: Iterable[str]) -> Trusted:

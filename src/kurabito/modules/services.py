@@ -11,11 +11,12 @@ from typing import Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import ModuleNotFound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap, path_maps, set_path_maps
 
-_SERVICE: Final = (
+_SERVICE: Final = ColumnList(
     "module_id, service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint, "
     "sync_endpoint, priority, is_enabled, registered_at, last_seen_at"
 )
@@ -94,10 +95,9 @@ def register(conn: Connection, registration: Registration, seen: str | None) -> 
         "priority": registration.priority,
         "seen": seen,
     }
-    row = conn.one(_SQL.register, values)
-    if row is None:
+    module_id: int | None = conn.value(_SQL.register, values)
+    if module_id is None:
         return None
-    module_id = row[0]
     conn.run(_SQL.drop_capabilities, {"module_id": module_id})
     # Whatever a fetcher or a viewer says of itself: nothing is offered to it.
     takes = capabilities.supported_download_types if registration.service_type is ServiceType.DOWNLOADER else ()
@@ -156,24 +156,29 @@ def remove(conn: Connection, module_id: int) -> None:
 
 
 def _service(conn: Connection, row: Row) -> Service:
-    (
-        module_id, kind, name, host, port, instance_id, token, fetch, download, sync, priority, enabled, registered, seen,
-    ) = row  # fmt: skip
-    types = tuple(DownloadType(one) for (one,) in conn.all(_SQL.capabilities, {"module_id": module_id}))
+    module = _SERVICE.row(row)
+    types = tuple(DownloadType(one) for (one,) in conn.all(_SQL.capabilities, {"module_id": module.module_id}))
     registration = Registration(
-        service_type=ServiceType(kind),
-        service_name=name,
-        host=host,
-        port=port,
-        instance_id=instance_id,
-        token=token,
+        service_type=ServiceType(module.service_type),
+        service_name=module.service_name,
+        host=module.host,
+        port=module.port,
+        instance_id=module.instance_id,
+        token=module.token,
         capabilities=Capabilities(
-            fetch_endpoint=fetch,
-            download_endpoint=download,
-            sync_endpoint=sync,
+            fetch_endpoint=module.fetch_endpoint,
+            download_endpoint=module.download_endpoint,
+            sync_endpoint=module.sync_endpoint,
             supported_download_types=types,
         ),
-        priority=priority,
+        priority=module.priority,
     )
-    maps = path_maps(conn, module_id)
-    return Service(module_id, registration, priority, bool(enabled), to_datetime(registered), to_datetime(seen), maps)
+    return Service(
+        module.module_id,
+        registration,
+        module.priority,
+        bool(module.is_enabled),
+        to_datetime(module.registered_at),
+        to_datetime(module.last_seen_at),
+        path_maps(conn, module.module_id),
+    )

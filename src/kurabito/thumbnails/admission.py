@@ -9,17 +9,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from kurabito.clock import from_datetime, to_datetime
-from kurabito.db import Connection, Database, Dialect
+from kurabito.db import AdvisoryLock, Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL, THUMBNAIL
 
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
-_LOCK: Final = 4_705_112_008
-"""Whoever admits does so alone; PostgreSQL's lock for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,23 +86,21 @@ class Thumbnails:
 
     async def get(self, key: str) -> Thumbnail:
         """The picture with this key; raises ThumbnailNotFound."""
-        row = await self._database.read(lambda conn: conn.one(queries(conn).get, {"thumb_key": key}))
+        row = await self._database.read(lambda conn: conn.one(SQL.get, {"thumb_key": key}))
         if row is None:
             raise ThumbnailNotFound(f"no thumbnail has the key {key!r}; ask for one with POST /api/v1/thumbs/request")
         return _thumbnail(row)
 
     async def draw_again(self, key: str) -> None:
         """Have a picture drawn once more whose file is lost."""
-        await self._database.write(lambda conn: conn.run(queries(conn).draw_again, {"thumb_key": key}))
+        await self._database.write(lambda conn: conn.run(SQL.draw_again, {"thumb_key": key}))
 
     def _admit(self, conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
-        sql = queries(conn)
-        if conn.dialect is Dialect.POSTGRES:
-            conn.one(sql.lock, {"lock": _LOCK})
+        conn.lock(AdvisoryLock.THUMBNAILS)
         wanted = [_row(source, drawing) for source in _sources(conn, file_ids).values() if source.media_type]
         values = {"rows": json.dumps(wanted), "capacity": self._capacity}
-        conn.run(sql.requeue, values)
-        conn.run(sql.admit, values)
+        conn.run(SQL.requeue, values)
+        conn.run(SQL.admit, values)
         return _look(conn, file_ids, drawing)[0]
 
 
@@ -118,7 +114,7 @@ def source_of(row: Row) -> PictureSource | None:
 
 
 def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSource]:
-    rows = conn.all(queries(conn).files, {"rows": json.dumps(sorted(set(file_ids)))})
+    rows = conn.all(SQL.files, {"file_ids": sorted(set(file_ids))})
     return {source.file_id: source for source in map(source_of, rows) if source is not None}
 
 
@@ -127,7 +123,7 @@ def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[
     sources = _sources(conn, file_ids)
     keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
     listed = json.dumps([{"thumb_key": key} for key in keys.values()])
-    known = {row[0]: _thumbnail(row) for row in conn.all(queries(conn).known, {"rows": listed})}
+    known = {one.key: one for one in map(_thumbnail, conn.all(SQL.known, {"rows": listed}))}
     answers: list[Answer] = []
     is_complete = True
     for file_id in file_ids:
@@ -170,27 +166,24 @@ def _row(source: PictureSource, drawing: Drawing) -> dict[str, Any]:
 
 
 def _thumbnail(row: Row) -> Thumbnail:
-    (
-        key, file_id, group_key, media_type, format_, max_dimension, path, status, width, height, bytes_size,
-        error_code, error_message, error_count, retry_after, created, updated, finished,
-    ) = row  # fmt: skip
+    one = THUMBNAIL.row(row)
     return Thumbnail(
-        key=key,
-        file_id=file_id,
-        group_key=group_key,
-        media_type=MediaType(media_type),
-        format=ThumbnailFormat(format_),
-        max_dimension=max_dimension,
-        output_path=path,
-        status=ThumbnailStatus(status),
-        width=width,
-        height=height,
-        bytes_size=bytes_size,
-        error_code=error_code,
-        error_message=error_message,
-        error_count=error_count,
-        retry_after=None if retry_after is None else to_datetime(retry_after),
-        created_at=to_datetime(created),
-        updated_at=to_datetime(updated),
-        finished_at=None if finished is None else to_datetime(finished),
+        key=one.thumb_key,
+        file_id=one.file_id,
+        group_key=one.group_key,
+        media_type=MediaType(one.media_type),
+        format=ThumbnailFormat(one.format),
+        max_dimension=one.max_dimension,
+        output_path=one.output_path,
+        status=ThumbnailStatus(one.status),
+        width=one.width,
+        height=one.height,
+        bytes_size=one.bytes_size,
+        error_code=one.error_code,
+        error_message=one.error_message,
+        error_count=one.error_count,
+        retry_after=None if one.retry_after is None else to_datetime(one.retry_after),
+        created_at=to_datetime(one.created_at),
+        updated_at=to_datetime(one.updated_at),
+        finished_at=None if one.finished_at is None else to_datetime(one.finished_at),
     )

@@ -12,7 +12,7 @@ from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import CleanupStatus
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import CLEANUP, SQL
 
 DELAY: Final = 600.0
 """Seconds in which somebody may look at the group once more."""
@@ -48,23 +48,23 @@ class Cleanups:
 
     def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
         """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
-        sql, values = queries(conn), {"group_key": group_key, "delay": self._delay}
-        if not conn.run(sql.take_up_cleanup, values):
-            conn.run(sql.schedule_cleanup, values)
-        row = conn.one(sql.active_cleanup, {"group_key": group_key})
+        values = {"group_key": group_key, "delay": self._delay}
+        if not conn.run(SQL.take_up_cleanup, values):
+            conn.run(SQL.schedule_cleanup, values)
+        row = conn.one(SQL.active_cleanup, {"group_key": group_key})
         assert row is not None
         return _cleanup(row)
 
 
 def _cleanup(row: Row) -> GroupCleanup:
-    cleanup_id, group_key, status, execute_after, error_code, error_message, created, finished = row
+    cleanup = CLEANUP.row(row)
     return GroupCleanup(
-        id=cleanup_id,
-        group_key=group_key,
-        status=CleanupStatus(status),
-        execute_after=to_datetime(execute_after),
-        error_code=error_code,
-        error_message=error_message,
-        created_at=to_datetime(created),
-        finished_at=None if finished is None else to_datetime(finished),
+        id=cleanup.id,
+        group_key=cleanup.group_key,
+        status=CleanupStatus(cleanup.status),
+        execute_after=to_datetime(cleanup.execute_after),
+        error_code=cleanup.error_code,
+        error_message=cleanup.error_message,
+        created_at=to_datetime(cleanup.created_at),
+        finished_at=None if cleanup.finished_at is None else to_datetime(cleanup.finished_at),
     )

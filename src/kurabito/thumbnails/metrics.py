@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.protocol.enums import ThumbnailStatus
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,8 @@ async def measure(database: Database, capacity: int) -> ThumbnailMetrics:
     """The numbers of this moment."""
 
     def look(conn: Connection) -> ThumbnailMetrics:
-        sql = queries(conn)
-        counted = {ThumbnailStatus(status): (count, int(size)) for status, count, size in conn.all(sql.counts)}
-        backlog, cleanups = conn.one(sql.may_be_tried_again), conn.one(sql.cleanups_waiting)
-        assert backlog is not None
-        assert cleanups is not None
-        waiting, first_due = cleanups
+        counted = {ThumbnailStatus(status): (count, int(size)) for status, count, size in conn.all(SQL.counts)}
+        ((waiting, first_due),) = conn.all(SQL.cleanups_waiting)
         late = 0 if first_due is None else max(0, conn.now() - first_due)
         nothing = (0, 0)
         return ThumbnailMetrics(
@@ -46,7 +42,7 @@ async def measure(database: Database, capacity: int) -> ThumbnailMetrics:
             running=counted.get(ThumbnailStatus.RUNNING, nothing)[0],
             ready=counted.get(ThumbnailStatus.READY, nothing)[0],
             failed=counted.get(ThumbnailStatus.FAILED, nothing)[0],
-            retry_backlog=backlog[0],
+            retry_backlog=conn.value(SQL.may_be_tried_again),
             cleanup_waiting=waiting,
             cleanup_lag_seconds=late / SECOND,
             bytes_stored=counted.get(ThumbnailStatus.READY, nothing)[1],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from kurabito.runtime import Registry
 from kurabito.thumbnails.admission import source_of
 from kurabito.thumbnails.cleanup import Cleanups
 from kurabito.thumbnails.keys import Drawing, thumb_key
-from kurabito.thumbnails.queries import queries
+from kurabito.thumbnails.queries import SQL
 
 SWEEP: Final = "thumbnails.sweep"
 _EVERY: Final = 3600.0
@@ -59,7 +58,7 @@ class ThumbnailSweep:
         for some in _in_parts(groups):
             await self._database.write(partial(self._schedule, groups=some))
         before = self._clock.now() - _REMEMBERED
-        await self._database.write(lambda conn: conn.run(queries(conn).forget_cleanups, {"before": before}))
+        await self._database.write(lambda conn: conn.run(SQL.forget_cleanups, {"before": before}))
         return ThumbnailsSwept(len(groups), await self._remove_orphans())
 
     async def _outdated_groups(self) -> set[str]:
@@ -67,11 +66,11 @@ class ThumbnailSweep:
         outdated: set[str] = set()
         after = 0
         while rows := await self._database.read(partial(_page, after=after)):
-            for _, key, group_key, max_dimension, format_, *file in rows:
+            for number, key, group_key, max_dimension, format_, *file in rows:
+                after = number
                 source = source_of(tuple(file))
                 if source is None or thumb_key(source, Drawing(max_dimension, ThumbnailFormat(format_))) != key:
                     outdated.add(group_key)
-            after = rows[-1][0]
         return outdated
 
     def _schedule(self, conn: Connection, groups: Sequence[str]) -> None:
@@ -101,12 +100,12 @@ class ThumbnailSweep:
 
 
 def _page(conn: Connection, *, after: int) -> list[Row]:
-    return conn.all(queries(conn).page, {"after": after, "limit": _AT_ONCE})
+    return conn.all(SQL.page, {"after": after, "limit": _AT_ONCE})
 
 
 def _known(conn: Connection, *, paths: Sequence[str]) -> set[str]:
     """The paths of these that a picture has, or will have."""
-    return {path for (path,) in conn.all(queries(conn).paths, {"rows": json.dumps(list(paths))})}
+    return {path for (path,) in conn.all(SQL.paths, {"paths": paths})}
 
 
 def _in_parts(whole: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,12 +1,9 @@
--- name: lock
-SELECT pg_advisory_xact_lock(:lock);
-
 -- name: files
 SELECT id, relative_path, size_bytes, mtime_ns, is_missing, needs_hash, hash_algorithm, content_hash
-FROM library_files WHERE id IN (SELECT CAST(given.value AS bigint) FROM {rows});
+FROM library_files WHERE id {among file_ids};
 
 -- name: known
-SELECT {thumbnail} FROM thumbnails WHERE thumb_key IN (SELECT given.value ->> 'thumb_key' FROM {rows});
+SELECT {thumbnail} FROM thumbnails WHERE thumb_key IN (SELECT given.value ->> 'thumb_key' FROM {given});
 
 -- name: get
 SELECT {thumbnail} FROM thumbnails WHERE thumb_key = :thumb_key;
@@ -19,7 +16,7 @@ SELECT given.value ->> 'thumb_key', CAST(given.value ->> 'file_id' AS bigint), g
        given.value ->> 'media_type', given.value ->> 'format', CAST(given.value ->> 'max_dimension' AS integer),
        CAST(given.value ->> 'source_size_bytes' AS bigint), CAST(given.value ->> 'source_mtime_ns' AS bigint),
        given.value ->> 'output_path', 'pending', :now, :now
-FROM {rows}
+FROM {given}
 WHERE NOT EXISTS (SELECT 1 FROM thumbnails AS known WHERE known.thumb_key = given.value ->> 'thumb_key')
 LIMIT {room}
 ON CONFLICT DO NOTHING;
@@ -32,7 +29,7 @@ SET status = 'pending', source_size_bytes = due.size_bytes, source_mtime_ns = du
 FROM (
     SELECT failed.id AS failed_id, CAST(given.value ->> 'source_size_bytes' AS bigint) AS size_bytes,
            CAST(given.value ->> 'source_mtime_ns' AS bigint) AS mtime_ns
-    FROM {rows} JOIN thumbnails AS failed ON failed.thumb_key = given.value ->> 'thumb_key'
+    FROM {given} JOIN thumbnails AS failed ON failed.thumb_key = given.value ->> 'thumb_key'
     WHERE failed.status = 'failed' AND (failed.retry_after IS NULL OR failed.retry_after <= :now)
     LIMIT {room}
 ) AS due
@@ -58,7 +55,7 @@ FROM thumbnails AS t LEFT JOIN library_files AS f ON f.id = t.file_id
 WHERE t.id > :after ORDER BY t.id LIMIT :limit;
 
 -- name: paths
-SELECT output_path FROM thumbnails WHERE output_path IN (SELECT {text} FROM {rows});
+SELECT output_path FROM thumbnails WHERE output_path {among paths};
 
 -- name: active_cleanup
 SELECT {cleanup} FROM thumbnail_cleanup_jobs WHERE group_key = :group_key AND status IN ('pending', 'running');

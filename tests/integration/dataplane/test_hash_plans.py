@@ -68,7 +68,7 @@ def test_a_page_of_files_is_read_from_where_it_begins(fresh_postgres: str) -> No
             "CASE WHEN n % 5 = 0 THEN 1 ELSE 0 END, 1, 1 FROM generate_series(1, 20000) AS n; ANALYZE library_files"
         )
         page = {"library_id": 1, "id": 5000, "limit": 100}
-        asked = (store._SQL[conn.dialect].unsampled, store._SQL[conn.dialect].sampled)
+        asked = (query.text(conn.dialect) for query in (store._SQL.unsampled, store._SQL.sampled))
         return ["\n".join(step for (step,) in conn.all(f"EXPLAIN {sql}", page)) for sql in asked]
 
     for plan in database.write_blocking(plans):

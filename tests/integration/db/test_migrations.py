@@ -110,7 +110,7 @@ def test_the_runtime_brings_its_own_tables_and_no_others(database: Database) -> 
 
 def test_the_numbers_of_both_databases_go_up_one_by_one() -> None:
     names = {}
-    for dialect in Dialect:
+    for dialect in (Dialect.SQLITE, Dialect.POSTGRES):
         steps = available(dialect, RUNTIME)
         assert [step.number for step in steps] == list(range(1, len(steps) + 1))
         names[dialect] = [step.name for step in steps]

@@ -90,7 +90,7 @@ def empty(url: str, tmp_path: Path) -> object:
 @pytest.mark.parametrize("set_name", [RUNTIME, PRODUCT])
 def test_a_migrated_database_equals_the_schema_that_is_written_down(url: str, empty: str, set_name: str) -> None:
     migrated, fresh = open_database(url), open_database(empty)
-    written = files("kurabito.db").joinpath("schema", migrated.dialect.value, f"{set_name}.sql").read_text("utf-8")
+    written = files("kurabito.db").joinpath("schema", migrated.dialect.name, f"{set_name}.sql").read_text("utf-8")
     by_migration = dump_of(migrated, lambda database: migrate(database, set_name))
     by_schema = dump_of(fresh, lambda database: database.write_blocking(lambda conn: conn.script(written)))
     assert by_migration == by_schema

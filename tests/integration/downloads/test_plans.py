@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kurabito.db import Connection, Database, Dialect, migrate, open_database
+from kurabito.db import Connection, Database, Dialect, Query, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
@@ -69,7 +69,7 @@ VALUES: dict[str, Any] = {
 class Asked(NamedTuple):
     """A statement, what it is given, and a table that it may read from one end to the other."""
 
-    sql: str
+    query: Query
     given: Any = None
     whole: str | None = None
 
@@ -78,13 +78,13 @@ IDS = [5, 6]
 ROWS = [{"id": 5, "hash": "h5", "status": "failed", "outcome": "accepted", "type": "magnet"}]
 
 
-def statements(dialect: Dialect) -> dict[str, Asked]:
+def statements() -> dict[str, Asked]:
     """By name, so that a failure says which."""
     row, tried, poll, choice = (
-        rows._SQL[dialect],
-        attempts._SQL[dialect],
-        polling._SQL[dialect],
-        release_options.SQL[dialect],
+        rows._SQL,
+        attempts._SQL,
+        polling._SQL,
+        release_options.SQL,
     )
     asked = {
         name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "requests", "touch", "cancel", "of_links")
@@ -92,10 +92,10 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
     asked |= {name: Asked(getattr(row, name)) for name in ("promised", "sharing", "note_detail", "get")}
-    left = recovery._SQL[dialect]
+    left = recovery._SQL
     asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_owed")}
     asked |= {name: Asked(getattr(left, name), IDS) for name in ("rescue", "readopt_attempts")}
-    asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL[dialect].requeue, ROWS)}
+    asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL.requeue, ROWS)}
     asked |= {f"page {narrowed}": Asked(sql) for narrowed, sql in rows._PAGES.items()}
     asked |= {name: Asked(getattr(tried, name), IDS) for name in ("in_round", "owe", "settle", "revive", "abandon")}
     asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_vain", "answer", "doubt", "name")}
@@ -111,12 +111,12 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         "named": Asked(services._SQL.named),
     }
     for target in (Target.SERIES, Target.GROUP):
-        asked[f"links of a {target}"] = Asked(store._sql(dialect, target=target).in_scope)
+        asked[f"links of a {target}"] = Asked(store._sql(target=target).in_scope)
     # Whoever asks about every link gets every link; what is known of each is still looked up.
-    asked["every link"] = Asked(store._sql(dialect, frozenset({"module_id"})).in_scope, whole="link")
+    asked["every link"] = Asked(store._sql(frozenset({"module_id"})).in_scope, whole="link")
     asked |= {
-        "links": Asked(store._sql(dialect).links, IDS),
-        "mark": Asked(store._sql(dialect).mark, ROWS),
+        "links": Asked(store._sql().links, IDS),
+        "mark": Asked(store._sql().mark, ROWS),
     }
     return asked
 
@@ -148,7 +148,7 @@ def test_every_question_has_its_index(database: Database, with_statistics: bool)
     read = sqlite_reads if dialect is Dialect.SQLITE else postgres_reads
     found = {
         name: whole
-        for name, asked in statements(dialect).items()
+        for name, asked in statements().items()
         if (whole := [one for one in read(database, asked) if one != asked.whole])
     }
     assert found == {}
@@ -156,24 +156,26 @@ def test_every_question_has_its_index(database: Database, with_statistics: bool)
 
 def sqlite_reads(database: Database, asked: Asked) -> list[str]:
     """The tables that SQLite reads from one end to the other, and the pages that it sorts."""
-    values = {**VALUES, "rows": json.dumps(asked.given)}
-    steps = [row[3] for row in database.read_blocking(lambda conn: conn.all(f"EXPLAIN QUERY PLAN {asked.sql}", values))]
+    values, sql = {**VALUES, "rows": json.dumps(asked.given)}, asked.query.text(Dialect.SQLITE)
+    steps = [row[3] for row in database.read_blocking(lambda conn: conn.all(f"EXPLAIN QUERY PLAN {sql}", values))]
     scans = [step.split()[1] for step in steps if step.startswith("SCAN")]
-    sorts = [step for step in steps if ":before" in asked.sql and "ORDER BY" in step]
+    sorts = [step for step in steps if ":before" in sql and "ORDER BY" in step]
     return [one for one in scans if not re.match(r"given|\(|json_each|each_content", one)] + sorts
 
 
 def postgres_reads(database: Database, asked: Asked) -> list[str]:
     """The tables that PostgreSQL has to read from one end to the other, and the pages that it has to sort."""
 
+    sql = asked.query.text(Dialect.POSTGRES)
+
     def explain(conn: Connection) -> Any:
         # Of small tables it rightly reads all; the question is whether it has to.
         conn.run("SET LOCAL enable_seqscan = off")
         conn.run("SET LOCAL enable_sort = off")
         values = {**VALUES, "rows": json.dumps(asked.given)}
-        return conn.all(f"EXPLAIN (FORMAT JSON) {asked.sql}", values)[0][0][0]["Plan"]
+        return conn.all(f"EXPLAIN (FORMAT JSON) {sql}", values)[0][0][0]["Plan"]
 
-    return list(_whole(database.write_blocking(explain), is_page=":before" in asked.sql))
+    return list(_whole(database.write_blocking(explain), is_page=":before" in sql))
 
 
 def _whole(node: dict[str, Any], *, is_page: bool) -> Iterator[str]:

@@ -136,7 +136,7 @@ def test_each_question_is_a_stretch_of_the_index_of_paths(shelf: Shelf, analyzed
         conn.run(MANY.format(numbers=NUMBERS[conn.dialect]))
         if analyzed:
             conn.run("ANALYZE")
-        asked = {name: f"{EXPLAIN[conn.dialect]} {getattr(SQL[conn.dialect], name)}" for name in SQL[conn.dialect]}
+        asked = {name: f"{EXPLAIN[conn.dialect]} {getattr(SQL, name).text(conn.dialect)}" for name in SQL}
         return {name: "\n".join(row[-1] for row in conn.all(text, values)) for name, text in asked.items()}
 
     for name, plan in shelf.database.write_blocking(plans).items():

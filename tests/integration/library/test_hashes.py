@@ -130,7 +130,7 @@ async def test_the_question_costs_two_looks_for_each_library(
         if analyzed:
             conn.script("ANALYZE library_files")
         explain = "EXPLAIN QUERY PLAN " if conn.dialect is Dialect.SQLITE else "EXPLAIN "
-        return [str(row[-1]) for row in conn.all(explain + _SQL.with_work)]
+        return [str(row[-1]) for row in conn.all(explain + _SQL.with_work.text(conn.dialect))]
 
     found = await queue.database.write(plan)
     for index in ("ix_library_files_unread", "ix_library_files_read_again"):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kurabito.db import Queries, migrate, open_database
+from kurabito.db import Dialect, Queries, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.library.jobs import _JOB
 
 ADD = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES (?, 'delete', 'completed', ?, ?)"
-SQL = Queries("kurabito.library", "jobs.sql", job=_JOB)
+SQL = Queries("kurabito.library", "jobs.sql", job=_JOB).texts(Dialect.SQLITE)
 VALUES = dict.fromkeys(("status", "kind", "library_id", "limit", "created_at", "id", "task_id"))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from kurabito.catalog.matching import deciding, knowledge, matches
 from kurabito.catalog.matching.model import MatchedBy, MatchReason, MatchState
-from kurabito.db import Connection, Dialect
+from kurabito.db import Connection, Dialect, Query
 from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
@@ -126,10 +126,10 @@ FILL = {
 }
 
 
-def statements(dialect: Dialect) -> list[tuple[str, str]]:
+def statements() -> list[tuple[Query, str]]:
     """What is asked, and the index that SQLite has to answer it by."""
-    match, known, decide = matches._SQL[dialect], knowledge._SQL[dialect], deciding._SQL[dialect]
-    record, index = records._SQL[dialect], offline._SQL[dialect]
+    match, known, decide = matches._SQL, knowledge._SQL, deciding._SQL
+    record, index = records._SQL, offline._SQL
     return [
         (match.page_open, "ix_folder_matches_open"),
         (match.page_ignored, "ix_folder_matches_ignored"),
@@ -175,7 +175,8 @@ async def test_every_question_has_its_index(desk: Desk, with_statistics: bool) -
         "tmdb_id": 5,
     }
     given |= {"tmdb_kind": "tv", "tmdb_season": None, "rows": json.dumps([{"id": 5, "folded": "f5", "folder": "f5"}])}
-    for sql, index in statements(desk.database.dialect):
+    for query, index in statements():
+        sql = query.text(desk.database.dialect)
         values = {**given, "rows": "[[5]]"} if "->> 0" in sql else given
         if desk.database.dialect is Dialect.SQLITE:
             rows = desk.database.read_blocking(lambda conn: conn.all(f"EXPLAIN QUERY PLAN {sql}", values))  # noqa: B023

@@ -88,7 +88,7 @@ async def test_chunks_follow_one_another_by_id_and_end_with_an_empty_one(desk: D
 async def test_deciding_that_nothing_is_to_be_done_reads_two_indexes(desk: Desk, url: str, tmp_path: Path) -> None:
     desk.database.write_blocking(lambda conn: conn.run(FILL.format(numbers=NUMBERS[conn.dialect])))
     assert desk.database.read_blocking(get_metadata_to_sync) == []
-    statement = pending._SQL[desk.database.dialect].to_sync
+    statement = pending._SQL.to_sync.text(desk.database.dialect)
     values = {"after": 0, "limit": 100, "ids": 1, "cool_down": WEEK * 1_000_000, "now": desk.clock.now()}
     if desk.database.dialect is Dialect.SQLITE:
         raw = sqlite3.connect(tmp_path / "migrated.db")

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from kurabito.db import migrate, open_database
+from kurabito.db import Dialect, Query, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
 from kurabito.library.duplicates.groups import EVERY, RECLAIMABLE
@@ -87,17 +87,17 @@ def many_in_postgres(postgres_dsn: str) -> Iterator[str]:
             admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def steps_on_sqlite(path: Path, statement: str, values: dict[str, Any]) -> list[str]:
+def steps_on_sqlite(path: Path, query: Query, values: dict[str, Any]) -> list[str]:
     raw = sqlite3.connect(path)
     try:
-        return [detail for *_, detail in raw.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+        return [detail for *_, detail in raw.execute(f"EXPLAIN QUERY PLAN {query.text(Dialect.SQLITE)}", values)]
     finally:
         raw.close()
 
 
-def nodes_on_postgres(dsn: str, statement: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+def nodes_on_postgres(dsn: str, query: Query, values: dict[str, Any]) -> list[dict[str, Any]]:
     with psycopg.connect(dsn) as raw:
-        text = f"EXPLAIN (ANALYZE, FORMAT JSON) {for_postgres(statement, server_clock=True)}"
+        text = f"EXPLAIN (ANALYZE, FORMAT JSON) {for_postgres(query.text(Dialect.POSTGRES), server_clock=True)}"
         ((tree,),) = raw.execute(text.encode(), values).fetchall()
 
     def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -12,8 +12,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from kurabito.dataplane.scan.queries import _SQL, ROWS
-from kurabito.db import Dialect, migrate, open_database
+from kurabito.dataplane.scan.queries import SQL
+from kurabito.db import Dialect, Query, migrate, open_database
+from kurabito.db.dialect import ROWS
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
 from kurabito.db.rows import Column, row_source
@@ -60,7 +61,7 @@ VALUES = {
     "finding": "added",
     "now": 1,
 }
-GIVEN: dict[str, list[Any]] = {"paths": ["folder 5/100", "folder 5/101"], "ids": [100, 101]}
+GIVEN: dict[str, list[Any]] = {"paths": ["folder 5/100", "folder 5/101"], "files": [100, 101]}
 COLUMNS = {
     "relative_path": "text",
     "size_bytes": "bigint",
@@ -71,24 +72,14 @@ COLUMNS = {
 }
 
 
-def statement_of(query: str, dialect: Dialect) -> str:
-    queries = _SQL[dialect]
-    name = query if query in set(queries) else f"{query}_{dialect.value}"
-    text: str = getattr(queries, name)
-    return text
+def query_of(name: str) -> Query:
+    query: Query = getattr(SQL, name)
+    return query
 
 
-def given_to(statement: str) -> list[Any]:
-    return GIVEN["ids"] if re.search(r"\bid (IN|= ANY)", statement) else GIVEN["paths"]
-
-
-def test_every_statement_about_files_is_looked_at() -> None:
-    for dialect, queries in _SQL.items():
-        others = tuple(f"_{other.value}" for other in Dialect if other is not dialect)
-        about_files = {
-            name for name in queries if "library_files" in getattr(queries, name) and not name.endswith(others)
-        }
-        assert {name.removesuffix(f"_{dialect.value}") for name in about_files} == set(READS)
+@pytest.mark.parametrize("dialect", [Dialect.SQLITE, Dialect.POSTGRES], ids=str)
+def test_every_statement_about_files_is_looked_at(dialect: Dialect) -> None:
+    assert {name for name in SQL if "library_files" in query_of(name).text(dialect)} == set(READS)
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +107,11 @@ def raw(request: pytest.FixtureRequest, sqlite_file: Path) -> Iterator[sqlite3.C
 
 
 def test_a_scan_reads_by_its_indexes_on_sqlite(raw: sqlite3.Connection) -> None:
+    columns = {"id": 1, **dict.fromkeys(COLUMNS, 1)}
+    values = {**VALUES, **columns, **{name: json.dumps(given) for name, given in GIVEN.items()}}
+    source = f"SELECT {', '.join(f':{name} AS {name}' for name in COLUMNS)}"
     for query, expected in READS.items():
-        statement = statement_of(query, Dialect.SQLITE).replace(ROWS, f"({', '.join('?' * len(COLUMNS))})")
-        values: Any = {**VALUES, "given": json.dumps(given_to(statement))}
-        if "?1" in statement:
-            values = [1] * max(8 if "(?, " in statement else 0, *map(int, re.findall(r"\?(\d+)", statement)))
+        statement = query_of(query).text(Dialect.SQLITE).replace(ROWS, source)
         steps = [detail for *_, detail in raw.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
         reads = [step for step in steps if re.match(r"(SCAN|SEARCH) (library_)?files\b", step)]
         assert {_read_of(step) for step in reads} == expected, (query, steps)
@@ -153,8 +144,8 @@ def postgres_file(fresh_postgres: str) -> Iterator[psycopg.Connection[Any]]:
 
 def test_a_scan_reads_by_its_indexes_on_postgres(postgres_file: psycopg.Connection[Any]) -> None:
     for query, expected in READS.items():
-        statement = statement_of(query, Dialect.POSTGRES)
-        values: dict[str, Any] = {**VALUES, "given": given_to(statement)}
+        statement = query_of(query).text(Dialect.POSTGRES)
+        values: dict[str, Any] = {**VALUES, **GIVEN}
         if ROWS in statement:
             names = ["id", "relative_path"] if query == "move_files" else list(COLUMNS)
             source, arrays = row_source(*(Column(name, COLUMNS.get(name, "bigint"), _two(name)) for name in names))
@@ -165,7 +156,7 @@ def test_a_scan_reads_by_its_indexes_on_postgres(postgres_file: psycopg.Connecti
 
 
 def _two(name: str) -> list[Any]:
-    return GIVEN["paths"] if name == "relative_path" else GIVEN["ids"]
+    return GIVEN["paths"] if name == "relative_path" else GIVEN["files"]
 
 
 def _reads(node: dict[str, Any]) -> Iterator[str]:

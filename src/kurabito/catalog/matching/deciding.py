@@ -14,13 +14,10 @@ from kurabito.catalog.matching.weighing import weigh
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.metadata import records
 from kurabito.metadata.records import Details
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog.matching", "deciding.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog.matching", "deciding.sql")
 _FIRST_SEASON: Final = 1
 
 
@@ -47,12 +44,12 @@ def decide(conn: Connection, readings: Sequence[FolderReading]) -> list[MatchVer
 
 def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int]:
     """Give the next series without a record theirs, where it is clear; the last one's id, and how many got one."""
-    rows = conn.all(_SQL[conn.dialect].without_record, {"after": after, "limit": limit})
+    rows = conn.all(_SQL.without_record, {"after": after, "limit": limit})
     if not rows:
         return 0, 0
     names: dict[int, list[Name]] = {series_id: [Name.of(title)] for series_id, title, *_ in rows}
     given = json.dumps([{"id": series_id} for series_id in names])
-    for series_id, name in conn.all(_SQL[conn.dialect].aliases, {"rows": given}):
+    for series_id, name in conn.all(_SQL.aliases, {"rows": given}):
         names[series_id].append(Name.of(name))
     readings = [
         FolderReading(
@@ -62,13 +59,13 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
     ]
     known = Knowledge(conn, readings)
     found = {
-        row[0]: thing
-        for row, reading in zip(rows, readings, strict=True)
+        series_id: thing
+        for series_id, reading in zip(names, readings, strict=True)
         if (thing := weigh(reading, known, by_alias=False).thing) is not None
     }
     made = _with_records(conn, list(found.values()))
     _tell_series(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
-    return rows[-1][0], len(found)
+    return max(names), len(found)
 
 
 def as_new_record(details: Details) -> Details:
@@ -88,4 +85,4 @@ def _with_records(conn: Connection, things: Sequence[Thing]) -> dict[str, int]:
 def _tell_series(conn: Connection, told: dict[int, int]) -> None:
     if told:
         rows = [{"id": series_id, "metadata_id": metadata_id} for series_id, metadata_id in told.items()]
-        conn.run(_SQL[conn.dialect].tell_series, {"rows": json.dumps(rows)})
+        conn.run(_SQL.tell_series, {"rows": json.dumps(rows)})

@@ -14,15 +14,12 @@ from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.metadata import records
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog.matching", "knowledge.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog.matching", "knowledge.sql")
 _FIRST_SEASON: Final = 1
 _ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _HAN: Final = ("", *"一二三四五六七八九十")
@@ -213,7 +210,5 @@ def _series_by_alias(conn: Connection, names: Iterable[str]) -> dict[tuple[str, 
     rows = json.dumps([{"folded": name} for name in names], ensure_ascii=False)
     return {
         (folded, SeriesKind(kind), season): KnownSeries(series_id, title, year, SeriesKind(kind), metadata_id)
-        for folded, kind, season, series_id, title, year, metadata_id in conn.all(
-            _SQL[conn.dialect].series_named, {"rows": rows}
-        )
+        for folded, kind, season, series_id, title, year, metadata_id in conn.all(_SQL.series_named, {"rows": rows})
     }

@@ -13,7 +13,6 @@ from kurabito.catalog.matching.reading import FolderReading
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.errors import MatchNotFound
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 
@@ -21,10 +20,7 @@ _MATCH: Final = (
     "id, library_id, folder, reading, metadata_id, series_id, matched_by, is_ignored, reasons, candidates, asked_at, created_at, "
     "updated_at"
 )
-_SQL: Final = {
-    dialect: Queries("kurabito.catalog.matching", "matches.sql", given=given, match=_MATCH)
-    for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.catalog.matching", "matches.sql", match=_MATCH)
 
 
 class NewFolder(NamedTuple):
@@ -51,12 +47,12 @@ def page(
 ) -> list[FolderMatch]:
     """Folders in one state, in the order in which they were found."""
     values = {"after": after, "limit": limit, "library_id": library_id}
-    return [_match(row) for row in conn.all(getattr(_SQL[conn.dialect], f"page_{state}"), values)]
+    return [_match(row) for row in conn.all(getattr(_SQL, f"page_{state}"), values)]
 
 
 def find(conn: Connection, match_id: int) -> FolderMatch:
     """One folder; raises MatchNotFound."""
-    row = conn.one(_SQL[conn.dialect].get, {"id": match_id})
+    row = conn.one(_SQL.get, {"id": match_id})
     if row is None:
         raise MatchNotFound(f"no folder that was matched has the id {match_id}; it may be gone since the last scan")
     return _match(row)
@@ -64,19 +60,19 @@ def find(conn: Connection, match_id: int) -> FolderMatch:
 
 def count_open(conn: Connection) -> int:
     """How many folders wait for somebody to say what they are."""
-    return _count(conn, _SQL[conn.dialect].count_open, {})
+    return int(conn.value(_SQL.count_open))
 
 
 def count_left(conn: Connection, job_id: str) -> int:
     """How many of the folders that a scan added are open."""
-    return _count(conn, _SQL[conn.dialect].count_left, {"job_id": job_id})
+    return int(conn.value(_SQL.count_left, {"job_id": job_id}))
 
 
 def folders_of(conn: Connection, metadata_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
     """The folders that are about each record: library and path."""
     rows = json.dumps([{"id": one} for one in metadata_ids])
     found: dict[int, list[tuple[int, str]]] = {}
-    for metadata_id, library_id, folder in conn.all(_SQL[conn.dialect].of_records, {"rows": rows}):
+    for metadata_id, library_id, folder in conn.all(_SQL.of_records, {"rows": rows}):
         found.setdefault(metadata_id, []).append((library_id, folder))
     return found
 
@@ -89,19 +85,19 @@ def choose(conn: Connection, match_id: int, metadata_id: int | None) -> None:
         "matched_by": MatchedBy.KEEPER,
         "is_ignored": int(metadata_id is None),
     }
-    conn.run(_SQL[conn.dialect].choose, values)
+    conn.run(_SQL.choose, values)
 
 
 def reopen(conn: Connection, match_id: int) -> None:
     """Take back what a person said."""
     values = {"id": match_id, "metadata_id": None, "matched_by": None, "is_ignored": 0}
-    conn.run(_SQL[conn.dialect].choose, values)
+    conn.run(_SQL.choose, values)
 
 
 def known(conn: Connection, library_id: int, folders: Iterable[str]) -> set[str]:
     """Those of some folders that were looked at before."""
     rows = json.dumps([{"folder": folder} for folder in folders])
-    found = conn.all(_SQL[conn.dialect].known, {"library_id": library_id, "rows": rows})
+    found = conn.all(_SQL.known, {"library_id": library_id, "rows": rows})
     return {folder for (folder,) in found}
 
 
@@ -119,7 +115,7 @@ def add(
         for new, verdict in found
     ]
     values = {"library_id": library_id, "job_id": job_id, "rows": json.dumps(rows, ensure_ascii=False)}
-    conn.run(_SQL[conn.dialect].add, values)
+    conn.run(_SQL.add, values)
 
 
 def settle(
@@ -127,31 +123,30 @@ def settle(
 ) -> bool:
     """Write down what was found later; false when a person was quicker."""
     values = {"id": match_id, **_stored(verdict, by), "asked_at": asked_at}
-    return bool(conn.run(_SQL[conn.dialect].settle, values))
+    return bool(conn.run(_SQL.settle, values))
 
 
 def unasked(conn: Connection, *, after: int, limit: int, cool_down: int) -> list[FolderMatch]:
     """Open folders that nobody looked for online within the cool-down."""
     values = {"after": after, "limit": limit, "cool_down": cool_down}
-    return [_match(row) for row in conn.all(_SQL[conn.dialect].unasked, values)]
+    return [_match(row) for row in conn.all(_SQL.unasked, values)]
 
 
 def ask_again(conn: Connection) -> None:
     """Have open folders looked for online however lately that was done."""
-    conn.run(_SQL[conn.dialect].ask_again)
+    conn.run(_SQL.ask_again)
 
 
 def follow_renames(conn: Connection, library_id: int) -> None:
     """Let what is known of a folder follow it to its new name."""
-    sql = _SQL[conn.dialect]
-    for match_id, folder, path in conn.all(sql.moved, {"library_id": library_id}):
+    for match_id, folder, path in conn.all(_SQL.moved, {"library_id": library_id}):
         if (now := path.rpartition("/")[0]) not in ("", folder):
-            conn.run(sql.move, {"id": match_id, "folder": now})
+            conn.run(_SQL.move, {"id": match_id, "folder": now})
 
 
 def forget_gone(conn: Connection, library_id: int) -> None:
     """Forget folders that no longer hold anything."""
-    conn.run(_SQL[conn.dialect].forget_gone, {"library_id": library_id})
+    conn.run(_SQL.forget_gone, {"library_id": library_id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +164,8 @@ class MatchLook:
 
 def look(conn: Connection, library_id: int) -> MatchLook:
     """What is new in a library since its folders were last looked at."""
-    sql = _SQL[conn.dialect]
-    before, file_id = conn.one(sql.look, {"library_id": library_id}) or (0, 0)
-    since = conn.one(sql.scans_since, {"library_id": library_id, "session_id": before})
+    before, file_id = conn.one(_SQL.look, {"library_id": library_id}) or (0, 0)
+    since = conn.one(_SQL.scans_since, {"library_id": library_id, "session_id": before})
     assert since is not None
     newest, moved, removed = since
     return MatchLook(before, max(newest, before), file_id, bool(moved), bool(removed))
@@ -179,19 +173,13 @@ def look(conn: Connection, library_id: int) -> MatchLook:
 
 def note_look(conn: Connection, library_id: int, session_id: int, file_id: int) -> None:
     """Say how far the folders of a library were looked at."""
-    conn.run(_SQL[conn.dialect].note_look, {"library_id": library_id, "session_id": session_id, "file_id": file_id})
+    conn.run(_SQL.note_look, {"library_id": library_id, "session_id": session_id, "file_id": file_id})
 
 
 def files_after(conn: Connection, library_id: int, after: int, limit: int) -> list[tuple[int, str]]:
     """The next files of a library in the order in which they came: id and path."""
     values = {"library_id": library_id, "after": after, "limit": limit}
-    return [(file_id, path) for file_id, path in conn.all(_SQL[conn.dialect].files_after, values)]
-
-
-def _count(conn: Connection, sql: str, values: dict[str, Any]) -> int:
-    row = conn.one(sql, values)
-    assert row is not None
-    return int(row[0])
+    return [(file_id, path) for file_id, path in conn.all(_SQL.files_after, values)]
 
 
 def _stored(verdict: MatchVerdict, by: MatchedBy) -> dict[str, Any]:

@@ -27,9 +27,6 @@ ORDER BY step.position LIMIT 1;
 -- name: settled_steps
 SELECT count(*) FROM deletion_log WHERE job_id = :job_id AND state <> 'intent';
 
--- name: take_turns
-SELECT pg_advisory_xact_lock(1802858081, 40);
-
 -- name: contested
 -- Somebody else removes what we keep, keeps what we remove, or has the same file in hand.
 SELECT log.job_id FROM deletion_log AS log

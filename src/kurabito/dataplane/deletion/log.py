@@ -9,8 +9,11 @@ from uuid import uuid4
 
 from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
-from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.dataplane.removal.file_refs import FileStamp
+from kurabito.dataplane.removal.file_refs import RemovalRefused
+from kurabito.db import AdvisoryLock
+from kurabito.db import Connection
+from kurabito.db import Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (
     KEPT_IS_STALE,
@@ -116,10 +119,10 @@ def new_id() -> str:
 
 
 def root_of(conn: Connection, library_id: int) -> Path:
-    row = conn.one(_SQL.root_of, {"id": library_id})
-    if row is None:
+    root = conn.value(_SQL.root_of, {"id": library_id})
+    if root is None:
         raise RootUnavailable(f"there is no library {library_id} any more")
-    return Path(as_name(row[0]))
+    return Path(as_name(root))
 
 
 def may_remove(conn: Connection) -> bool:
@@ -129,8 +132,8 @@ def may_remove(conn: Connection) -> bool:
 
 def plan_of(conn: Connection, plan_id: int) -> tuple[DeleteMode, int] | None:
     """How the files of a plan go, and how many they are."""
-    row = conn.one(_SQL.plan, {"plan_id": plan_id})
-    return None if row is None else (DeleteMode(row[0]), row[1])
+    found = conn.all(_SQL.plan, {"plan_id": plan_id})
+    return next(((DeleteMode(mode), file_count) for mode, file_count in found), None)
 
 
 def next_step(conn: Connection, job_id: str, plan_id: int, after: int) -> DeleteStep | None:
@@ -140,20 +143,17 @@ def next_step(conn: Connection, job_id: str, plan_id: int, after: int) -> Delete
 
 
 def count_settled(conn: Connection, job_id: str) -> int:
-    row = conn.one(_SQL.settled_steps, {"job_id": job_id})
-    return 0 if row is None else int(row[0])
+    return int(conn.value(_SQL.settled_steps, {"job_id": job_id}))
 
 
 def intend(conn: Connection, intent: Intent, log_id: str, trash_path: str) -> None:
     """Write down what is about to be done; raises Refused when another job has one of the files in hand."""
-    if conn.dialect is Dialect.POSTGRES:
-        # Two that look at the same moment would not see each other's intents.
-        conn.all(_SQL.take_turns)
+    conn.lock(AdvisoryLock.DELETION)
     values = intent.values()
-    if (other := conn.one(_SQL.contested, values)) is not None:
+    if (other := conn.value(_SQL.contested, values)) is not None:
         raise RemovalRefused(
             ErrorCode.KEPT_IN_DOUBT,
-            f"job {other[0]} has this file or its kept copy in hand; plan again when it is over",
+            f"job {other} has this file or its kept copy in hand; plan again when it is over",
         )
     conn.run(_SQL.intend, {**values, "id": log_id, "trash_path": trash_path})
 
@@ -247,7 +247,8 @@ def other_copies(conn: Connection, entry: TrashedFile) -> list[tuple[int, str]]:
 
 def abandoned(conn: Connection, job_id: str) -> list[Abandoned]:
     """What was begun by jobs that are not taken up again."""
-    return [Abandoned(row[0], LogAction(row[1]), *row[2:]) for row in conn.all(_SQL.abandoned, {"job_id": job_id})]
+    rows = conn.all(_SQL.abandoned, {"job_id": job_id})
+    return [Abandoned(log_id, LogAction(action), *rest) for log_id, action, *rest in rows]
 
 
 def _want(conn: Connection, files: list[int]) -> None:

@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from kurabito.clock import SECOND
-from kurabito.db import Connection, Dialect, Queries
-from kurabito.db.rows import Column, row_source
+from kurabito.db import Connection, Queries, Query
+from kurabito.db.rows import Column
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
 
-_ROWS: Final = "/* rows */"
 _WAITING: Final = (
-    "SELECT id, relative_path, size_bytes, mtime_ns, inode, device, edge_hash FROM library_files "
+    "id, relative_path, size_bytes, mtime_ns, inode, device, edge_hash FROM library_files "
     "WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND id > :id"
 )
-
-
-def _waiting(edges: str, question: str = "{}") -> str:
-    """Files that may be tried now. Two questions and no OR: each has an index of its own, in the order of ids."""
-    times = ("hash_retry_after IS NULL", "hash_retry_after <= :now")
-    return " UNION ALL ".join(question.format(f"{_WAITING} AND edge_hash {edges} AND {time}") for time in times)
-
-
-# PostgreSQL takes the first ones of each only when told so, SQLite goes along both at once.
-_PAGE: Final = "({} ORDER BY id LIMIT :limit)"
-_SQL: Final = {
-    Dialect.SQLITE: Queries(
-        "kurabito.dataplane.hashing",
-        "store.sql",
-        listed="(SELECT value FROM json_each(:ids))",
-        new=":",
-        rows="",
-        not_sampled=_waiting("IS NULL"),
-        sampled=_waiting("IS NOT NULL"),
-    ),
-    Dialect.POSTGRES: Queries(
-        "kurabito.dataplane.hashing",
-        "store.sql",
-        listed="(SELECT unnest(CAST(:ids AS bigint[])))",
-        new="v.",
-        rows=f"FROM ({_ROWS}) AS v",
-        not_sampled=_waiting("IS NULL", _PAGE),
-        sampled=_waiting("IS NOT NULL", _PAGE),
-    ),
-}
+_SQL: Final = Queries("kurabito.dataplane.hashing", "store.sql", waiting=_WAITING)
 _TYPES: Final = {"digest": "bytea", "algorithm": "text", "problem": "text"}
 _FIRST_WAIT: Final = 60 * SECOND
 
@@ -77,45 +46,45 @@ START: Final = FileToHash(0, "", -1, 0, None, None)
 
 def library(conn: Connection, library_id: int) -> HashedLibrary | None:
     """The library, if it is still there."""
-    row = conn.one(_SQL[conn.dialect].library, {"library_id": library_id})
-    return HashedLibrary(row[0], HashAlgorithm(row[1]), row[2] == "all") if row else None
+    row = conn.one(_SQL.library, {"library_id": library_id})
+    if row is None:
+        return None
+    folder, algorithm, policy = row
+    return HashedLibrary(folder, HashAlgorithm(algorithm), policy == "all")
 
 
 def count_waiting(conn: Connection, library_id: int) -> int:
     """How many files wait and may be tried now."""
-    row = conn.one(_SQL[conn.dialect].count_waiting, {"library_id": library_id})
-    assert row is not None
-    count: int = row[0]
-    return count
+    return int(conn.value(_SQL.count_waiting, {"library_id": library_id}))
 
 
 def unsampled(conn: Connection, library_id: int, after: FileToHash, limit: int) -> list[FileToHash]:
     """The next files of which nothing is known, in the order in which they were found."""
     place = {"library_id": library_id, "id": after.id, "limit": limit}
-    return [FileToHash(*row) for row in conn.all(_SQL[conn.dialect].unsampled, place)]
+    return [FileToHash(*row) for row in conn.all(_SQL.unsampled, place)]
 
 
 def sampled(conn: Connection, library_id: int, after: FileToHash, limit: int) -> list[tuple[FileToHash, bool]]:
     """The next files whose edges are known, each with whether another file may be its equal."""
     place = {"library_id": library_id, "id": after.id, "limit": limit}
-    return [(FileToHash(*row[:6]), bool(row[6])) for row in conn.all(_SQL[conn.dialect].sampled, place)]
+    return [(FileToHash(*file), bool(has_twin)) for *file, has_twin in conn.all(_SQL.sampled, place)]
 
 
 def settle_unique(conn: Connection, rows: Sequence[FileToHash]) -> None:
     """These have no equal: their content need not be read."""
-    conn.run(_SQL[conn.dialect].settle_unique, {"ids": _ids(conn, rows)})
+    conn.run(_SQL.settle_unique, {"ids": [row.id for row in rows]})
 
 
 def want_twins(conn: Connection, rows: Sequence[FileToHash]) -> None:
     """Have the files read that may be equal to these and were taken for unique until now."""
-    conn.run(_SQL[conn.dialect].want_twins, {"ids": _ids(conn, rows)})
+    conn.run(_SQL.want_twins, {"ids": [row.id for row in rows]})
 
 
 def note_edges(conn: Connection, found: Sequence[tuple[FileToHash, bytes]]) -> None:
     """Write the edge samples."""
     _each(
         conn,
-        _SQL[conn.dialect].note_edges,
+        _SQL.note_edges,
         ("id", "size_bytes", "mtime_ns", "digest"),
         [(row.id, row.size_bytes, row.mtime_ns, digest) for row, digest in found],
     )
@@ -125,7 +94,7 @@ def note_contents(conn: Connection, found: Sequence[tuple[FileToHash, bytes]], a
     """Write the hashes; the files are done."""
     _each(
         conn,
-        _SQL[conn.dialect].note_contents,
+        _SQL.note_contents,
         ("id", "size_bytes", "mtime_ns", "digest", "algorithm"),
         [(row.id, row.size_bytes, row.mtime_ns, digest, algorithm.value) for row, digest in found],
     )
@@ -135,7 +104,7 @@ def note_problems(conn: Connection, problems: Sequence[tuple[FileToHash, tuple[s
     """Write why files could not be read, and when to try again."""
     _each(
         conn,
-        _SQL[conn.dialect].note_problems,
+        _SQL.note_problems,
         ("id", "problem", "counts", "wait"),
         [
             (row.id, f"{code}: {message}", int(code != ErrorCode.FILE_CHANGED), _FIRST_WAIT)
@@ -144,22 +113,8 @@ def note_problems(conn: Connection, problems: Sequence[tuple[FileToHash, tuple[s
     )
 
 
-def _ids(conn: Connection, rows: Sequence[FileToHash]) -> Any:
-    ids = [row.id for row in rows]
-    return ids if conn.dialect is Dialect.POSTGRES else json.dumps(ids)
-
-
-def _each(conn: Connection, sql: str, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Run an update for each row: on PostgreSQL in one statement, so that its triggers run once."""
-    if not rows:
-        return
-    if conn.dialect is Dialect.POSTGRES:
-        listed = [
-            Column(name, _TYPES.get(name, "bigint"), values)
-            for name, values in zip(names, zip(*rows, strict=True), strict=True)
-        ]
-        source, params = row_source(*listed)
-        conn.run(sql.replace(_ROWS, source), params)
-    else:
-        now = conn.now()
-        conn.raw.executemany(sql, [{**dict(zip(names, row, strict=True)), "now": now} for row in rows])
+def _each(conn: Connection, query: Query, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run an update for each row."""
+    if rows:
+        columns = zip(names, zip(*rows, strict=True), strict=True)
+        conn.run_rows(query, [Column(name, _TYPES.get(name, "bigint"), values) for name, values in columns])

@@ -9,7 +9,12 @@ SELECT count(*) + (
 WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND hash_retry_after IS NULL;
 
 -- name: unsampled
-SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM ({not_sampled}) AS file
+-- Files that may be tried now. Two questions and no OR: each has an index of its own, in the order of ids.
+SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM (
+    SELECT * FROM (SELECT {waiting} AND edge_hash IS NULL AND hash_retry_after IS NULL {branch id}) AS untried
+    UNION ALL
+    SELECT * FROM (SELECT {waiting} AND edge_hash IS NULL AND hash_retry_after <= :now {branch id}) AS due
+) AS file
 ORDER BY id LIMIT :limit;
 
 -- name: sampled
@@ -25,11 +30,15 @@ SELECT id, relative_path, size_bytes, mtime_ns, inode, device, EXISTS (
     WHERE other.size_bytes = file.size_bytes AND other.edge_hash IS NULL
       AND other.id <> file.id AND other.is_missing = 0
       AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
-) FROM ({sampled}) AS file
+) FROM (
+    SELECT * FROM (SELECT {waiting} AND edge_hash IS NOT NULL AND hash_retry_after IS NULL {branch id}) AS untried
+    UNION ALL
+    SELECT * FROM (SELECT {waiting} AND edge_hash IS NOT NULL AND hash_retry_after <= :now {branch id}) AS due
+) AS file
 ORDER BY id LIMIT :limit;
 
 -- name: settle_unique
-UPDATE library_files SET needs_hash = 0, updated_at = :now WHERE id IN {listed};
+UPDATE library_files SET needs_hash = 0, updated_at = :now WHERE id {among ids};
 
 -- name: want_twins
 -- Their twins, in whichever library, have to be read as well.
@@ -37,7 +46,7 @@ UPDATE library_files SET needs_hash = 1, updated_at = :now
 WHERE id IN (
     SELECT other.id FROM library_files AS mine
     JOIN library_files AS other ON other.size_bytes = mine.size_bytes AND other.edge_hash = mine.edge_hash
-    WHERE mine.id IN {listed} AND other.is_missing = 0
+    WHERE mine.id {among ids} AND other.is_missing = 0
       AND (other.edge_hash IS NOT NULL OR other.content_hash IS NOT NULL)
       AND other.needs_hash = 0 AND other.content_hash IS NULL
 );

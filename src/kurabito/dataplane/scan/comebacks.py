@@ -11,7 +11,7 @@ from kurabito.dataplane.files import births
 from kurabito.dataplane.files.births import Birth, Suspect
 from kurabito.dataplane.files.walk import Entry
 from kurabito.dataplane.jobs import LeasedJob
-from kurabito.dataplane.scan.queries import given, sql
+from kurabito.dataplane.scan.queries import SQL
 from kurabito.db import Connection
 
 
@@ -53,5 +53,5 @@ def comebacks(
 
 def _stored(conn: Connection, library: int, paths: list[str]) -> dict[str, tuple[Entry, int]]:
     """The file that is on record for each path, and when it was there."""
-    rows = conn.all(sql(conn).stored_among, {"library": library, "given": given(conn, paths)})
-    return {row[0]: (cast("Entry", tuple(row[:-1])), row[-1]) for row in rows}
+    rows = conn.all(SQL.stored_among, {"library": library, "paths": paths})
+    return {path: (cast("Entry", (path, *stamp)), known_at) for path, *stamp, known_at in rows}

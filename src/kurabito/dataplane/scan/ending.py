@@ -16,10 +16,10 @@ from kurabito.dataplane.jobs import LeasedJob
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
 from kurabito.dataplane.scan import session as scan_session
 from kurabito.dataplane.scan.chunks import Columns
-from kurabito.dataplane.scan.queries import ROWS, given, sql
+from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
-from kurabito.db import Connection, Dialect
-from kurabito.db.rows import Column, row_source
+from kurabito.db import Connection
+from kurabito.db.rows import Column
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def move_files(job: LeasedJob, session: ScanProgress, folder: Path, pace: PacedW
 
     What was made since is another file, however much it looks alike. Where it cannot be told, the row has to be hashed again.
     """
-    pairs = [MovedPair(*row) for row in job.read(lambda conn: conn.all(sql(conn).moved_files, {"session": session.id}))]
+    pairs = [MovedPair(*row) for row in job.read(lambda conn: conn.all(SQL.moved_files, {"session": session.id}))]
     for part in _parts(pairs, pace):
         job.check()
         asked = [Suspect(pair.path, pair.inode, pair.known_at) for pair in part]
@@ -112,7 +112,7 @@ def choose_candidates(
     def misjudged(conn: Connection) -> list[tuple[int, int]]:
         if not scan_session.has_changes(conn, session) and not _is_unsettled(conn, library, session):
             return []
-        return [(file, wanted) for file, wanted in conn.all(sql(conn).misjudged_files)]
+        return [(file, wanted) for file, wanted in conn.all(SQL.misjudged_files)]
 
     found = job.read(misjudged)
     for wanted in (1, 0):
@@ -123,7 +123,7 @@ def choose_candidates(
 
 def forget_findings(session: ScanProgress, pace: PacedWriter) -> None:
     """Drop what was noted during the scan, and what scans that were given up left behind."""
-    while pace.write(lambda conn: conn.run(sql(conn).forget_some_findings, {"session": session.id, "most": pace.rows})):
+    while pace.write(lambda conn: conn.run(SQL.forget_some_findings, {"session": session.id, "most": pace.rows})):
         pass
 
 
@@ -136,48 +136,38 @@ def _parts(rows: Sequence[T], pace: PacedWriter) -> Iterator[Sequence[T]]:
 
 
 def _move(conn: Connection, session: ScanProgress, pairs: Sequence[MovedPair], doubtful: Sequence[int]) -> None:
-    queries = sql(conn)
-    moved = [(pair.gone, pair.path) for pair in pairs]
     # The new row makes way for the old one: the path can have only one of them.
-    conn.run(queries.forget_files, {"given": given(conn, [pair.came for pair in pairs])})
-    if conn.dialect is Dialect.SQLITE:
-        now = conn.now()
-        conn.raw.executemany(queries.move_files_sqlite, [(now, *row) for row in moved])
-    else:
-        ids, targets = zip(*moved, strict=True)
-        source, arrays = row_source(Column("id", "bigint", ids), Column("relative_path", "text", targets))
-        conn.run(queries.move_files_postgres.replace(ROWS, source), arrays)
+    conn.run(SQL.forget_files, {"files": [pair.came for pair in pairs]})
+    ids, targets = [pair.gone for pair in pairs], [pair.path for pair in pairs]
+    conn.run_rows(SQL.move_files, [Column("id", "bigint", ids), Column("relative_path", "text", targets)])
     if doubtful:
         # What is worth hashing is decided for all files together, a little later.
-        conn.run(queries.want_no_hash, {"given": given(conn, doubtful)})
-    settled = given(conn, [file for pair in pairs for file in (pair.gone, pair.came)])
-    conn.run(queries.forget_findings_about, {"session": session.id, "given": settled})
+        conn.run(SQL.want_no_hash, {"files": doubtful})
+    settled = [file for pair in pairs for file in (pair.gone, pair.came)]
+    conn.run(SQL.forget_findings_about, {"session": session.id, "files": settled})
     scan_session.count(conn, session, added=-len(pairs), moved=len(pairs))
 
 
 def _mark_some_missing(conn: Connection, session: ScanProgress, most: int) -> int:
-    queries = sql(conn)
-    files = [file for (file,) in conn.all(queries.some_unseen, {"session": session.id, "most": most})]
+    files = [file for (file,) in conn.all(SQL.some_unseen, {"session": session.id, "most": most})]
     if files:
-        listed = given(conn, files)
-        removed = conn.run(queries.mark_missing, {"given": listed, "session": session.id})
-        conn.run(queries.forget_findings_about, {"session": session.id, "given": listed})
+        removed = conn.run(SQL.mark_missing, {"files": files, "session": session.id})
+        conn.run(SQL.forget_findings_about, {"session": session.id, "files": files})
         scan_session.count(conn, session, removed=removed)
     return len(files)
 
 
 def _is_unsettled(conn: Connection, library: int, session: ScanProgress) -> bool:
-    return conn.one(sql(conn).unsettled, {"library": library, "session": session.id}) is not None
+    return conn.one(SQL.unsettled, {"library": library, "session": session.id}) is not None
 
 
 def _has_others(conn: Connection, library: int) -> bool:
-    row = conn.one(sql(conn).other_files, {"library": library})
-    return row is not None and bool(row[0])
+    return bool(conn.value(SQL.other_files, {"library": library}))
 
 
 def _want_hash(conn: Connection, library: int, paths: Sequence[str]) -> None:
-    conn.run(sql(conn).want_hash_at, {"library": library, "given": given(conn, paths)})
+    conn.run(SQL.want_hash_at, {"library": library, "paths": paths})
 
 
 def _judge(conn: Connection, files: Sequence[int], *, wanted: int) -> None:
-    conn.run(sql(conn).want_hash if wanted else sql(conn).want_no_hash, {"given": given(conn, files)})
+    conn.run(SQL.want_hash if wanted else SQL.want_no_hash, {"files": files})

@@ -66,7 +66,7 @@ WHERE library_id = :library AND relative_path > :after AND is_missing = 0
 ORDER BY relative_path LIMIT :most;
 
 -- name: told_until
-SELECT {joined}(told, '//') FROM (
+SELECT {string_agg}(told, '//') FROM (
     SELECT size_bytes || ' ' || mtime_ns || ' ' || inode || ' ' || device || ' ' || relative_path AS told
     FROM library_files
     WHERE library_id = :library AND relative_path > :after AND relative_path <= :until AND is_missing = 0
@@ -76,36 +76,26 @@ SELECT {joined}(told, '//') FROM (
 -- name: stored_among
 -- Most of them are missing; a file that was put back meanwhile is not.
 SELECT relative_path, size_bytes, mtime_ns, inode, device, coalesce(hashed_at, created_at) FROM library_files
-WHERE library_id = :library AND relative_path {given};
+WHERE library_id = :library AND relative_path {among paths};
 
--- name: add_files_sqlite
-INSERT INTO library_files
-    (library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, created_at, updated_at)
-SELECT ?1, column1, column2, column3, column4, column5, column6, ?2, ?2 FROM (VALUES <rows>);
-
--- name: add_files_postgres
+-- name: add_files
 INSERT INTO library_files
     (library_id, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, created_at, updated_at)
 SELECT :library, relative_path, size_bytes, mtime_ns, inode, device, needs_hash, :now, :now FROM (<rows>) AS seen;
 
--- name: change_files_sqlite
+-- name: change_files
 UPDATE library_files
-SET size_bytes = ?4, mtime_ns = ?5, inode = ?6, device = ?7, is_missing = 0, needs_hash = ?8, updated_at = ?2, {no_hash}
-WHERE library_id = ?1 AND relative_path = ?3;
-
--- name: change_files_postgres
-UPDATE library_files
-SET size_bytes = seen.size_bytes, mtime_ns = seen.mtime_ns, inode = seen.inode, device = seen.device, is_missing = 0,
-    needs_hash = seen.needs_hash, updated_at = :now, {no_hash}
-FROM (<rows>) AS seen
-WHERE library_files.library_id = :library AND library_files.relative_path = seen.relative_path;
+SET size_bytes = {new}size_bytes, mtime_ns = {new}mtime_ns, inode = {new}inode, device = {new}device, is_missing = 0,
+    needs_hash = {new}needs_hash, updated_at = :now, {no_hash}
+{rows}
+WHERE library_files.library_id = :library AND library_files.relative_path = {new}relative_path;
 
 -- name: bring_back
-UPDATE library_files SET is_missing = 0, updated_at = :now WHERE library_id = :library AND relative_path {given};
+UPDATE library_files SET is_missing = 0, updated_at = :now WHERE library_id = :library AND relative_path {among paths};
 
 -- name: note_findings
 INSERT INTO scan_findings (session_id, finding, file_id)
-SELECT :session, :finding, id FROM library_files WHERE library_id = :library AND relative_path {given}
+SELECT :session, :finding, id FROM library_files WHERE library_id = :library AND relative_path {among paths}
 ON CONFLICT DO NOTHING;
 
 -- name: moved_files
@@ -122,17 +112,15 @@ WHERE gone.finding = 'unseen' AND came.finding = 'added'
 ORDER BY gone.id;
 
 -- name: forget_files
-DELETE FROM library_files WHERE id {given};
+DELETE FROM library_files WHERE id {among files};
 
--- name: move_files_sqlite
-UPDATE library_files SET relative_path = ?3, updated_at = ?1 WHERE id = ?2;
-
--- name: move_files_postgres
-UPDATE library_files SET relative_path = moved.relative_path, updated_at = :now
-FROM (<rows>) AS moved WHERE library_files.id = moved.id;
+-- name: move_files
+UPDATE library_files SET relative_path = {new}relative_path, updated_at = :now
+{rows}
+WHERE library_files.id = {new}id;
 
 -- name: forget_findings_about
-DELETE FROM scan_findings WHERE session_id = :session AND file_id {given};
+DELETE FROM scan_findings WHERE session_id = :session AND file_id {among files};
 
 -- name: some_unseen
 SELECT file_id FROM scan_findings WHERE session_id = :session AND finding = 'unseen' ORDER BY file_id LIMIT :most;
@@ -140,7 +128,7 @@ SELECT file_id FROM scan_findings WHERE session_id = :session AND finding = 'uns
 -- name: mark_missing
 -- What was put back after the scan came by is there.
 UPDATE library_files SET is_missing = 1, updated_at = :now
-WHERE id {given} AND is_missing = 0 AND updated_at <= (SELECT started_at FROM scan_sessions WHERE id = :session);
+WHERE id {among files} AND is_missing = 0 AND updated_at <= (SELECT started_at FROM scan_sessions WHERE id = :session);
 
 -- name: forget_some_findings
 -- Of this scan, which needs them no more, and of scans that were given up.
@@ -170,10 +158,10 @@ WHERE (needs_hash = 0 AND content_hash IS NULL AND wanted = 1)
    OR ((needs_hash = 1 OR content_hash IS NOT NULL) AND wanted = 0);
 
 -- name: want_hash_at
-UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE library_id = :library AND relative_path {given};
+UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE library_id = :library AND relative_path {among paths};
 
 -- name: want_hash
-UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id {given};
+UPDATE library_files SET needs_hash = 1, updated_at = :now WHERE id {among files};
 
 -- name: want_no_hash
-UPDATE library_files SET needs_hash = 0, updated_at = :now, {no_hash} WHERE id {given};
+UPDATE library_files SET needs_hash = 0, updated_at = :now, {no_hash} WHERE id {among files};

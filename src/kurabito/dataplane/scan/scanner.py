@@ -28,7 +28,7 @@ from kurabito.dataplane.scan.comebacks import comebacks
 from kurabito.dataplane.scan.ending import SizeIndex
 from kurabito.dataplane.scan.known_files import Differences
 from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
-from kurabito.dataplane.scan.queries import sql
+from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.session import ScanProgress
 from kurabito.dataplane.scan.shards import PIECE, ScanTarget
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
@@ -263,7 +263,7 @@ class _Scan:
 
 
 def _find_library(conn: Connection, library: int | None) -> _Library:
-    row = conn.one(sql(conn).find_library, {"library": library})
+    row = conn.one(SQL.find_library, {"library": library})
     if library is None or row is None:
         raise JobFailed(ErrorCode.ROOT_UNAVAILABLE, f"there is no library {library} any more: it was removed")
     root_path, ignored, policy, has_files = row

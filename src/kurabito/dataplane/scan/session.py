@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kurabito.dataplane.files.paths import shown
-from kurabito.dataplane.scan.queries import sql
+from kurabito.dataplane.scan.queries import SQL
 from kurabito.db import Connection
 from kurabito.protocol.enums import ScanStatus
 from kurabito.protocol.error_codes import ErrorCode
@@ -50,20 +50,25 @@ class ScanProgress:
 
 def begin(conn: Connection, job: str, library: int) -> ScanProgress:
     """The session of a job: a new one, or the one that its last worker could not finish."""
-    queries = sql(conn)
-    row = conn.one(queries.last_session, {"job": job})
-    if row is None or row[1] == ScanStatus.FAILED:
-        conn.run(queries.abandon_others, {"library": library, "job": job})
-        conn.run(queries.begin_session, {"library": library, "job": job})
-        row = conn.one(queries.last_session, {"job": job})
-        assert row is not None
-    number, status, total, files, folders, size, errors, after, unreadable = row
-    session = ScanProgress(number, ScanStatus(status), total, files, folders, size, errors, after or "")
-    if status == ScanStatus.RUNNING:
-        session.unreadable = unreadable.split("\n") if unreadable else []
+    session = _last_of(conn, job)
+    if session is None or session.status is ScanStatus.FAILED:
+        conn.run(SQL.abandon_others, {"library": library, "job": job})
+        conn.run(SQL.begin_session, {"library": library, "job": job})
+        session = _last_of(conn, job)
+        assert session is not None
+    if session.status is ScanStatus.RUNNING:
         # What lies ahead is looked at again, and what is seen then is not unseen.
-        conn.run(queries.forget_unseen_ahead, {"session": number, "after": session.resume_after})
+        conn.run(SQL.forget_unseen_ahead, {"session": session.id, "after": session.resume_after})
     return session
+
+
+def _last_of(conn: Connection, job: str) -> ScanProgress | None:
+    row = conn.one(SQL.last_session, {"job": job})
+    if row is None:
+        return None
+    number, status, total, files, folders, size, errors, after, unreadable = row
+    named = unreadable.split("\n") if unreadable and status == ScanStatus.RUNNING else []
+    return ScanProgress(number, ScanStatus(status), total, files, folders, size, errors, after or "", named)
 
 
 def mark(conn: Connection, session: ScanProgress) -> None:
@@ -77,7 +82,7 @@ def mark(conn: Connection, session: ScanProgress) -> None:
         "after": session.resume_after,
         "unreadable": "\n".join(session.unreadable) or None,
     }
-    conn.run(sql(conn).mark_session, values)
+    conn.run(SQL.mark_session, values)
 
 
 def count(
@@ -85,13 +90,13 @@ def count(
 ) -> None:
     """Count what was stored, in the transaction that stores it."""
     values = {"session": session.id, "added": added, "changed": changed, "moved": moved, "removed": removed}
-    conn.run(sql(conn).count_in_session, values)
+    conn.run(SQL.count_in_session, values)
 
 
 def has_changes(conn: Connection, session: ScanProgress) -> bool:
     """Whether the scan found anything to be other than it was known."""
-    row = conn.one(sql(conn).changes_of_session, {"session": session.id})
-    return row is not None and row[0] > 0
+    changes: int | None = conn.value(SQL.changes_of_session, {"session": session.id})
+    return changes is not None and changes > 0
 
 
 def succeed(conn: Connection, session: ScanProgress) -> None:
@@ -121,4 +126,4 @@ def _end(
         "code": code and code.value,
         "message": message,
     }
-    conn.run(sql(conn).end_session, values)
+    conn.run(SQL.end_session, values)

@@ -9,18 +9,15 @@ from typing import Final, NamedTuple
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection
+from kurabito.db import Queries
 from kurabito.errors import PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.cleanups import CLEANUPS, FINISH, FINISH_COLUMNS, FINISH_VALUES
 
-_LOCKED: Final = {Dialect.SQLITE: "", Dialect.POSTGRES: "FOR UPDATE"}
-_SQL: Final = {
-    dialect: Queries("kurabito.dataplane.thumbnails", "cleanup.sql", locked=locked)
-    for dialect, locked in _LOCKED.items()
-}
+_SQL: Final = Queries("kurabito.dataplane.thumbnails", "cleanup.sql")
 _ELSEWHERE: Final = (errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
 """A link in the way, or a folder in its place."""
 _AT_ONCE: Final = 100
@@ -62,13 +59,13 @@ class CleanupWork(LeasedWork[LeasedRow]):
 
     def _remove_some(self, conn: Connection, group_key: str, after: int) -> _Removed:
         """Remove a few pictures and their rows. They are locked meanwhile, so that none is drawn again between the two."""
-        sql = _SQL[conn.dialect]
-        rows = conn.all(sql.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
-        for key, output_path in rows:
+        rows = conn.all(_SQL.finished_of_group, {"group_key": group_key, "after": after, "limit": _AT_ONCE})
+        last = after
+        for last, output_path in rows:
             if problem := self._remove(output_path):
                 return _Removed(after, is_more=False, problem=problem)
-            conn.run(sql.forget, {"id": key})
-        return _Removed(rows[-1][0]) if rows else _Removed(after, is_more=False)
+            conn.run(_SQL.forget, {"id": last})
+        return _Removed(last, is_more=bool(rows))
 
     def _remove(self, output_path: str) -> str | None:
         """Remove one picture; what went wrong if it has to be tried again."""

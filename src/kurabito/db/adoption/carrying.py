@@ -179,7 +179,7 @@ class Carrier:
             read = values.flag
         elif is_moment:
             read = values.moment
-        stands_for = self._raw.execute(f"SELECT {default}").fetchone()[0] if default else None
+        (stands_for,) = self._raw.execute(f"SELECT {default or 'NULL'}").fetchone()
         return _Column(name, read, bool(needed or key), stands_for, is_moment)
 
     def _matched(self) -> dict[str, int]:

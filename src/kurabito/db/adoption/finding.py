@@ -22,6 +22,9 @@ _TELLTALE: Final = frozenset(
 )  # fmt: skip
 _LEDGER: Final = "kurabito_migrations"
 _APPLIED: Final = f"SELECT number FROM {_LEDGER} WHERE set_name = 'product'"
+_COLUMNS: Final = "SELECT name, hidden FROM pragma_table_xinfo(?)"
+_HIDDEN: Final = 1
+"""A column that a virtual table does not show. What SQLite computes from other columns has a larger number."""
 _RELATION: Final = "SELECT 1 WHERE to_regclass(:name) IS NOT NULL"
 
 
@@ -48,17 +51,17 @@ def objects_of(raw: sqlite3.Connection) -> dict[str, SchemaObject]:
     """Everything in the database, by its name in lowercase: SQLite does not tell `Jobs` from `jobs`."""
     cursor = raw.cursor()
     cursor.row_factory = None
-    return {row[1].lower(): SchemaObject(*row) for row in cursor.execute(_OBJECTS)}
+    return {found.name.lower(): found for found in map(SchemaObject._make, cursor.execute(_OBJECTS))}
 
 
 def columns_of(raw: sqlite3.Connection, table: str) -> list[str]:
     """The columns that can be read, as they are spelt."""
-    return [row[1] for row in raw.execute(f"PRAGMA table_xinfo({quoted(table)})") if row[6] != 1]
+    return [name for name, hidden in raw.execute(_COLUMNS, (table,)) if hidden != _HIDDEN]
 
 
 def stored_columns_of(raw: sqlite3.Connection, table: str) -> set[str]:
     """The columns that hold something of their own: not those that SQLite computes from others."""
-    return {row[1] for row in raw.execute(f"PRAGMA table_info({quoted(table)})")}
+    return {name for name, hidden in raw.execute(_COLUMNS, (table,)) if not hidden}
 
 
 def sources_in(raw: sqlite3.Connection, pending: Collection[int]) -> list[EarlierSource]:

@@ -169,7 +169,8 @@ def _refuse_difference(table: str, expected: int, found: int) -> None:
 
 
 def _count(raw: sqlite3.Connection, table: str) -> int:
-    return int(raw.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()[0])
+    (count,) = raw.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()
+    return int(count)
 
 
 def _sequences(raw: sqlite3.Connection) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -10,8 +10,12 @@ from psycopg import errors as pg
 from psycopg.rows import tuple_row
 
 from kurabito.clock import Clock
-from kurabito.db.port import Dialect, Params, Row
-from kurabito.db.queries import for_postgres
+from kurabito.db.dialect import ROWS, Dialect
+from kurabito.db.locks import AdvisoryLock
+from kurabito.db.naming import CHANNEL
+from kurabito.db.port import Params, Row, Statement
+from kurabito.db.queries import Query, for_postgres
+from kurabito.db.rows import Column, row_source
 from kurabito.errors import UniqueConflict
 
 T = TypeVar("T")
@@ -47,7 +51,7 @@ class PostgresConnection:
         # psycopg itself refuses to end a transaction that is a block of ours.
         return fn(self.raw)
 
-    def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+    def all(self, sql: Statement, params: Params = _NOTHING) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
     def autocommit(self, sql: str, params: Params = _NOTHING, *, one_plan: bool = False) -> list[Row]:
@@ -55,14 +59,28 @@ class PostgresConnection:
         self.committing = self._begin is not None
         return self._ask(sql, params, True if one_plan and self._ours else None).fetchall()
 
-    def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
+    def one(self, sql: Statement, params: Params = _NOTHING) -> Row | None:
         return self._execute(sql, params).fetchone()
 
-    def run(self, sql: str, params: Params = _NOTHING) -> int:
-        try:
-            return self._execute(sql, params).rowcount
-        except pg.UniqueViolation as problem:
-            raise UniqueConflict(str(problem)) from problem
+    def value(self, sql: Statement, params: Params = _NOTHING) -> Any:
+        row = self.one(sql, params)
+        if row is None:
+            return None
+        (value,) = row
+        return value
+
+    def run(self, sql: Statement, params: Params = _NOTHING) -> int:
+        return self._execute(sql, params).rowcount
+
+    def run_rows(self, sql: Query, rows: Sequence[Column], params: Params = _NOTHING) -> None:
+        source, arrays = row_source(*rows)
+        self._execute(sql.text(self.dialect).replace(ROWS, source), {**params, **arrays})
+
+    def lock(self, lock: AdvisoryLock) -> None:
+        self._execute(f"SELECT pg_advisory_xact_lock({', '.join(map(str, lock.value))})", _NOTHING)
+
+    def notify(self) -> None:
+        self._execute(f"SELECT pg_notify('{CHANNEL}', '')", _NOTHING)
 
     def script(self, sql: str) -> None:
         self._start()
@@ -70,9 +88,7 @@ class PostgresConnection:
 
     def now(self) -> int:
         if self._now is None:
-            row = self.one("SELECT :now")
-            assert row is not None
-            self._now = int(row[0])
+            self._now = int(self.value("SELECT :now"))
         return self._now
 
     def _start(self) -> None:
@@ -80,9 +96,15 @@ class PostgresConnection:
             self._begin()
             self._begin = None
 
-    def _execute(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
+    def _execute(self, sql: Statement, params: Params) -> psycopg.Cursor[Row]:
         self._start()
-        return self._ask(sql, params)
+        if not isinstance(sql, str):
+            params = sql.values(self.dialect, params)
+            sql = sql.text(self.dialect)
+        try:
+            return self._ask(sql, params)
+        except pg.UniqueViolation as problem:
+            raise UniqueConflict(str(problem)) from problem
 
     def _ask(self, sql: str, params: Params, prepare: bool | None = None) -> psycopg.Cursor[Row]:
         # A connection that the caller opened may give its rows another shape.

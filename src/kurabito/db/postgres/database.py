@@ -119,7 +119,7 @@ class PostgresDatabase:
         watcher = (
             Poller(self._last_commit, hear)
             if self.pooled
-            else NotificationListener(self._conninfo, self._channel, hear, self._lend_to_listener)
+            else NotificationListener(self._conninfo, self._channel, hear, self._write_through)
         )
         await asyncio.to_thread(watcher.start)
         try:
@@ -175,8 +175,8 @@ class PostgresDatabase:
             self._pool.drop_idle()
             return attempt == 1 or ("target_session_attrs" in self._conninfo and attempt < _TRIES)
         if _was_cut(problem):
-            # One that was cut while it lay in the pool is found out by whoever takes it next. Nothing was written unless
-            # the commit was under way.
+            # A connection that was cut in the pool fails at its next use. Nothing was written unless the commit was under
+            # way.
             conn.raw.close()
             self._pool.drop_idle()
             return not conn.committing and attempt < _TRIES
@@ -205,12 +205,11 @@ class PostgresDatabase:
 
     def _last_commit(self) -> int:
         """A number that grows with every transaction that wrote something, in whatever database of the server."""
-        row = self.read_blocking(lambda conn: conn.one("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
-        assert row is not None
-        return int(row[0])
+        asked = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+        return int(self.read_blocking(lambda conn: conn.value(asked)))
 
-    def _lend_to_listener(self, raw: psycopg.Connection[Row]) -> None:
-        """Have what the listener's thread writes go through its connection, which has just been woken: others sleep."""
+    def _write_through(self, raw: psycopg.Connection[Row]) -> None:
+        """Let the listener's thread write through its own connection: the notification has just woken it, the others sleep."""
         # Only claims are made here. Should the server crash, those of the last moment are forgotten and made again, so
         # no worker has to wait for the disk; and what settles them is written behind them.
         raw.execute("SET synchronous_commit = off")

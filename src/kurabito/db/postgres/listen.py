@@ -65,7 +65,7 @@ class NotificationListener:
 
     def _pass_on(self, connection: psycopg.Connection[Any]) -> None:
         arrived: dict[str, None] = {}
-        # Whoever hears may use the connection, and then more arrives in between.
+        # The callback may use the connection, and more arrives meanwhile.
         connection.add_notify_handler(lambda notification: arrived.setdefault(notification.payload))
         while not self._stopping.is_set():
             if not arrived and select.select([connection], [], [], _LOOK_UP)[0]:

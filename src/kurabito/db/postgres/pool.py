@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that are kept for the next who needs one.
+"""A pool of connections to PostgreSQL.
 
-Whoever needs one makes it, in its own thread, so that it hears at once why there is none; and a server that comes back is
-found by the next who asks, however long it was away.
+The thread that needs a connection makes it, so it learns at once why there is none, and the first call after an outage finds
+the server again, however long that lasted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Pool:
         self._room.release()
 
     def drop_idle(self) -> None:
-        """Close what nobody uses: what cut one connection cut the others too, or they lead to the wrong server."""
+        """Close the connections that are not in use: what cut one cut the others too, or they lead to the wrong server."""
         with self._lock:
             dropped, self._idle = self._idle, []
         for raw in dropped:

@@ -1,14 +1,14 @@
-"""A PostgreSQL role that may write only what some rights allow; whoever may not make one is told what to run."""
+"""A PostgreSQL role that may write only what some rights allow; a user who may not make roles gets the SQL to run."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final
 
+from kurabito.db.locks import AdvisoryLock
 from kurabito.db.port import Connection, Database
 from kurabito.db.rights import WriteRights, grants, quoted
 
-_LOCK: Final = 4_705_112_003
 _EXISTS: Final = "SELECT 1 FROM pg_roles WHERE rolname = :role"
 _IS_OURS: Final = "SELECT 1 FROM pg_roles WHERE rolname = :role AND pg_has_role(current_user, oid, 'MEMBER')"
 _CAN_READ: Final = "SELECT bool_and(has_table_privilege(CAST(:role AS name), name, 'SELECT')) FROM unnest(CAST(:tables AS text[])) AS t (name)"
@@ -19,8 +19,7 @@ def ensure_role(database: Database, role: str, rights: WriteRights, readable: Co
     from psycopg import errors
 
     def make(conn: Connection) -> None:
-        # Two that start together would change the same rows of the catalogue.
-        conn.one("SELECT pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
+        conn.lock(AdvisoryLock.ROLES)
         for statement in _statements(conn, role, rights, readable):
             conn.script(statement)
 
@@ -37,20 +36,18 @@ def role_is_ready(database: Database, role: str, readable: Collection[str]) -> b
     def look(conn: Connection) -> bool:
         if conn.one(_IS_OURS, {"role": role}) is None:
             return False
-        row = conn.one(_CAN_READ, {"role": role, "tables": sorted(readable)})
-        return bool(row and row[0])
+        return bool(conn.value(_CAN_READ, {"role": role, "tables": sorted(readable)}))
 
     return database.read_blocking(look)
 
 
 def role_script(database: Database, role: str, rights: WriteRights, readable: Collection[str]) -> str:
-    """What somebody who may make roles has to run, for the user that we are."""
+    """The SQL that a user who may make roles has to run, for the user that we are."""
     statements = database.read_blocking(lambda conn: _statements(conn, role, rights, readable))
     return "".join(f"{statement};\n" for statement in statements)
 
 
 def _statements(conn: Connection, role: str, rights: WriteRights, readable: Collection[str]) -> list[str]:
     made = [] if conn.one(_EXISTS, {"role": role}) else [f"CREATE ROLE {quoted(role)} NOLOGIN"]
-    row = conn.one("SELECT current_user")
-    assert row is not None
-    return [*made, f"GRANT {quoted(role)} TO {quoted(row[0])}", *grants(rights, role, readable)]
+    user = conn.value("SELECT current_user")
+    return [*made, f"GRANT {quoted(role)} TO {quoted(user)}", *grants(rights, role, readable)]

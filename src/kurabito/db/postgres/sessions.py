@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -105,10 +105,9 @@ def reachable(dsn: str) -> str:
     return make_conninfo(dsn, **added)
 
 
-def is_pooled(raw: psycopg.Connection[object]) -> bool:
+def is_pooled(raw: psycopg.Connection[tuple[Any, ...]]) -> bool:
     """Whether a pooler stands between us and the server: it made up the process id that it told us."""
-    row = raw.execute("SELECT pg_backend_pid()").fetchone()
-    return row is None or row[0] != raw.info.backend_pid  # type: ignore[index]
+    return raw.execute("SELECT pg_backend_pid()").fetchone() != (raw.info.backend_pid,)
 
 
 def where(dsn: str) -> str:

@@ -1,6 +1,6 @@
 """Moves what was written from SQLite's log into its file, beside the writer and not in its way.
 
-SQLite would do it inside every thousandth commit or so, and whoever waits for that commit would wait for the whole log.
+SQLite would do it inside every thousandth commit or so, and the caller of that commit would wait for the whole log.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Checkpoints:
             while not self._stopping.is_set():
                 self._written.wait()
                 self._written.clear()
-                # Passive: it moves what it can and waits for nobody.
+                # Passive: it moves what it can and waits for no reader or writer.
                 try:
                     raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 except sqlite3.Error as problem:

@@ -1,15 +1,20 @@
-"""One transaction on SQLite, and patience with other processes."""
+"""One transaction on SQLite, and retries while another process holds the write lock."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from kurabito.clock import Clock
+from kurabito.db.dialect import Dialect
 from kurabito.db.grace import Grace
-from kurabito.db.port import Dialect, Params, Row
+from kurabito.db.locks import AdvisoryLock
+from kurabito.db.port import Params, Row, Statement
+from kurabito.db.queries import Query
+from kurabito.db.rows import Column
+from kurabito.db.sqlite.rows import run_rows
 from kurabito.errors import DatabaseError, DatabaseUnavailable, UniqueConflict
 
 T = TypeVar("T")
@@ -45,23 +50,34 @@ class SqliteConnection:
         finally:
             self.raw.set_authorizer(None)
 
-    def all(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+    def all(self, sql: Statement, params: Params = _NOTHING) -> list[Row]:
         return self._execute(sql, params).fetchall()
 
     def autocommit(self, sql: str, params: Params = _NOTHING, *, one_plan: bool = False) -> list[Row]:
         return self.all(sql, params)
 
-    def one(self, sql: str, params: Params = _NOTHING) -> Row | None:
+    def one(self, sql: Statement, params: Params = _NOTHING) -> Row | None:
         row: Row | None = self._execute(sql, params).fetchone()
         return row
 
-    def run(self, sql: str, params: Params = _NOTHING) -> int:
-        try:
-            return self._execute(sql, params).rowcount
-        except sqlite3.IntegrityError as problem:
-            if problem.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-                raise UniqueConflict(str(problem)) from problem
-            raise
+    def value(self, sql: Statement, params: Params = _NOTHING) -> Any:
+        row = self.one(sql, params)
+        if row is None:
+            return None
+        (value,) = row
+        return value
+
+    def run(self, sql: Statement, params: Params = _NOTHING) -> int:
+        return self._execute(sql, params).rowcount
+
+    def run_rows(self, sql: Query, rows: Sequence[Column], params: Params = _NOTHING) -> None:
+        run_rows(self.raw, sql.text(self.dialect), rows, {**params, "now": self.now()})
+
+    def lock(self, lock: AdvisoryLock) -> None:
+        """Nothing to do: a transaction that writes has the write lock of the whole file."""
+
+    def notify(self) -> None:
+        """Nothing to do: those who watch a SQLite file hear of every commit."""
 
     def script(self, sql: str) -> None:
         # executescript would commit the transaction that is under way.
@@ -73,15 +89,23 @@ class SqliteConnection:
             self._now = self._clock.now()
         return self._now
 
-    def _execute(self, sql: str, params: Params) -> sqlite3.Cursor:
+    def _execute(self, sql: Statement, params: Params) -> sqlite3.Cursor:
+        if not isinstance(sql, str):
+            params = sql.values(self.dialect, params)
+            sql = sql.text(self.dialect)
         cursor = self.raw.cursor()
         # A connection that the caller opened may give its rows another shape.
         cursor.row_factory = None
-        return cursor.execute(sql, {**params, "now": self.now()} if ":now" in sql else params)
+        try:
+            return cursor.execute(sql, {**params, "now": self.now()} if ":now" in sql else params)
+        except sqlite3.IntegrityError as problem:
+            if problem.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise UniqueConflict(str(problem)) from problem
+            raise
 
 
 def retry_while_locked(attempt: Callable[[], T], patience: float) -> T:
-    """Do it, again and again while another process holds the lock it needs."""
+    """Call it until it succeeds, as long as another process holds the lock that it needs."""
     give_up = time.monotonic() + patience
     while True:
         try:

@@ -1,6 +1,6 @@
-"""SQLite: one writer thread, readers beside it, and nobody ever hears "database is locked".
+"""SQLite: one writer thread, readers beside it, and no caller ever gets "database is locked".
 
-- WAL with synchronous=FULL: a commit that returned survives a power cut, unless whoever wrote did not care.
+- WAL with synchronous=FULL: a commit that returned survives a power cut, unless its caller said that it need not.
 - Everything that was asked for while the writer was busy shares the next commit, so durability is paid once for many.
 - The write lock is asked for every half millisecond by ourselves. SQLite's own busy handler backs off until small writes
   starve behind another process that commits batches.
@@ -57,7 +57,7 @@ class SqliteDatabase:
         self._create = create
         self._rights = rights
         self.patience = patience
-        """How many seconds another process may hold the write lock before we give up."""
+        """How many seconds another process may hold the write lock before a write fails."""
         self.clock = clock or SystemClock()
         self._grace = Grace(self.workers_folder)
         self._checkpoints = Checkpoints(self.connect)
@@ -142,7 +142,7 @@ class SqliteDatabase:
 
 
 def _refuse_foreign(path: Path, ledger: str) -> None:
-    """Connecting makes a missing file and changes one of another program, so whoever only looks finds out before."""
+    """Raise when the file is missing or not ours. Connecting would make a missing file and change one of another program."""
     if not path.is_file():
         raise DatabaseUnavailable(f"there is no database at {path}; is it the right file?")
     try:
@@ -161,7 +161,7 @@ def _refuse_foreign(path: Path, ledger: str) -> None:
 
 def _set_up(raw: sqlite3.Connection) -> None:
     raw.execute("PRAGMA busy_timeout = 0")
-    mode = raw.execute("PRAGMA journal_mode").fetchone()[0]
+    (mode,) = raw.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":
         raw.execute("PRAGMA journal_mode = WAL")
     raw.execute("PRAGMA synchronous = FULL")

@@ -32,7 +32,7 @@ class Tally:
 def tally(conn: Connection) -> Tally:
     """Count everything."""
     names = [name for (name,) in conn.all(_TABLES)]
-    rows = {name: int(conn.all(f"SELECT count(*) FROM {quoted(name)}")[0][0]) for name in names}
+    rows = {name: int(conn.value(f"SELECT count(*) FROM {quoted(name)}")) for name in names}
     return Tally(rows, Counter(found for name in names for found in _astray(conn, name)))
 
 

@@ -20,7 +20,7 @@ _STAYS_BUSY: Final = 5.0
 
 
 async def watch(raw: sqlite3.Connection, hear: Callable[[str], None]) -> None:
-    """Call `hear` when somebody committed, for as long as this coroutine runs."""
+    """Call `hear` after each commit of another connection, until this coroutine is cancelled."""
     try:
         seen: int | None = None
         changed_at = busy_until = 0.0
@@ -41,7 +41,8 @@ async def watch(raw: sqlite3.Connection, hear: Callable[[str], None]) -> None:
 
 def _version(raw: sqlite3.Connection) -> int | None:
     try:
-        return int(raw.execute("PRAGMA data_version").fetchone()[0])
+        (version,) = raw.execute("PRAGMA data_version").fetchone()
     except sqlite3.OperationalError:
         # Another process recovers the file at this moment; the next look will tell.
         return None
+    return int(version)

@@ -108,7 +108,7 @@ class Writer:
             self._thread.start()
 
     def _serve(self) -> None:
-        """Write until the end is asked for. Should that fail in a way nobody thought of, every caller hears of it."""
+        """Write until `stop`. Should the thread die of an error that is not foreseen, every caller gets it."""
         try:
             self._run()
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it must not leave callers waiting for ever
@@ -163,7 +163,7 @@ class Writer:
             self._wait_for_the_disk(raw, job.durable)
             retry_while_locked(lambda: raw.execute("BEGIN IMMEDIATE"), self._patience)
             while waiting is not None:
-                # From here on whoever asked cannot take it back.
+                # From here on the caller cannot cancel it.
                 if waiting.answer.set_running_or_notify_cancel():
                     taken.append(waiting.answer)
                     outcomes.append(self._attempt(raw, waiting.fn))

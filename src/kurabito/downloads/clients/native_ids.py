@@ -36,8 +36,8 @@ class NativeIds:
         """The ids of those that have one."""
 
         def read(conn: Connection) -> dict[str, str]:
-            rows = {hash: conn.one(_GET, {"hash": hash}) for hash in hashes}
-            return {hash: row[0] for hash, row in rows.items() if row is not None}
+            ids = {hash: conn.value(_GET, {"hash": hash}) for hash in hashes}
+            return {hash: native_id for hash, native_id in ids.items() if native_id is not None}
 
         return await self._database.read(read)
 

@@ -11,14 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.modules.services import Service
 
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads.dispatch", "attempts.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads.dispatch", "attempts.sql")
 
 GOOD_POLLS: Final = 2
 """So many polls in a row have to agree that something is gone."""
@@ -108,10 +105,10 @@ class PendingCleanup(NamedTuple):
 def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
     """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
     given = {"module_id": service.id, "module_name": service.registration.service_name}
-    vain = conn.all(_SQL[conn.dialect].drop_vain, {**given, "rows": json.dumps(rows)})
+    vain = conn.all(_SQL.drop_vain, {**given, "rows": json.dumps(rows)})
     owners = {download_id: owner for download_id, _, owner in vain}
     owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
-    conn.run(_SQL[conn.dialect].add, {**given, "rows": owned})
+    conn.run(_SQL.add, {**given, "rows": owned})
     return Earlier(
         frozenset(download_id for download_id, outcome, _ in vain if outcome != Outcome.UNREACHABLE),
         frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
@@ -122,29 +119,29 @@ def ours(conn: Connection, module_id: int, hashes: Mapping[int, str]) -> set[str
     """Those of these downloads' hashes that a downloader has because of an attempt of another download."""
     rows = json.dumps([{"id": download_id, "hash": known} for download_id, known in hashes.items()])
     given = {"rows": rows, "module_id": module_id, "good_polls": GOOD_POLLS}
-    return {known for (known,) in conn.all(_SQL[conn.dialect].ours, given)}
+    return {known for (known,) in conn.all(_SQL.ours, given)}
 
 
 def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
     """Say who added what a downloader has for these downloads."""
     rows = json.dumps([{"id": download_id, "owner": owner} for download_id, owner in owners.items()])
-    conn.run(_SQL[conn.dialect].own, {"rows": rows, "module_id": module_id})
+    conn.run(_SQL.own, {"rows": rows, "module_id": module_id})
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash`, `owner` and `may_pass` of each."""
-    conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
+    conn.run(_SQL.answer, {"rows": json.dumps(rows), "module_id": module_id})
 
 
 def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """A downloader took these (`id`, `hash`): have it looked up whether another has them too."""
-    conn.run(_SQL[conn.dialect].doubt, {"rows": json.dumps(rows), "module_id": module_id})
+    conn.run(_SQL.doubt, {"rows": json.dumps(rows), "module_id": module_id})
 
 
 def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
     """What was tried for these since they were queued."""
     found: dict[int, Round] = defaultdict(Round)
-    tried = conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids))
+    tried = conn.all(_SQL.in_round, given_ids(download_ids))
     for download_id, module_id, outcome, name, reason, may_pass in tried:
         found[download_id].note(module_id, name, Outcome(outcome), reason, may_pass=bool(may_pass))
     return found
@@ -152,12 +149,12 @@ def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
 
 def abandon(conn: Connection, download_ids: Iterable[int]) -> None:
     """Have it looked up what became of those that were sent before a crash and are wanted no longer."""
-    conn.run(_SQL[conn.dialect].abandon, given_ids(download_ids))
+    conn.run(_SQL.abandon, given_ids(download_ids))
 
 
 def abandon_old(conn: Connection, age: int) -> None:
     """The same for those that were sent so long ago that nobody can be waiting for an answer."""
-    conn.run(_SQL[conn.dialect].abandon_old, {"age": age})
+    conn.run(_SQL.abandon_old, {"age": age})
 
 
 def history(conn: Connection, download_id: int) -> list[Attempt]:
@@ -166,15 +163,13 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
         Attempt(
             module_id, name, Outcome(outcome), reason, to_datetime(sent), None if heard is None else to_datetime(heard)
         )
-        for module_id, name, outcome, reason, sent, heard in conn.all(
-            _SQL[conn.dialect].of_download, {"id": download_id}
-        )
+        for module_id, name, outcome, reason, sent, heard in conn.all(_SQL.of_download, {"id": download_id})
     ]
 
 
 def owe(conn: Connection, download_ids: Iterable[int], owed: CleanupKind) -> set[int]:
     """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
-    concerned = conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
+    concerned = conn.all(_SQL.owe, {**given_ids(download_ids), "owed": owed.value})
     return {module_id for (module_id,) in concerned if module_id is not None}
 
 
@@ -194,7 +189,7 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
             missed,
         )
         for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits, missed in conn.all(
-            _SQL[conn.dialect].owed, {"module_id": module_id}
+            _SQL.owed, {"module_id": module_id}
         )
     ]
 
@@ -202,23 +197,23 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
 def name(conn: Connection, hashes: Mapping[int, str]) -> None:
     """A downloader has what these attempts sent, and calls it so."""
     rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
-    conn.run(_SQL[conn.dialect].name, {"rows": json.dumps(rows)})
+    conn.run(_SQL.name, {"rows": json.dumps(rows)})
 
 
 def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int]) -> None:
     """A good poll did not find what these attempts may have left, and found what those did."""
-    conn.run(_SQL[conn.dialect].missed, given_ids(missed))
-    conn.run(_SQL[conn.dialect].found, given_ids(found))
+    conn.run(_SQL.missed, given_ids(missed))
+    conn.run(_SQL.found, given_ids(found))
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:
     """These are cleared up."""
-    conn.run(_SQL[conn.dialect].settle, given_ids(attempt_ids))
+    conn.run(_SQL.settle, given_ids(attempt_ids))
 
 
 def revive(conn: Connection, attempt_ids: Iterable[int]) -> None:
     """These were taken after all: the next dispatch asks that downloader first."""
-    conn.run(_SQL[conn.dialect].revive, given_ids(attempt_ids))
+    conn.run(_SQL.revive, given_ids(attempt_ids))
 
 
 def given_ids(ids: Iterable[int]) -> dict[str, str]:

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads import download_files
 from kurabito.downloads import store as rows
 from kurabito.downloads.dispatch import attempts, recovery
@@ -41,9 +40,7 @@ SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or 
 # How long what is on its way is left alone, and what was lost by a second task.
 _SOON: Final = timedelta(minutes=1) // timedelta(microseconds=1)
 _STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads.dispatch", "polling.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads.dispatch", "polling.sql")
 
 
 class Watched(NamedTuple):
@@ -104,7 +101,7 @@ class DownloadScheduler:
         """Ask every downloader that is switched on, side by side."""
 
         def enabled(conn: Connection) -> list[Service]:
-            return [services.find(conn, found) for (found,) in conn.all(_SQL[conn.dialect].downloaders)]
+            return [services.find(conn, found) for (found,) in conn.all(_SQL.downloaders)]
 
         asked = await self._database.read(enabled)
         async with asyncio.TaskGroup() as group:
@@ -123,7 +120,7 @@ class DownloadScheduler:
         name = service.registration.service_name
 
         def look(conn: Connection) -> tuple[list[Watched], list[PendingCleanup]]:
-            found = conn.all(_SQL[conn.dialect].watched, {"module_id": service.id})
+            found = conn.all(_SQL.watched, {"module_id": service.id})
             return [Watched._make(row) for row in found], attempts.pending_cleanups(conn, service.id)
 
         watched, owed = await self._database.read(look)
@@ -151,7 +148,7 @@ class DownloadScheduler:
         self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, Report]
     ) -> None:
         """A downloader that answers gets what nobody could take, but for what it refused."""
-        conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
+        conn.run(_SQL.seen, {"module_id": service.id})
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
         why = f"{service.registration.service_name} answers"
@@ -159,14 +156,14 @@ class DownloadScheduler:
 
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
-        conn.run(_SQL[conn.dialect].orphan, {"removed": REMOVED_DOWNLOADER})
-        conn.run(_SQL[conn.dialect].switched_off, {"off": SWITCHED_OFF})
+        conn.run(_SQL.orphan, {"removed": REMOVED_DOWNLOADER})
+        conn.run(_SQL.switched_off, {"off": SWITCHED_OFF})
         attempts.abandon_old(conn, _STUCK)
         self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
-            still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
-            alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
+            still = [found for (found,) in conn.all(_SQL.standing_still, age)]
+            alone = [found for (found,) in conn.all(_SQL.left_alone, age)]
             left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
             left += rows.send_elsewhere(conn, alone, "its downloader was away")
             self._orders.dispatch(conn, sorted(left), "sent elsewhere")
@@ -238,7 +235,7 @@ def _apply(
 ) -> None:
     mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
     changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
-    conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
+    conn.run(_SQL.apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
         rows.restate_episodes(conn, news)
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
@@ -250,9 +247,9 @@ def _apply(
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
     """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
-    found = conn.all(_SQL[conn.dialect].mistaken, attempts.given_ids(completed))
+    found = conn.all(_SQL.mistaken, attempts.given_ids(completed))
     return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 
 
 def _lose(conn: Connection, module_id: int, reason: str) -> int:
-    return conn.run(_SQL[conn.dialect].lose, {"module_id": module_id, "reason": reason[:2_000]})
+    return conn.run(_SQL.lose, {"module_id": module_id, "reason": reason[:2_000]})

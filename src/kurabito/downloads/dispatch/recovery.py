@@ -6,18 +6,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from kurabito.db import Connection, Queries
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads import store
 from kurabito.downloads.dispatch.attempts import given_ids
 
-_SQL: Final = {
-    dialect: Queries("kurabito.downloads.dispatch", "recovery.sql", given=given) for dialect, given in JSON_ROWS.items()
-}
+_SQL: Final = Queries("kurabito.downloads.dispatch", "recovery.sql")
 
 
 def requeue_due(conn: Connection) -> list[int]:
     """Take up those that were to be tried again by now; the ids."""
-    found = sorted(one for (one,) in conn.all(_SQL[conn.dialect].requeue_due))
+    found = sorted(one for (one,) in conn.all(_SQL.requeue_due))
     if found:
         store.restate_episodes(conn, found)
     return found
@@ -25,19 +22,19 @@ def requeue_due(conn: Connection) -> list[int]:
 
 def stuck(conn: Connection, soon: int, age: int) -> list[int]:
     """Those that have been on their way for longer than `soon`; what was rescued before, for longer than `age`."""
-    return [one for (one,) in conn.all(_SQL[conn.dialect].stuck, {"soon": soon, "age": age})]
+    return [one for (one,) in conn.all(_SQL.stuck, {"soon": soon, "age": age})]
 
 
 def rescue(conn: Connection, download_ids: Iterable[int], soon: int) -> list[int]:
     """Take up those of these that no task has; the ids."""
-    found = conn.all(_SQL[conn.dialect].rescue, {**given_ids(download_ids), "soon": soon})
+    found = conn.all(_SQL.rescue, {**given_ids(download_ids), "soon": soon})
     return sorted(one for (one,) in found)
 
 
 def readopt(conn: Connection, module_id: int, module_name: str) -> int:
     """Give a downloader that was removed, and is back by the same name, what it had; how much that is."""
-    queries, who = _SQL[conn.dialect], {"module_id": module_id, "module_name": module_name}
-    found = [one for (one,) in conn.all(queries.readopt, who)]
-    conn.run(queries.readopt_attempts, {**given_ids(found), **who})
-    conn.run(queries.readopt_owed, who)
+    who = {"module_id": module_id, "module_name": module_name}
+    found = [one for (one,) in conn.all(_SQL.readopt, who)]
+    conn.run(_SQL.readopt_attempts, {**given_ids(found), **who})
+    conn.run(_SQL.readopt_owed, who)
     return len(found)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final
 
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.filters.engine import FilterDecision, Links
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
@@ -55,12 +55,11 @@ def _columns(reads: frozenset[str]) -> list[str]:
 
 
 @cache
-def _sql(dialect: Dialect, reads: frozenset[str] = frozenset(), target: Target = Target.GLOBAL) -> Queries:
+def _sql(reads: frozenset[str] = frozenset(), target: Target = Target.GLOBAL) -> Queries:
     joined = reads.union(_READ_BY_SCOPE.get(target, ()))
     return Queries(
         "kurabito.downloads.filters",
         "store.sql",
-        given=JSON_ROWS[dialect],
         rule=_RULE,
         columns=", ".join(_COLUMNS[name] for name in _columns(reads)),
         group=_GROUP if "group_name" in joined else "",
@@ -71,12 +70,12 @@ def _sql(dialect: Dialect, reads: frozenset[str] = frozenset(), target: Target =
 
 def everything(conn: Connection) -> list[FilterRule]:
     """Every rule, the one to be named first at the front."""
-    return [_rule(row) for row in conn.all(_sql(conn.dialect).all)]
+    return [_rule(row) for row in conn.all(_sql().all)]
 
 
 def find(conn: Connection, rule_id: int) -> FilterRule:
     """The rule; raises FilterRuleNotFound."""
-    row = conn.one(_sql(conn.dialect).get, {"id": rule_id})
+    row = conn.one(_sql().get, {"id": rule_id})
     if row is None:
         raise FilterRuleNotFound(f"no filter rule has the id {rule_id}")
     return _rule(row)
@@ -84,33 +83,33 @@ def find(conn: Connection, rule_id: int) -> FilterRule:
 
 def add(conn: Connection, rule: FilterRule) -> FilterRule:
     """Store a rule."""
-    row = conn.one(_sql(conn.dialect).add, _stored(rule))
-    assert row is not None
-    return replace(rule, id=row[0])
+    return replace(rule, id=conn.value(_sql().add, _stored(rule)))
 
 
 def change(conn: Connection, rule: FilterRule) -> None:
     """Put a rule in the place of the one that has its id."""
-    conn.run(_sql(conn.dialect).change, {"id": rule.id, **_stored(rule)})
+    conn.run(_sql().change, {"id": rule.id, **_stored(rule)})
 
 
 def remove(conn: Connection, rule_id: int) -> None:
     """Forget a rule."""
-    conn.run(_sql(conn.dialect).remove, {"id": rule_id})
+    conn.run(_sql().remove, {"id": rule_id})
 
 
 def in_scopes(conn: Connection, scopes: Iterable[RuleScope], reads: frozenset[str]) -> Links:
     """The links of these scopes that are not downloaded yet, each once, with what is read of them."""
+    columns = _columns(reads)
+    id_of = itemgetter(columns.index("id"))
     found: dict[int, Row] = {}
     for scope in dict.fromkeys(scopes):
-        queries = _sql(conn.dialect, reads, scope.target_type)
-        found |= {row[0]: row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
-    return Links(_columns(reads), list(found.values()))
+        queries = _sql(reads, scope.target_type)
+        found |= {id_of(row): row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
+    return Links(columns, list(found.values()))
 
 
 def links(conn: Connection, link_ids: Iterable[int], reads: frozenset[str] = frozenset()) -> Links:
     """These links, with what is read of them."""
-    return Links(_columns(reads), conn.all(_sql(conn.dialect, reads).links, given_ids(link_ids)))
+    return Links(_columns(reads), conn.all(_sql(reads).links, given_ids(link_ids)))
 
 
 def mark(conn: Connection, decisions: Mapping[int, FilterDecision]) -> None:
@@ -120,7 +119,7 @@ def mark(conn: Connection, decisions: Mapping[int, FilterDecision]) -> None:
         for link_id, decision in decisions.items()
     ]
     if rows:
-        conn.run(_sql(conn.dialect).mark, {"rows": json.dumps(rows)})
+        conn.run(_sql().mark, {"rows": json.dumps(rows)})
 
 
 def _stored(rule: FilterRule) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import uuid4
 
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Queries
 
 _SQL: Final = Queries("kurabito.library.deletion", "delete_jobs.sql")
 
@@ -17,6 +17,5 @@ def order_delete_job(conn: Connection, payload: Mapping[str, Any], *, dry_run: b
     job_id = str(uuid4())
     values = {"id": job_id, "dry_run": int(dry_run), "payload": json.dumps(payload), "total_items": total}
     conn.run(_SQL.add_job, values)
-    if conn.dialect is Dialect.POSTGRES:
-        conn.all(_SQL.wake)
+    conn.notify()
     return job_id

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kurabito.clock import to_datetime
-from kurabito.db import Connection, Database, Dialect, Queries
+from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
 from kurabito.library.deletion.delete_jobs import order_delete_job
@@ -28,18 +28,7 @@ from kurabito.protocol.enums import JobStatus
 
 MAX_GROUPS: Final = 10_000
 MAX_STEPS: Final = 100_000
-_CHOSEN: Final = {
-    Dialect.SQLITE: "SELECT json_extract(value, '$[0]') AS position, json_extract(value, '$[1]') AS file_id, "
-    "json_extract(value, '$[2]') AS kept_id, json_extract(value, '$[3]') AS reason FROM json_each(:steps)",
-    Dialect.POSTGRES: "SELECT CAST(value ->> 0 AS bigint) AS position, CAST(value ->> 1 AS bigint) AS file_id, "
-    "CAST(value ->> 2 AS bigint) AS kept_id, value ->> 3 AS reason FROM json_array_elements(CAST(:steps AS json))",
-}
-_SQL: Final = {
-    dialect: Queries(
-        "kurabito.library.deletion", "plans.sql", chosen=chosen, stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE
-    )
-    for dialect, chosen in _CHOSEN.items()
-}
+_SQL: Final = Queries("kurabito.library.deletion", "plans.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +107,14 @@ class DeletionPlans:
     async def recent(self, limit: int) -> list[DeletionPlan]:
         """The last plans that were made, the newest first."""
         return await self._database.read(
-            lambda conn: [_plan(conn, plan_id) for (plan_id,) in conn.all(_SQL[conn.dialect].recent, {"limit": limit})]
+            lambda conn: [_plan(conn, plan_id) for (plan_id,) in conn.all(_SQL.recent, {"limit": limit})]
         )
 
     async def steps(self, plan_id: int, *, limit: int = 50, cursor: str | None = None) -> StepPage:
         """A page of its steps, each with what became of it."""
         after = 0 if cursor is None else _position(cursor)
         found = await self._database.read(
-            lambda conn: conn.all(_SQL[conn.dialect].steps, {"id": plan_id, "after": after, "limit": limit + 1})
+            lambda conn: conn.all(_SQL.steps, {"id": plan_id, "after": after, "limit": limit + 1})
         )
         shown = [_step_of(row) for row in found[:limit]]
         return StepPage(shown, str(shown[-1].position) if len(found) > limit else None)
@@ -156,7 +145,6 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
         groups += bool(gone)
         freed += freed_bytes(gone)
         removals += gone
-    queries = _SQL[conn.dialect]
     values = {
         "mode": mode.value,
         "rules": json.dumps(asdict(rules)),
@@ -165,25 +153,23 @@ def _make(conn: Connection, rules: KeepRules, mode: DeleteMode, keys: Sequence[G
         "freed_bytes": freed,
         "is_complete": int(is_complete),
     }
-    added = conn.one(queries.add_plan, values)
-    assert added is not None
+    plan_id = conn.value(_SQL.add_plan, values)
     steps = [(place, one.file.id, one.kept.id, one.reason.value) for place, one in enumerate(removals, start=1)]
-    conn.run(queries.add_steps, {"plan_id": added[0], "steps": json.dumps(steps)})
-    return _plan(conn, added[0])
+    conn.run(_SQL.add_steps, {"plan_id": plan_id, "rows": json.dumps(steps)})
+    return _plan(conn, plan_id)
 
 
 def _check_rules(conn: Connection, rules: KeepRules) -> None:
     """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
-    queries = _SQL[conn.dialect]
     for preference in rules.keep:
-        if preference.library_id is not None and conn.one(queries.library, {"id": preference.library_id}) is None:
+        if preference.library_id is not None and conn.one(_SQL.library, {"id": preference.library_id}) is None:
             raise InvalidInput("keep", f"there is no library {preference.library_id} to keep the copies of")
     for one in rules.protected:
-        if conn.one(queries.library, {"id": one.library_id}) is None:
+        if conn.one(_SQL.library, {"id": one.library_id}) is None:
             raise InvalidInput("protected", f"there is no library {one.library_id} to protect")
         # Everything below a folder sorts behind its slash and before the character after that.
         begin, end = (f"{one.folder}/", f"{one.folder}0") if one.folder else ("", "\U0010ffff")
-        if conn.one(queries.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
+        if conn.one(_SQL.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
             where = f"library {one.library_id}" + (f", folder {one.folder!r}" if one.folder else "")
             raise InvalidInput(
                 "protected", f"no file is known in {where}, so nothing would be protected; is it spelled right?"
@@ -204,18 +190,17 @@ def _apply(conn: Connection, plan_id: int, dry_run: bool) -> DeletionPlan:
     plan = _plan(conn, plan_id)
     job_id = order_delete_job(conn, {"plan": plan_id}, dry_run=dry_run, total=plan.file_count)
     values = {"id": plan_id, "job_id": job_id, "dry_run": int(dry_run)}
-    if not conn.run(_SQL[conn.dialect].note_job, values):
+    if not conn.run(_SQL.note_job, values):
         raise PlanApplied(f"plan {plan_id} was applied already; make another one from what is there now")
     return _plan(conn, plan_id)
 
 
 def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
-    queries = _SQL[conn.dialect]
-    row = conn.one(queries.plan, {"id": plan_id})
+    row = conn.one(_SQL.plan, {"id": plan_id})
     if row is None:
         raise PlanNotFound(f"no deletion plan has the id {plan_id}")
     _, mode, rules, groups, files, freed, is_complete, created_at, applied_at, job_id, status, dry_run = row
-    counted = conn.all(queries.outcomes, {"job_id": job_id}) if job_id else []
+    counted = conn.all(_SQL.outcomes, {"job_id": job_id}) if job_id else []
     return DeletionPlan(
         plan_id,
         DeleteMode(mode),

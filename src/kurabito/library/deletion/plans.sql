@@ -8,7 +8,11 @@ INSERT INTO deletion_steps (plan_id, position, file_id, library_id, relative_pat
                             content_hash, kept_file_id, kept_library_id, kept_path, kept_mtime_ns, reason)
 SELECT :plan_id, chosen.position, file.id, file.library_id, file.relative_path, file.size_bytes, file.mtime_ns,
        file.hash_algorithm, file.content_hash, kept.id, kept.library_id, kept.relative_path, kept.mtime_ns, chosen.reason
-FROM ({chosen}) AS chosen
+FROM (
+    SELECT CAST(given.value ->> 0 AS bigint) AS position, CAST(given.value ->> 1 AS bigint) AS file_id,
+           CAST(given.value ->> 2 AS bigint) AS kept_id, given.value ->> 3 AS reason
+    FROM {given}
+) AS chosen
 JOIN hashed_files AS file ON file.id = chosen.file_id
 JOIN hashed_files AS kept ON kept.id = chosen.kept_id
     AND kept.hash_algorithm = file.hash_algorithm AND kept.content_hash = file.content_hash;

@@ -149,7 +149,8 @@ def _restore(conn: Connection, entry_id: str) -> str:
     row = conn.one(_SQL.entry, {"id": entry_id})
     if row is None:
         raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
-    if (left_as := row[-1]) is not None:
+    *_, left_as = row
+    if left_as is not None:
         raise TrashConflict(f"{entry_id} is not in the trash any more: it was {left_as}")
     if conn.all(_SQL.active_orders, {"ordered": f'%"{entry_id}"%'}):
         raise TrashConflict(f"{entry_id} is on its way out of the trash already")
@@ -167,7 +168,7 @@ def _last_refusal(
 ) -> RestoreRefused | None:
     about = {"library_id": library_id, "relative_path": relative_path, "trashed_at": trashed_at}
     row = conn.one(_SQL.last_restore, {**about, "ordered": f'%"{entry_id}"%'})
-    return None if row is None else RestoreRefused(row[0], row[1])
+    return None if row is None else RestoreRefused(*row)
 
 
 def _place(cursor: str) -> tuple[int, str]:

@@ -60,9 +60,8 @@ class Reclaimable:
 
     async def total(self) -> ReclaimableTotal:
         """How much could be reclaimed."""
-        row = await self._database.read(lambda conn: conn.one(SQL.total, {"limit": COUNTED}))
-        assert row is not None
-        return ReclaimableTotal(row[0], int(row[1]), row[0] < COUNTED)
+        ((groups, waste),) = await self._database.read(lambda conn: conn.all(SQL.total, {"limit": COUNTED}))
+        return ReclaimableTotal(groups, int(waste), groups < COUNTED)
 
 
 def _groups_after(conn: Connection, after: tuple[int, GroupKey] | None, limit: int) -> list[DuplicateGroup]:

@@ -7,48 +7,42 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Final
 
-from kurabito.db import Connection, Dialect, Queries
+from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.titles import fold_title
 
-_ENTRY: Final = (
+_ENTRY: Final = ColumnList(
     "kind, title, title_chinese, title_english, language, air_date, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, "
     "anilist_id, mal_id, mikan_id"
 )
-_SQL: Final = {
-    Dialect.SQLITE: Queries("kurabito.metadata.sources", "offline.sql", entry=_ENTRY, rows="json_each(:rows)"),
-    Dialect.POSTGRES: Queries(
-        "kurabito.metadata.sources", "offline.sql", entry=_ENTRY, rows="json_array_elements(CAST(:rows AS json))"
-    ),
-}
+_SQL: Final = Queries("kurabito.metadata.sources", "offline.sql", entry=_ENTRY)
 
 
 def replace_entries(conn: Connection, entries: Iterable[OfflineEntry]) -> int:
     """Put these entries in the place of all others; how many there are now. Records without an id are looked up anew."""
     listed = list(entries)
-    sql = _SQL[conn.dialect]
-    conn.run(sql.forget_titles)
-    conn.run(sql.forget_entries)
-    conn.run(sql.add_entries, {"rows": _json([_row(number, entry) for number, entry in enumerate(listed, 1)])})
+    conn.run(_SQL.forget_titles)
+    conn.run(_SQL.forget_entries)
+    conn.run(_SQL.add_entries, {"rows": _json([_row(number, entry) for number, entry in enumerate(listed, 1)])})
     names = {(fold_title(title), number) for number, entry in enumerate(listed, 1) for title in entry.titles}
-    conn.run(sql.add_titles, {"rows": _json(sorted((folded, number) for folded, number in names if folded))})
-    conn.run(sql.look_again)
+    conn.run(_SQL.add_titles, {"rows": _json(sorted((folded, number) for folded, number in names if folded))})
+    conn.run(_SQL.look_again)
     return len(listed)
 
 
 def is_there(conn: Connection) -> bool:
     """Whether an index was imported."""
-    return conn.one(_SQL[conn.dialect].any_entry) is not None
+    return conn.one(_SQL.any_entry) is not None
 
 
 def years(conn: Connection) -> range:
     """The years in which something began, the first to the last; none without an index."""
-    row = conn.one(_SQL[conn.dialect].years)
-    assert row is not None
-    return range(0) if row[0] is None else range(int(row[0][:4]), int(row[1][:4]) + 1)
+    ((first, last),) = conn.all(_SQL.years)
+    return range(0) if first is None else range(date.fromisoformat(first).year, date.fromisoformat(last).year + 1)
 
 
 def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEntry | None]:
@@ -56,11 +50,10 @@ def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEnt
 
     However many are wanted, the database is asked twice.
     """
-    sql = _SQL[conn.dialect]
     bgm_ids = {details.bgm_id for details in wanted if details.bgm_id is not None}
     by_bgm = {}
     if bgm_ids:
-        rows = conn.all(sql.of_bgm, {"rows": _json([[bgm_id] for bgm_id in bgm_ids])})
+        rows = conn.all(_SQL.of_bgm, {"rows": _json([[bgm_id] for bgm_id in bgm_ids])})
         by_bgm = {entry.ids.bgm_id: entry for entry in map(_entry, rows)}
     folded = [fold_title(details.title_japanese or "") for details in wanted]
     by_name = named(conn, set(folded))
@@ -73,14 +66,14 @@ def find_entries(conn: Connection, wanted: Sequence[Details]) -> list[OfflineEnt
 def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry]]:
     """The entries that have each of these names, which are folded already."""
     found: dict[str, list[OfflineEntry]] = {}
-    for name, *row in conn.all(_SQL[conn.dialect].named, {"rows": _json([[name] for name in names])}):
+    for name, *row in conn.all(_SQL.named, {"rows": _json([[name] for name in names])}):
         found.setdefault(name, []).append(_entry(tuple(row)))
     return found
 
 
 def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[OfflineEntry]:
     """The seasons of some shows of TMDB."""
-    rows = conn.all(_SQL[conn.dialect].of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})
+    rows = conn.all(_SQL.of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})
     return [_entry(row) for row in rows]
 
 
@@ -88,7 +81,7 @@ def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:
     """The names, folded like these, that stand for the same. A name that stands for several tells nothing, and is left out."""
     entries: dict[str, set[int]] = {}
     others: dict[str, set[str]] = {}
-    for name, entry, other in conn.all(_SQL[conn.dialect].namesakes, {"rows": _json([[name] for name in names])}):
+    for name, entry, other in conn.all(_SQL.namesakes, {"rows": _json([[name] for name in names])}):
         entries.setdefault(name, set()).add(entry)
         others.setdefault(name, set()).add(other)
     return {name: found for name, found in others.items() if len(entries[name]) == 1}
@@ -97,7 +90,7 @@ def namesakes(conn: Connection, names: Iterable[str]) -> dict[str, set[str]]:
 def begun_between(conn: Connection, first: date, last: date) -> list[OfflineEntry]:
     """What began from one day on and before another, in that order."""
     values = {"first": first.isoformat(), "last": last.isoformat()}
-    return [_entry(row) for row in conn.all(_SQL[conn.dialect].begun_between, values)]
+    return [_entry(row) for row in conn.all(_SQL.begun_between, values)]
 
 
 def _the_one(named: Sequence[OfflineEntry], details: Details) -> OfflineEntry | None:
@@ -145,16 +138,24 @@ def _row(number: int, entry: OfflineEntry) -> list[Any]:
 
 
 def _entry(row: Row) -> OfflineEntry:
-    kind, title, chinese, english, language, day, bgm, tmdb, tmdb_kind, season, anidb, anilist, mal, mikan = row
-    world = None if tmdb_kind is None else TmdbKind(tmdb_kind)
+    entry = _ENTRY.row(row)
     return OfflineEntry(
-        title=title,
-        kind=RecordKind(kind),
-        language=language,
-        ids=Ids(bgm, tmdb, world, season, anidb, anilist, mal, mikan),
-        air_date=None if day is None else date.fromisoformat(day),
-        title_chinese=chinese,
-        title_english=english,
+        title=entry.title,
+        kind=RecordKind(entry.kind),
+        language=entry.language,
+        ids=Ids(
+            bgm_id=entry.bgm_id,
+            tmdb_id=entry.tmdb_id,
+            tmdb_kind=None if entry.tmdb_kind is None else TmdbKind(entry.tmdb_kind),
+            tmdb_season=entry.tmdb_season,
+            anidb_id=entry.anidb_id,
+            anilist_id=entry.anilist_id,
+            mal_id=entry.mal_id,
+            mikan_id=entry.mikan_id,
+        ),
+        air_date=None if entry.air_date is None else date.fromisoformat(entry.air_date),
+        title_chinese=entry.title_chinese,
+        title_english=entry.title_english,
     )
 
 

@@ -11,11 +11,11 @@ SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2, value ->> 3, value
        CAST(value ->> 7 AS integer), CAST(value ->> 8 AS integer), CAST(value ->> 9 AS bigint),
        CAST(value ->> 10 AS bigint), value ->> 11, CAST(value ->> 12 AS integer), CAST(value ->> 13 AS bigint),
        CAST(value ->> 14 AS bigint), CAST(value ->> 15 AS bigint), CAST(value ->> 16 AS bigint)
-FROM {rows} AS given;
+FROM {given};
 
 -- name: add_titles
 INSERT INTO offline_titles (folded, entry_id)
-SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM {rows} AS given;
+SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM {given};
 
 -- name: look_again
 -- What could not be found without this index may be in it.
@@ -30,11 +30,11 @@ SELECT (SELECT min(air_date) FROM offline_entries), (SELECT max(air_date) FROM o
 
 -- name: of_bgm
 SELECT {entry} FROM offline_entries
-WHERE bgm_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {rows} AS given) ORDER BY id DESC;
+WHERE bgm_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {given}) ORDER BY id DESC;
 
 -- name: named
 SELECT offline_titles.folded, {entry} FROM offline_titles JOIN offline_entries ON offline_entries.id = offline_titles.entry_id
-WHERE offline_titles.folded IN (SELECT value ->> 0 FROM {rows} AS given) ORDER BY offline_entries.id;
+WHERE offline_titles.folded IN (SELECT value ->> 0 FROM {given}) ORDER BY offline_entries.id;
 
 -- name: begun_between
 SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :last ORDER BY air_date, id;
@@ -42,8 +42,8 @@ SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :las
 -- name: namesakes
 SELECT mine.folded, mine.entry_id, other.folded
 FROM offline_titles AS mine JOIN offline_titles AS other ON other.entry_id = mine.entry_id
-WHERE mine.folded IN (SELECT value ->> 0 FROM {rows} AS given);
+WHERE mine.folded IN (SELECT value ->> 0 FROM {given});
 
 -- name: of_shows
 SELECT {entry} FROM offline_entries
-WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {rows} AS given) AND tmdb_kind = 'tv' ORDER BY id;
+WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {given}) AND tmdb_kind = 'tv' ORDER BY id;

@@ -9,6 +9,7 @@ import pytest
 from kurabito.clock import SECOND
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
+from kurabito.db import Dialect
 from kurabito.db import leases
 from kurabito.protocol.leased.cleanups import CLEANUPS
 
@@ -178,7 +179,7 @@ def test_a_large_group_is_removed_in_steps_and_given_back_between_them(gallery: 
         "source_mtime_ns, output_path, status, created_at, updated_at) "
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 250) "
         "SELECT 'k' || n, n, 'group', 'image', 'jpeg', 100, 1, 1, 'many/' || n, 'ready', :now, :now FROM n"
-        if gallery.database.dialect == "sqlite"
+        if gallery.database.dialect is Dialect.SQLITE
         else "INSERT INTO thumbnails (id, thumb_key, file_id, group_key, media_type, format, max_dimension, "
         "source_size_bytes, source_mtime_ns, output_path, status, created_at, updated_at) "
         "SELECT n + 10, 'k' || n, n, 'group', 'image', 'jpeg', 100, 1, 1, 'many/' || n, 'ready', :now, :now "
