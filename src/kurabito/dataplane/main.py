@@ -23,8 +23,7 @@ from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.decoder_process import DecoderProcess
 from kurabito.dataplane.thumbnails.job import ThumbnailWork
-from kurabito.db import Database
-from kurabito.db import open_database
+from kurabito.db import Database, open_database
 from kurabito.db.migrate import PRODUCT, pending
 from kurabito.db.postgres.roles import role_is_ready
 from kurabito.db.sqlite.database import SqliteDatabase

@@ -9,11 +9,8 @@ from uuid import uuid4
 
 from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
-from kurabito.dataplane.removal.file_refs import FileStamp
-from kurabito.dataplane.removal.file_refs import RemovalRefused
-from kurabito.db import AdvisoryLock
-from kurabito.db import Connection
-from kurabito.db import Queries
+from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
+from kurabito.db import AdvisoryLock, Connection, Queries
 from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (
     KEPT_IS_STALE,

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
-from kurabito.db import Connection
-from kurabito.db import Queries
+from kurabito.db import Connection, Queries
 from kurabito.errors import PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus

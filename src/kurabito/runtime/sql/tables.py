@@ -45,7 +45,7 @@ class TaskTables(ABC):
             f"{self.dialect}.sql",
             record=RECORD,
             claim=", ".join(LeasedTask._fields),
-        ).renamed(self.names)
+        ).texts(self.dialect, self.names)
 
     @abstractmethod
     def stored_id(self, task_id: UUID) -> Any:

@@ -9,8 +9,7 @@ import pytest
 from kurabito.clock import SECOND
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
-from kurabito.db import Dialect
-from kurabito.db import leases
+from kurabito.db import Dialect, leases
 from kurabito.protocol.leased.cleanups import CLEANUPS
 
 if TYPE_CHECKING:
