@@ -56,7 +56,7 @@ class TitleRules:
 
     async def preview(self, rule: TitleRule, titles: Sequence[str] | None = None) -> list[Previewed]:
         """What a rule would make of some titles, or of those that could not be read last."""
-        failed, others = await self._database.read(lambda conn: (_failed_titles(conn), rules.followed(conn)))
+        failed, others = await self._database.read(lambda conn: (_failed_titles(conn), rules.enabled(conn)))
         others = [other for other in others if other.name != rule.name]
         shown = failed if titles is None else titles
         return await asyncio.to_thread(

@@ -26,7 +26,7 @@ class Grabber:
     def __init__(self, orders: DownloadTasks) -> None:
         self._orders = orders
 
-    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+    def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these links on, in the transaction that made or freed them."""
         engine = FilterEngine(store.everything(conn))
         links = store.links(conn, link_ids, engine.reads)

@@ -2,14 +2,14 @@
 
     every minute ─► feeds.check ─► one feeds.fetch for each feed that is due ─► Intake
 
-A check plans a feed's next turn and asks for its fetch in one transaction, so none is lost or asked for twice. Items are
-stored before it is noted which version of the feed they came from: whatever dies in between, they are asked for again, and
-storing them again changes nothing.
+A check schedules a feed's next fetch and enqueues this one in one transaction, so none is lost or enqueued twice. Items are
+stored before the version of the feed that they came from: after a crash in between the feed is read again, and storing its
+items again changes nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from kurabito.errors import (
@@ -21,12 +21,11 @@ from kurabito.errors import (
     PermanentError,
     SubscriptionNotFound,
 )
-from kurabito.feeds import subscriptions
+from kurabito.feeds import subscription_store
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
-from kurabito.feeds.results import FetchedItem, FetcherResults, Intake
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import Subscription
+from kurabito.feeds.results import FetcherResults, Intake
+from kurabito.feeds.subscriptions import StartWith, Subscription
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Priority, Registry
@@ -74,11 +73,6 @@ def fetch_key(subscription_id: int) -> str:
     return f"{FETCH}:{subscription_id}"
 
 
-def key_of(item: FetchedItem) -> str:
-    """What an item of a preview is chosen by."""
-    return item.guid or item.download_url or item.title
-
-
 class FeedTasks:
     """Runs them. `callback_url` is where a fetcher that is a service of its own sends what it found."""
 
@@ -101,11 +95,11 @@ class FeedTasks:
 
     async def check(self) -> int:
         """Ask for every feed that is due; how many were."""
-        if not await self._database.read(subscriptions.is_due):
+        if not await self._database.read(subscription_store.is_due):
             return 0
 
         def ask(tasks: TaskTransaction) -> int:
-            due = subscriptions.take_due(tasks.conn)
+            due = subscription_store.claim_due(tasks.conn)
             for subscription_id in due:
                 tasks.enqueue(fetch_of(subscription_id))
             return len(due)
@@ -115,10 +109,10 @@ class FeedTasks:
     async def fetch(self, order: FetchOrder) -> Fetched:
         """Read one feed. What goes wrong is written on the subscription, whose next turn is the next attempt."""
         try:
-            subscription = await self._database.read(lambda conn: subscriptions.find(conn, order.subscription_id))
-            if subscription.wishes.module_id is None:
+            subscription = await self._database.read(lambda conn: subscription_store.find(conn, order.subscription_id))
+            if subscription.settings.module_id is None:
                 return await self._read(subscription)
-            return await self._hand_over(subscription, subscription.wishes.module_id)
+            return await self._hand_over(subscription, subscription.settings.module_id)
         except SubscriptionNotFound as gone:
             raise PermanentError(str(gone)) from None
         except (OutboundError, FeedError) as error:
@@ -126,9 +120,9 @@ class FeedTasks:
             raise PermanentError(f"{error.code}: {error}") from None
 
     async def _read(self, subscription: Subscription) -> Fetched:
-        wishes, subscription_id = subscription.wishes, subscription.id
+        settings, subscription_id = subscription.settings, subscription.id
         reading = await self._reader.read(
-            wishes.url, validators=subscription.validators, allows_private=wishes.allows_private
+            settings.url, validators=subscription.validators, allows_private=settings.allows_private
         )
         feed, outcome = reading.feed, Fetched(changed=False)
         if feed is not None:
@@ -136,14 +130,15 @@ class FeedTasks:
             receipt = await self._intake.receive(
                 FetcherResults(
                     subscription_id=subscription_id,
-                    items=tuple(_marked(item, subscription.chosen) for item in feed.items),
+                    items=feed.items,
                     fetcher_source=BUILT_IN,
+                    chosen=subscription.chosen,
                 )
             )
             outcome = Fetched(items=len(feed.items), new=receipt.items_new, refused=len(feed.refused))
         problem = _problem(feed) if feed is not None else None
         await self._database.write(
-            lambda conn: subscriptions.note_reading(conn, subscription, reading.validators, problem)
+            lambda conn: subscription_store.record_reading(conn, subscription, reading.validators, problem)
         )
         return outcome
 
@@ -157,7 +152,7 @@ class FeedTasks:
             fetcher.registration.capabilities.fetch_endpoint or _FETCH_PATH,
             {
                 "subscription_id": subscription.id,
-                "rss_url": subscription.wishes.url,
+                "rss_url": subscription.settings.url,
                 "callback_url": self._callback_url,
             },
         )
@@ -178,11 +173,7 @@ class FeedTasks:
             )
         )
         asked = (error.retry_after or 0.0) if isinstance(error, BadStatus) else 0.0
-        await self._database.write(lambda conn: subscriptions.plan_next(conn, subscription_id, asked))
-
-
-def _marked(item: FetchedItem, chosen: frozenset[str]) -> FetchedItem:
-    return replace(item, is_chosen=True) if key_of(item) in chosen else item
+        await self._database.write(lambda conn: subscription_store.schedule_next(conn, subscription_id, asked))
 
 
 def _check_beginning(subscription: Subscription, feed: Feed) -> None:

@@ -32,9 +32,8 @@ from kurabito.downloads.dispatch.polling import Polled
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
 from kurabito.errors import DownloadConflict, OutboundError
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -158,7 +157,7 @@ class Household:
         await program.add_by_hand(mine, folder)
         self.own[mine.hash] = (program, folder, whole)
         items = tuple(
-            FetchedItem(title=f"[Kura] Yoru no Kurabito {number} - {part:02}", download_url=self._url(release))
+            FeedItem(title=f"[Kura] Yoru no Kurabito {number} - {part:02}", download_url=self._url(release))
             for part, release in enumerate((mine, other), start=1)
         )
         await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))

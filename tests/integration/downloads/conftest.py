@@ -21,9 +21,8 @@ from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
 from kurabito.downloads.tasks import CLEAR, DISPATCH, ClearOrder, DispatchOrder
-from kurabito.feeds.results import FetchedItem, FetcherResults, Receipt
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
@@ -198,7 +197,7 @@ class Core:
     async def bring(self, *titles_and_urls: tuple[str, str], subscription_id: int | None = None) -> Receipt:
         """Have a fetcher bring these."""
         subscription_id = subscription_id or self.subscription_id or await self.subscribe()
-        items = tuple(FetchedItem(title=title, download_url=url) for title, url in titles_and_urls)
+        items = tuple(FeedItem(title=title, download_url=url) for title, url in titles_and_urls)
         return await self.following.intake.receive(FetcherResults(subscription_id=subscription_id, items=items))
 
     async def register(self, stand_in: StandIn, *types: DownloadType, priority: int = 50) -> Service:

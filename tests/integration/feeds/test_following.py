@@ -11,8 +11,7 @@ import pytest
 from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
+from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
@@ -182,7 +181,7 @@ async def test_a_private_host_is_refused_until_its_user_allows_it_for_this_feed(
     assert len(await kept.links()) == 1
     elsewhere = await open_site()
     moved = await following.subscriptions.change(subscription.id, {"url": elsewhere.url()})
-    assert not moved.wishes.allows_private
+    assert not moved.settings.allows_private
 
 
 async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
@@ -193,7 +192,7 @@ async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
     subscription = await followed(following, site)
     await fetch(following, subscription)
     assert await kept.links() == [site.url("/new/1.torrent")]
-    assert (await now(following, subscription)).wishes.url == site.url()
+    assert (await now(following, subscription)).settings.url == site.url()
     secret = await open_site()
     secret.put(site.feed(9))
     site.put(status="302 Found", location=secret.url().replace("127.0.0.1", "localhost"))
@@ -238,7 +237,7 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(following: Feed
         await followed(following, site)
     with pytest.raises(SubscriptionConflict):
         await following.subscriptions.change(second.id, {"url": site.url()})
-    assert (await now(following, first)).wishes == wishes(site)
+    assert (await now(following, first)).settings == wishes(site)
     wrong: dict[str, Any] = {
         "url": "ftp://feeds.example/rss",
         "name": " ",

@@ -15,8 +15,7 @@ from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType

@@ -12,8 +12,7 @@ import pytest
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.errors import PermanentError
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
 
 if TYPE_CHECKING:

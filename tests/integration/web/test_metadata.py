@@ -14,8 +14,7 @@ from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN
 from kurabito.demo.metadata import MetadataStand
 from kurabito.demo.shows import ALL_SHOWS
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import FetchOrder
 from kurabito.library.libraries import LibrarySettings
 from kurabito.metadata.calendar import REFRESH
