@@ -13,7 +13,7 @@ from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.downloads.choosing import Choice, CurrentDownload
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.release_options import SQL, choose_among, standing_for
+from kurabito.downloads.release_options import SQL, choose_among, current_downloads
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseOrder
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
@@ -79,7 +79,7 @@ class Conflicts:
                 raise ConflictResolved(f"a release was chosen for conflict {conflict_id} already")
             if link_id not in {one.link_id for one in conflict.releases}:
                 raise InvalidInput("link_id", f"must be one of the releases of the conflict, got {link_id}")
-            others = [one for one in standing_for(conn, conflict.episode_id) if one.option.link_id != link_id]
+            others = [one for one in current_downloads(conn, conflict.episode_id) if one.option.link_id != link_id]
             self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
             return _find(conn, conflict_id)
 

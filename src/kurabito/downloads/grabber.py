@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from kurabito import logs
 from kurabito.clock import SECOND
 from kurabito.db import Connection
 from kurabito.downloads import store as rows
@@ -16,6 +18,8 @@ from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Service, ServiceType
+
+log = logs.get_logger(__name__)
 
 _REPLACED: Final = "a better release took its place"
 
@@ -65,6 +69,9 @@ class Grabber:
 
     def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
         """Do what was chosen."""
+        if choice.reasons:
+            counts = Counter(reason.value for reason in choice.reasons.values())
+            log.info("releases chosen", why=why, downloads=len(choice.dispatch), **counts)
         self.cancel(conn, choice.cancel, _REPLACED)
         self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
         queries = SQL[conn.dialect]

@@ -87,7 +87,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         release_options.SQL[dialect],
     )
     asked = {
-        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "parcels", "touch", "cancel", "of_links")
+        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "requests", "touch", "cancel", "of_links")
     }
     asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
@@ -103,8 +103,8 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "standing_still", "left_alone")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
     asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "rivals", "there")}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_for", "under_way", "of_downloads")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "current", "rivals", "have")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_conflicts", "under_way", "of_downloads")}
     asked |= {
         "open_links": Asked(choice.open_links),
         "able": Asked(services._SQL.able, whole="downloader_capabilities"),

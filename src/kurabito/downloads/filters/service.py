@@ -14,7 +14,7 @@ from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_effect_left_out
+from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_no_ops
 
 _CANCELLED: Final = "a filter excludes it"
 
@@ -150,7 +150,7 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
         if link_id not in out and link_id not in under_way
     )
     chosen = choose_among(conn, [one.id for one in (*freed, *next_best) if not one.is_held], without=out)
-    choice = without_effect_left_out(conn, chosen)
+    choice = without_no_ops(conn, chosen)
     return Effect(
         tuple(
             Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
