@@ -15,7 +15,7 @@ from kurabito.downloads.choosing import Choice, CurrentDownload
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.release_options import SQL, choose_among, current_downloads
 from kurabito.downloads.states import Status
-from kurabito.downloads.tasks import CHOOSE, ChooseOrder
+from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.runtime import Registry
@@ -52,9 +52,9 @@ class Conflict:
 class Conflicts:
     """The conflicts of one database."""
 
-    def __init__(self, database: Database, taking: Grabber) -> None:
+    def __init__(self, database: Database, grabber: Grabber) -> None:
         self._database = database
-        self._taking = taking
+        self._grabber = grabber
 
     def join(self, registry: Registry) -> None:
         """Have releases chosen when their wait is over."""
@@ -85,13 +85,13 @@ class Conflicts:
 
         return await self._database.write(store)
 
-    async def choose(self, order: ChooseOrder) -> int | None:
+    async def choose(self, task: ChooseTask) -> int | None:
         """Choose the best of what came while an episode waited; the link."""
 
         def store(conn: Connection) -> int | None:
             lock_catalog(conn)
             try:
-                conflict = _find(conn, order.conflict_id)
+                conflict = _find(conn, task.conflict_id)
             except ConflictNotFound:
                 return None
             if conflict.status == _RESOLVED:
@@ -105,7 +105,7 @@ class Conflicts:
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
         conn.run(SQL[conn.dialect].resolve, {"id": conflict_id, "link_id": link_id})
-        self._taking.carry_out(conn, choice, "chosen among several releases")
+        self._grabber.carry_out(conn, choice, "chosen among several releases")
 
 
 def _replaced(others: Sequence[CurrentDownload]) -> list[int]:

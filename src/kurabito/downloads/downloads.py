@@ -35,13 +35,13 @@ class Downloads:
         self,
         database: Database,
         downloaders: Downloaders,
-        orders: DownloadTasks,
+        tasks: DownloadTasks,
         *,
         stalled: timedelta = timedelta(hours=1),
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._orders = orders
+        self._tasks = tasks
         self._stalled = stalled
 
     async def page(
@@ -104,7 +104,7 @@ class Downloads:
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
                 concerned = attempts.owe(conn, [download_id], owed)
-                self._orders.clear(conn, concerned)
+                self._tasks.clear(conn, concerned)
                 if delete_files:
                     give_back(conn, forgotten_with(conn, download_id) if concerned else [download_id])
             else:
@@ -126,7 +126,7 @@ class Downloads:
             made = rows.add(conn, [old.link_id])
             if not made:
                 raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
-            self._orders.dispatch(conn, made, "retried")
+            self._tasks.dispatch(conn, made, "retried")
             return rows.find(conn, made[0])
 
         return await self._database.write(store)
@@ -139,7 +139,7 @@ class Downloads:
             found = rows.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
-            self._orders.dispatch(conn, left, "sent elsewhere")
+            self._tasks.dispatch(conn, left, "sent elsewhere")
             return found
 
         return await self._database.write(store)
@@ -174,7 +174,7 @@ class Downloads:
         return await self._database.write(store)
 
     def _cancel(self, conn: Connection, download: Download, owed: CleanupKind) -> None:
-        self._orders.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
+        self._tasks.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
         if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:

@@ -27,8 +27,8 @@ _REPLACED: Final = "a better release took its place"
 class Grabber:
     """The one way from a link to a download; it fills the catalog's port `LinkSink` and welcomes new downloaders."""
 
-    def __init__(self, orders: DownloadTasks) -> None:
-        self._orders = orders
+    def __init__(self, tasks: DownloadTasks) -> None:
+        self._tasks = tasks
 
     def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these links on, in the transaction that made or freed them."""
@@ -58,7 +58,7 @@ class Grabber:
     ) -> int:
         """Dispatch again what nobody could take, if it is of these types; how many there were."""
         again = rows.requeue(conn, types, not_refused_by=not_refused_by)
-        self._orders.dispatch(conn, again, why)
+        self._tasks.dispatch(conn, again, why)
         return len(again)
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
@@ -73,16 +73,16 @@ class Grabber:
             counts = Counter(reason.value for reason in choice.reasons.values())
             log.info("releases chosen", why=why, downloads=len(choice.dispatch), **counts)
         self.cancel(conn, choice.cancel, _REPLACED)
-        self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
+        self._tasks.dispatch(conn, rows.add(conn, choice.dispatch), why)
         queries = SQL[conn.dialect]
         for episode_id in choice.ask:
             conn.run(queries.open, {"episode_id": episode_id, "status": "asked", "wait": None})
         for episode_id, minutes in choice.wait.items():
             given = {"episode_id": episode_id, "status": "waiting", "wait": minutes * 60 * SECOND}
             if (row := conn.one(queries.open, given)) is not None:
-                self._orders.choose(conn, row[0], minutes)
+                self._tasks.choose(conn, row[0], minutes)
 
     def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
         if ids := list(download_ids):
-            self._orders.clear(conn, rows.cancel(conn, ids, reason))
+            self._tasks.clear(conn, rows.cancel(conn, ids, reason))

@@ -54,10 +54,10 @@ def forgotten_with(conn: Connection, download_id: int) -> list[int]:
 class Wanting:
     """Gives episodes back, and takes the best release there is."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, taking: Grabber) -> None:
+    def __init__(self, database: Database, downloaders: Downloaders, grabber: Grabber) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._taking = taking
+        self._grabber = grabber
 
     async def want_again(self, episode_id: int, *, without: Collection[int] = ()) -> WantedAgain:
         """Want an episode again; raises EpisodeNotFound, DownloadConflict, or OutboundError when the downloader that has the
@@ -81,7 +81,7 @@ class Wanting:
         def begin(conn: Connection) -> WantedAgain:
             lock_catalog(conn)
             chosen = _choice(conn, episode_id, without)
-            self._taking.carry_out(conn, chosen, _WHY)
+            self._grabber.carry_out(conn, chosen, _WHY)
             begun = rows.of_links(conn, chosen.dispatch)
             return WantedAgain(tuple(rows.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 

@@ -44,7 +44,7 @@ _BREAKS_OFF: Final = "the feed breaks off after {} items"
 
 
 @dataclass(frozen=True, slots=True)
-class FetchOrder:
+class FetchTask:
     """Which feed to read."""
 
     subscription_id: int
@@ -64,8 +64,8 @@ class Fetched:
 
 def fetch_of(subscription_id: int, priority: Priority = Priority.NORMAL) -> PreparedTask:
     """A reading of one feed."""
-    order = FetchOrder(subscription_id)
-    return prepare(FETCH, order, priority=priority, unique_key=fetch_key(subscription_id))
+    task = FetchTask(subscription_id)
+    return prepare(FETCH, task, priority=priority, unique_key=fetch_key(subscription_id))
 
 
 def fetch_key(subscription_id: int) -> str:
@@ -106,17 +106,17 @@ class FeedTasks:
 
         return await self._queue.delegate_write(ask)
 
-    async def fetch(self, order: FetchOrder) -> Fetched:
+    async def fetch(self, task: FetchTask) -> Fetched:
         """Read one feed. What goes wrong is written on the subscription, whose next turn is the next attempt."""
         try:
-            subscription = await self._database.read(lambda conn: subscription_store.find(conn, order.subscription_id))
+            subscription = await self._database.read(lambda conn: subscription_store.find(conn, task.subscription_id))
             if subscription.settings.module_id is None:
                 return await self._read(subscription)
             return await self._hand_over(subscription, subscription.settings.module_id)
         except SubscriptionNotFound as gone:
             raise PermanentError(str(gone)) from None
         except (OutboundError, FeedError) as error:
-            await self._note(order.subscription_id, error)
+            await self._note(task.subscription_id, error)
             raise PermanentError(f"{error.code}: {error}") from None
 
     async def _read(self, subscription: Subscription) -> Fetched:

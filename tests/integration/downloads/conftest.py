@@ -20,7 +20,7 @@ from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
-from kurabito.downloads.tasks import CLEAR, DISPATCH, ClearOrder, DispatchOrder
+from kurabito.downloads.tasks import CLEAR, DISPATCH, CleanupTask, DispatchTask
 from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
@@ -222,9 +222,9 @@ class Core:
         ]:
             for task in reversed(waiting):
                 if task.task_type == DISPATCH:
-                    await self.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
+                    await self.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
                 else:
-                    await self.downloading.clearing.clear(task.payload_as(ClearOrder))
+                    await self.downloading.cleanup.clear(task.payload_as(CleanupTask))
                 await self.queue.cancel(task.id)
 
     async def poll(self) -> Any:
@@ -288,5 +288,5 @@ async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
         yield Core(queue, clock, following, downloading)

@@ -12,7 +12,7 @@ from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.feeds.tasks import Fetched, FetchTask
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -35,7 +35,7 @@ async def followed(
 
 
 async def fetch(following: FeedParts, subscription: Subscription) -> Fetched:
-    return await following.tasks.fetch(FetchOrder(subscription.id))
+    return await following.tasks.fetch(FetchTask(subscription.id))
 
 
 async def now(following: FeedParts, subscription: Subscription) -> Subscription:

@@ -13,7 +13,7 @@ from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.errors import PermanentError
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.feeds.tasks import Fetched, FetchTask
 
 if TYPE_CHECKING:
     from tests.integration.web.conftest import Site
@@ -28,7 +28,7 @@ async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) ->
 
 
 async def fetch(site: Site, subscription_id: int = 1) -> Fetched:
-    return await site.following.tasks.fetch(FetchOrder(subscription_id))
+    return await site.following.tasks.fetch(FetchTask(subscription_id))
 
 
 def host_of(url: str) -> str:

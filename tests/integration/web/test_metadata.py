@@ -15,7 +15,7 @@ from kurabito.demo.feeds import DAWN
 from kurabito.demo.metadata import MetadataStand
 from kurabito.demo.shows import ALL_SHOWS
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
-from kurabito.feeds.tasks import FetchOrder
+from kurabito.feeds.tasks import FetchTask
 from kurabito.library.libraries import LibrarySettings
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.records import Details
@@ -195,7 +195,7 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
     wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
     made = await illustrated.following.subscriptions.create(wishes, StartWith.MISSING)
-    await illustrated.following.tasks.fetch(FetchOrder(made.id))
+    await illustrated.following.tasks.fetch(FetchTask(made.id))
     assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text
     path = "/posters/0123456789abcdef.png"
     record = await illustrated.about.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))

@@ -102,9 +102,7 @@ def note_foreign(conn: Connection, batch: Batch, there: Collection[str]) -> Batc
     return replace(batch, foreign={*batch.foreign, *foreign})
 
 
-def settle(
-    conn: Connection, orders: DownloadTasks, batch: Batch, heard: Heard, rounds: Mapping[int, Round]
-) -> set[int]:
+def settle(conn: Connection, tasks: DownloadTasks, batch: Batch, heard: Heard, rounds: Mapping[int, Round]) -> set[int]:
     """Write what the downloader said, also into the rounds; the downloads that need no other downloader."""
     service = batch.service
     name = service.registration.service_name
@@ -142,7 +140,7 @@ def settle(
         [{**row, "owed": CleanupKind.CANCEL} if row["id"] in unwanted else row for row in answered],
     )
     if unwanted:
-        orders.clear(conn, [service.id])
+        tasks.clear(conn, [service.id])
     return taken | unwanted | {ending.id for ending in unnamed}
 
 

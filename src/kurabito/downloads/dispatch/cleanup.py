@@ -13,7 +13,7 @@ from kurabito.downloads.dispatch.locks import DownloaderLocks
 from kurabito.downloads.dispatch.remote import Downloaders, Item
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import CleanupKind, Status
-from kurabito.downloads.tasks import CLEAR, ClearOrder
+from kurabito.downloads.tasks import CLEAR, CleanupTask
 from kurabito.errors import ModuleNotFound, OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
@@ -25,19 +25,19 @@ _AT_ONCE: Final = 4
 class DownloaderCleanup:
     """Pays what is owed to downloaders."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, turns: DownloaderLocks) -> None:
+    def __init__(self, database: Database, downloaders: Downloaders, locks: DownloaderLocks) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._turns = turns
+        self._locks = locks
 
     def join(self, registry: Registry) -> None:
         """Have downloaders told at once what is wanted no longer."""
         registry.task(CLEAR, concurrency=_AT_ONCE)(self.clear)
 
-    async def clear(self, order: ClearOrder) -> int:
+    async def clear(self, task: CleanupTask) -> int:
         """Clear up at one downloader; how much. One that does not answer is left to its next good poll."""
         try:
-            service = await self._database.read(lambda conn: services.find(conn, order.module_id))
+            service = await self._database.read(lambda conn: services.find(conn, task.module_id))
             owed = await self._debts(service)
             asked = {pending.hash for pending in owed if pending.owed is CleanupKind.LOOK and pending.hash is not None}
             reports = await self._downloaders.look(service, asked) if asked else {}
@@ -47,7 +47,7 @@ class DownloaderCleanup:
 
     async def run(self, service: Service, asked: Collection[str], reports: Mapping[str, Report]) -> int:
         """Pay what is due at a downloader that was asked for some hashes, and reported these; how much is gone."""
-        async with self._turns.at(service.id):
+        async with self._locks.at(service.id):
             if nameless := [
                 pending for pending in await self._debts(service) if pending.is_due and pending.hash is None
             ]:

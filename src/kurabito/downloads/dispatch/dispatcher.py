@@ -1,7 +1,7 @@
 """Sends downloads to downloaders: one request for each downloader and type, the next one gets what the first did not take.
 
-An attempt is written before it is sent. Whoever carries an order out after a crash asks that downloader first what it has,
-so nothing is sent twice and nothing is lost. What finds no room on the disk waits, as if its downloader were away.
+An attempt is written before it is sent. After a crash the next task asks that downloader first what it has, so nothing is
+sent twice and nothing is lost. What finds no room on the disk waits, as if its downloader were away.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.store import DownloadRequest, Ending
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder, DownloadTasks
+from kurabito.downloads.tasks import DISPATCH, DispatchTask, DownloadTasks
 from kurabito.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
@@ -48,7 +48,7 @@ _WAITS: Final = tuple(minutes * 60 * SECOND for minutes in (1, 5, 20, 60))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatched:
-    """What became of an order."""
+    """What became of the downloads of one task."""
 
     downloading: int = 0
     failed: int = 0
@@ -56,25 +56,25 @@ class Dispatched:
 
 
 class DownloadDispatcher:
-    """Carries dispatch orders out. `root` is the folder for downloads, as the core sees it; `reserve` bytes there stay free."""
+    """Runs the dispatch tasks. `root` is the folder for downloads, as the core sees it; `reserve` bytes there stay free."""
 
     def __init__(
         self,
         database: Database,
         downloaders: Downloaders,
-        orders: DownloadTasks,
-        turns: DownloaderLocks,
+        tasks: DownloadTasks,
+        locks: DownloaderLocks,
         root: Path,
-        taking: Grabber,
+        grabber: Grabber,
         *,
         reserve: int = 0,
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._orders = orders
-        self._turns = turns
+        self._tasks = tasks
+        self._locks = locks
         self._root = root
-        self._taking = taking
+        self._grabber = grabber
         self._room = Room(root, reserve)
         self._telling: set[int] = set()
         """Downloaders that say whose something is."""
@@ -83,9 +83,9 @@ class DownloadDispatcher:
         """Have downloads sent when they are asked for."""
         registry.task(DISPATCH, concurrency=_AT_ONCE)(self.dispatch)
 
-    async def dispatch(self, order: DispatchOrder) -> Dispatched:
-        """Send the downloads of an order that are still wanted."""
-        requests = await self._database.write(partial(_begin, download_ids=order.download_ids))
+    async def dispatch(self, task: DispatchTask) -> Dispatched:
+        """Send the downloads of a task that are still wanted."""
+        requests = await self._database.write(partial(_begin, download_ids=task.download_ids))
         by_type: dict[DownloadType | None, list[DownloadRequest]] = defaultdict(list)
         for request in requests:
             by_type[request.download_type].append(request)
@@ -98,7 +98,7 @@ class DownloadDispatcher:
                     group.create_task(self._cascade(kind, of_kind))
         now = await self._database.read(lambda conn: store.of_links(conn, (request.link_id for request in requests)))
         counts = Counter(status for _, status in now.values())
-        log.info("dispatched", why=order.why, **{status.value: count for status, count in counts.items()})
+        log.info("dispatched", why=task.why, **{status.value: count for status, count in counts.items()})
         return Dispatched(
             downloading=counts[Status.DOWNLOADING],
             failed=counts[Status.FAILED],
@@ -122,7 +122,7 @@ class DownloadDispatcher:
             for done in await self._ask(service, tried, rounds) if tried else ():
                 del waiting[done]
         if left := list(waiting.values()):
-            given_up = partial(_give_up, requests=left, able=able, rounds=rounds, taking=self._taking)
+            given_up = partial(_give_up, requests=left, able=able, rounds=rounds, grabber=self._grabber)
             await self._database.write(given_up)
 
     async def _ask(
@@ -130,7 +130,7 @@ class DownloadDispatcher:
     ) -> set[int]:
         """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
         name = service.registration.service_name
-        async with self._turns.at(service.id):
+        async with self._locks.at(service.id):
             free = await self._room.free()
             batch = await self._database.write(
                 partial(batches.prepare, service=service, requests=requests, root=self._root, free=free)
@@ -148,7 +148,7 @@ class DownloadDispatcher:
                 if any(one.owner is not None for one in answered.answers.values()):
                     self._telling.add(service.id)
             done = await self._database.write(
-                partial(batches.settle, orders=self._orders, batch=batch, heard=heard, rounds=rounds)
+                partial(batches.settle, tasks=self._tasks, batch=batch, heard=heard, rounds=rounds)
             )
         return done.union(batch.unwanted)
 
@@ -171,7 +171,7 @@ class DownloadDispatcher:
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
-    """What is still to be sent of an order. What a downloader has already, for another link, is only joined."""
+    """What is still to be sent of a task. What a downloader has already, for another link, is only joined."""
     attempts.abandon(conn, download_ids)
     requests = store.requests(conn, download_ids)
     store.touch(conn, (request.id for request in requests))
@@ -202,7 +202,7 @@ def _give_up(
     requests: Sequence[DownloadRequest],
     able: Sequence[Service],
     rounds: Mapping[int, Round],
-    taking: Grabber,
+    grabber: Grabber,
 ) -> None:
     """Nobody took these. They failed if every downloader said no for good, and another release is taken; else one may still
     take them later.
@@ -230,7 +230,7 @@ def _give_up(
         attempts.answer(conn, module_id, of_module)
     store.conclude(conn, ended)
     if failed:
-        taking.take_next(conn, failed)
+        grabber.take_next(conn, failed)
 
 
 def _may_have(service: Service, request: DownloadRequest, tried: Round) -> bool:

@@ -80,18 +80,18 @@ class DownloadScheduler:
         self,
         database: Database,
         downloaders: Downloaders,
-        taking: Grabber,
-        orders: DownloadTasks,
-        clearing: DownloaderCleanup,
+        grabber: Grabber,
+        tasks: DownloadTasks,
+        cleanup: DownloaderCleanup,
         *,
         interval: float,
         elsewhere: timedelta | None = None,
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._taking = taking
-        self._orders = orders
-        self._clearing = clearing
+        self._grabber = grabber
+        self._tasks = tasks
+        self._cleanup = cleanup
         self._interval = interval
         self._elsewhere = elsewhere
 
@@ -142,9 +142,9 @@ class DownloadScheduler:
             await self._database.write(partial(_apply, module_id=service.id, changes=part, reports=reports))
         await self._database.write(partial(self._recover, service=service, asked=doubtful, reports=reports))
         try:
-            await self._clearing.run(service, doubtful, reports)
+            await self._cleanup.run(service, doubtful, reports)
         except OutboundError as problem:
-            log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
+            log.info("cleanup is left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
 
     def _recover(
@@ -155,21 +155,21 @@ class DownloadScheduler:
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
         why = f"{service.registration.service_name} answers"
-        self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
+        self._grabber.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
 
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
         conn.run(_SQL[conn.dialect].orphan, {"removed": REMOVED_DOWNLOADER})
         conn.run(_SQL[conn.dialect].switched_off, {"off": SWITCHED_OFF})
         attempts.abandon_old(conn, _STUCK)
-        self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
+        self._tasks.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
             alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
             left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
             left += rows.send_elsewhere(conn, alone, "its downloader was away")
-            self._orders.dispatch(conn, sorted(left), "sent elsewhere")
+            self._tasks.dispatch(conn, sorted(left), "sent elsewhere")
 
     async def _rescue(self) -> None:
         """Send what no task has any more: the one that had it died too often."""
@@ -177,10 +177,10 @@ class DownloadScheduler:
         if not waiting:
             return
         # What was queued since then has not waited long enough, so it is not taken for lost.
-        lost = set(waiting) - await self._orders.under_way()
+        lost = set(waiting) - await self._tasks.under_way()
 
         def store(conn: Connection) -> None:
-            self._orders.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
+            self._tasks.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
 
         if lost:
             await self._database.write(store)

@@ -70,9 +70,9 @@ class Effect:
 class Filters:
     """The filter rules of one database."""
 
-    def __init__(self, database: Database, taking: Grabber) -> None:
+    def __init__(self, database: Database, grabber: Grabber) -> None:
         self._database = database
-        self._taking = taking
+        self._grabber = grabber
 
     async def everything(self) -> list[FilterRule]:
         """Every rule, the one to be named first at the front."""
@@ -127,8 +127,8 @@ class Filters:
         effect = _effect(conn, filter_rules.everything(conn), scopes)
         filter_rules.mark(conn, effect.decisions)
         cancelled = [one.download_id for one in effect.excluded if one.download_id is not None]
-        self._taking.cancel(conn, cancelled, _CANCELLED)
-        self._taking.carry_out(conn, effect.choice, "a filter lets it through")
+        self._grabber.cancel(conn, cancelled, _CANCELLED)
+        self._grabber.carry_out(conn, effect.choice, "a filter lets it through")
 
 
 def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[RuleScope]) -> Effect:
