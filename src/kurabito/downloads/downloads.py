@@ -100,15 +100,15 @@ class Downloads:
             found = rows.find(conn, download_id)
             if delete_files and found.is_yours:
                 raise _yours(found, "its files are not deleted; delete them there, or only the download here")
-            owed = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
+            cleanup = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
             rows.forget(conn, download_id)
             if found.status is Status.COMPLETED:
-                concerned = attempts.owe(conn, [download_id], owed)
-                self._tasks.clear(conn, concerned)
+                asked = attempts.request_cleanup(conn, [download_id], cleanup)
+                self._tasks.clear(conn, asked)
                 if delete_files:
-                    give_back(conn, forgotten_with(conn, download_id) if concerned else [download_id])
+                    give_back(conn, forgotten_with(conn, download_id) if asked else [download_id])
             else:
-                self._cancel(conn, found, owed)
+                self._cancel(conn, found, cleanup)
 
         await self._database.write(store)
 
@@ -173,8 +173,8 @@ class Downloads:
 
         return await self._database.write(store)
 
-    def _cancel(self, conn: Connection, download: Download, owed: CleanupKind) -> None:
-        self._tasks.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
+    def _cancel(self, conn: Connection, download: Download, cleanup: CleanupKind) -> None:
+        self._tasks.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, cleanup))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
         if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:

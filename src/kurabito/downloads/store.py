@@ -201,13 +201,13 @@ def touch(conn: Connection, download_ids: Iterable[int]) -> None:
 
 
 def cancel(
-    conn: Connection, download_ids: Iterable[int], reason: str, owed: CleanupKind = CleanupKind.CANCEL
+    conn: Connection, download_ids: Iterable[int], reason: str, cleanup: CleanupKind = CleanupKind.CANCEL
 ) -> set[int]:
-    """Cancel all of these that are not completed; the downloaders at which something has to be cleared up."""
+    """Cancel all of these that are not completed; the downloaders that have something to clean up."""
     given = {**given_ids(download_ids), "reason": reason}
     cancelled = [one for (one,) in conn.all(_SQL[conn.dialect].cancel, given)]
     _restated(conn, cancelled)
-    return attempts.owe(conn, cancelled, owed)
+    return attempts.request_cleanup(conn, cancelled, cleanup)
 
 
 def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, Status]]:
@@ -230,7 +230,7 @@ def send_elsewhere(
     """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
     given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
     left = sorted(one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, given))
-    attempts.owe(conn, left, CleanupKind.LOOK)
+    attempts.request_cleanup(conn, left, CleanupKind.LOOK)
     return left
 
 

@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "removed": "r",
     "off": "o",
     "module_name": "s5",
-    "owed": "cancel",
+    "kind": "cancel",
     "reason": "r",
     "has_stalled": 0,
     "target_id": 5,
@@ -93,14 +93,17 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
     asked |= {name: Asked(getattr(row, name)) for name in ("promised", "sharing", "note_detail", "get")}
     left = recovery._SQL[dialect]
-    asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_owed")}
+    asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_cleanups")}
     asked |= {name: Asked(getattr(left, name), IDS) for name in ("rescue", "readopt_attempts")}
     asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL[dialect].requeue, ROWS)}
     asked |= {f"page {narrowed}": Asked(sql) for narrowed, sql in rows._PAGES.items()}
-    asked |= {name: Asked(getattr(tried, name), IDS) for name in ("in_round", "owe", "settle", "revive", "abandon")}
-    asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_vain", "answer", "doubt", "name")}
-    asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "owed", "abandon_old")}
-    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "standing_still", "left_alone")}
+    asked |= {
+        name: Asked(getattr(tried, name), IDS)
+        for name in ("in_round", "request_cleanup", "settle", "revive", "abandon")
+    }
+    asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_unanswered", "answer", "doubt", "name")}
+    asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "pending_cleanups", "abandon_old")}
+    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "stalled", "away")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
     asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "current", "rivals", "have")}

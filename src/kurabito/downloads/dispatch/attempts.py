@@ -43,24 +43,24 @@ class Round:
     unanswered: set[int] = field(default_factory=set)
     """Downloaders that may have got it before a crash."""
     refused: dict[int, str] = field(default_factory=dict)
-    """Downloaders that said no, and how they are called and why."""
+    """Downloaders that refused it, with their names and reasons."""
     passing: set[int] = field(default_factory=set)
     """Those of them that may take it later."""
     missed: dict[int, str] = field(default_factory=dict)
-    """Downloaders of which nobody knows what they would have said."""
+    """Downloaders that gave no answer, or none that is clear."""
 
     def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None, *, may_pass: bool = False) -> None:
-        """Take up what came of offering it to one downloader."""
-        said = f"{name}: {reason or outcome}"
+        """Remember what came of offering it to one downloader."""
+        why = f"{name}: {reason or outcome}"
         match outcome:
             case Outcome.SENT:
                 self.unanswered.add(module_id)
             case Outcome.REJECTED:
-                self.refused[module_id] = said
+                self.refused[module_id] = why
                 if may_pass:
                     self.passing.add(module_id)
             case Outcome.UNREACHABLE | Outcome.UNCLEAR:
-                self.missed[module_id] = said
+                self.missed[module_id] = why
             case Outcome.ACCEPTED:
                 pass
 
@@ -75,19 +75,19 @@ class Earlier(NamedTuple):
 
 
 class PendingCleanup(NamedTuple):
-    """Something to clear up at a downloader."""
+    """Something to remove, or to look up, at a downloader."""
 
     attempt_id: int
     hash: str | None
     """None where only the downloader knows it."""
-    owed: CleanupKind
+    kind: CleanupKind
     download_id: int
     status: Status
     """Of the download that the attempt was for."""
     url: str
     save_path: str | None
     is_kept: bool
-    """Another download still stands for that content there."""
+    """Another download still has that content there."""
     waits: bool
     """A download of the same link is on its way."""
     missed_polls: int
@@ -96,7 +96,7 @@ class PendingCleanup(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether it is settled who gets the download, so that others can be cleared."""
-        is_open = self.owed is CleanupKind.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
+        is_open = self.kind is CleanupKind.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
         return not self.waits and not is_open
 
     @property
@@ -108,12 +108,12 @@ class PendingCleanup(NamedTuple):
 def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
     """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
     given = {"module_id": service.id, "module_name": service.registration.service_name}
-    vain = conn.all(_SQL[conn.dialect].drop_vain, {**given, "rows": json.dumps(rows)})
-    owners = {download_id: owner for download_id, _, owner in vain}
+    dropped = conn.all(_SQL[conn.dialect].drop_unanswered, {**given, "rows": json.dumps(rows)})
+    owners = {download_id: owner for download_id, _, owner in dropped}
     owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
     conn.run(_SQL[conn.dialect].add, {**given, "rows": owned})
     return Earlier(
-        frozenset(download_id for download_id, outcome, _ in vain if outcome != Outcome.UNREACHABLE),
+        frozenset(download_id for download_id, outcome, _ in dropped if outcome != Outcome.UNREACHABLE),
         frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
     )
 
@@ -132,7 +132,7 @@ def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
 
 
 def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash`, `owner` and `may_pass` of each."""
+    """Say what came of it: `id`, `outcome`, `reason`, `cleanup`, `hash`, `owner` and `may_pass` of each."""
     conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
 
 
@@ -156,7 +156,7 @@ def abandon(conn: Connection, download_ids: Iterable[int]) -> None:
 
 
 def abandon_old(conn: Connection, age: int) -> None:
-    """The same for those that were sent so long ago that nobody can be waiting for an answer."""
+    """The same for those that were sent so long ago that no task waits for an answer any more."""
     conn.run(_SQL[conn.dialect].abandon_old, {"age": age})
 
 
@@ -172,19 +172,19 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
     ]
 
 
-def owe(conn: Connection, download_ids: Iterable[int], owed: CleanupKind) -> set[int]:
-    """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
-    concerned = conn.all(_SQL[conn.dialect].owe, {**given_ids(download_ids), "owed": owed.value})
-    return {module_id for (module_id,) in concerned if module_id is not None}
+def request_cleanup(conn: Connection, download_ids: Iterable[int], kind: CleanupKind) -> set[int]:
+    """Have what downloaders have of these downloads cleaned up; the downloaders."""
+    asked = conn.all(_SQL[conn.dialect].request_cleanup, {**given_ids(download_ids), "kind": kind.value})
+    return {module_id for (module_id,) in asked if module_id is not None}
 
 
 def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
-    """What has to be cleared up at a downloader."""
+    """The cleanups that are still to be done at a downloader."""
     return [
         PendingCleanup(
             attempt_id,
             hash_,
-            CleanupKind(owed),
+            CleanupKind(kind),
             download_id,
             Status(status),
             url,
@@ -193,8 +193,8 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
             bool(waits),
             missed,
         )
-        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits, missed in conn.all(
-            _SQL[conn.dialect].owed, {"module_id": module_id}
+        for attempt_id, hash_, kind, download_id, status, url, save_path, kept, waits, missed in conn.all(
+            _SQL[conn.dialect].pending_cleanups, {"module_id": module_id}
         )
     ]
 
@@ -212,7 +212,7 @@ def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int])
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:
-    """These are cleared up."""
+    """These are cleaned up."""
     conn.run(_SQL[conn.dialect].settle, given_ids(attempt_ids))
 
 

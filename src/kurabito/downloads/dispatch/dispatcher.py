@@ -21,13 +21,13 @@ from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts, batches
-from kurabito.downloads.dispatch.answers import ReadItem
 from kurabito.downloads.dispatch.attempts import Round
 from kurabito.downloads.dispatch.batches import Batch
 from kurabito.downloads.dispatch.locks import DownloaderLocks
-from kurabito.downloads.dispatch.remote import Downloaders, Heard
+from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.items import DownloadItemResult
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.store import DownloadRequest, Ending
 from kurabito.downloads.tasks import DISPATCH, DispatchTask, DownloadTasks
@@ -135,30 +135,34 @@ class DownloadDispatcher:
             batch = await self._database.write(
                 partial(batches.prepare, service=service, requests=requests, root=self._root, free=free)
             )
-            for download_id, reason in batch.cramped.items():
+            for download_id, reason in batch.no_room_for.items():
                 rounds[download_id].note(service.id, name, Outcome.UNREACHABLE, reason)
-            heard = Heard()
+            reply = OfferReply()
             if again:
-                heard.answers = await self._already_there(service, batch.hashes)
+                reply.results = await self._already_there(service, batch.hashes)
             elif batch.hashes and service.id not in self._telling:
                 batch = await self._look_first(service, batch)
-            if offered := [item for url, item in batch.items.items() if url not in heard.answers]:
-                answered = await self._downloaders.offer(service, offered)
-                heard = Heard(heard.answers | answered.answers, answered.problem)
-                if any(one.owner is not None for one in answered.answers.values()):
+            if offered := [item for url, item in batch.items.items() if url not in reply.results]:
+                answer = await self._downloaders.offer(service, offered)
+                reply = OfferReply(reply.results | answer.results, answer.problem)
+                if any(one.owner is not None for one in answer.results.values()):
                     self._telling.add(service.id)
             done = await self._database.write(
-                partial(batches.settle, tasks=self._tasks, batch=batch, heard=heard, rounds=rounds)
+                partial(batches.settle, tasks=self._tasks, batch=batch, reply=reply, rounds=rounds)
             )
         return done.union(batch.unwanted)
 
-    async def _already_there(self, service: Service, hashes: Mapping[str, str]) -> dict[str, ReadItem]:
+    async def _already_there(self, service: Service, hashes: Mapping[str, str]) -> dict[str, DownloadItemResult]:
         """What a downloader has of what may have been sent to it before a crash."""
         try:
             found = await self._downloaders.look(service, set(hashes.values())) if hashes else {}
         except OutboundError:
             return {}
-        return {url: ReadItem(True, known, owner=found[known].owner) for url, known in hashes.items() if known in found}
+        return {
+            url: DownloadItemResult.accepted(url, known, found[known].owner)
+            for url, known in hashes.items()
+            if known in found
+        }
 
     async def _look_first(self, service: Service, batch: Batch) -> Batch:
         """See what a downloader has before it is offered anything: one that cannot say whose something is tells at least that."""
@@ -214,7 +218,7 @@ def _give_up(
     for request in requests:
         tried = rounds[request.id]
         for module_id in tried.unanswered - asked:
-            lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "owed": CleanupKind.LOOK})
+            lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "cleanup": CleanupKind.LOOK})
         # The one that it was taken away from may take it again, unless it stood still there.
         capable = asked - {request.avoids} if request.has_stalled else asked
         said = "; ".join([*tried.refused.values(), *tried.missed.values()])

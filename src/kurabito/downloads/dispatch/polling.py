@@ -1,4 +1,4 @@
-"""Asks every downloader, again and again, how its downloads are doing."""
+"""Asks every downloader, at an interval, how its downloads are doing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads import download_files
 from kurabito.downloads import store as rows
 from kurabito.downloads.dispatch import attempts, recovery
-from kurabito.downloads.dispatch.answers import Report
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import DownloadStatus, Owner, TransferStatus
 from kurabito.downloads.states import CleanupKind, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
 from kurabito.errors import OutboundError
@@ -34,7 +33,11 @@ log = logs.get_logger(__name__)
 REMOVED: Final = "removed at the downloader"
 STOOD_STILL: Final = "it stood still"
 ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
-_ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
+_STATUS: Final = {
+    TransferStatus.DOWNLOADING: Status.DOWNLOADING,
+    TransferStatus.COMPLETED: Status.COMPLETED,
+    TransferStatus.ERROR: Status.FAILED,
+}
 _WRITTEN_AT_ONCE: Final = 2_000
 REMOVED_DOWNLOADER: Final = " was removed; it goes on when that registers again, or send it elsewhere"
 SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or send it elsewhere"
@@ -46,8 +49,8 @@ _SQL: Final = {
 }
 
 
-class Watched(NamedTuple):
-    """A download that a downloader has, as far as we know."""
+class PolledDownload(NamedTuple):
+    """A download that a downloader has, as far as the last poll knows: what a poll can change of it."""
 
     id: int
     hash: str
@@ -122,12 +125,14 @@ class DownloadScheduler:
         """Ask one downloader; how many downloads changed, None when it does not answer."""
         name = service.registration.service_name
 
-        def look(conn: Connection) -> tuple[list[Watched], list[PendingCleanup]]:
+        def look(conn: Connection) -> tuple[list[PolledDownload], list[PendingCleanup]]:
             found = conn.all(_SQL[conn.dialect].watched, {"module_id": service.id})
-            return [Watched._make(row) for row in found], attempts.pending_cleanups(conn, service.id)
+            return [PolledDownload._make(row) for row in found], attempts.pending_cleanups(conn, service.id)
 
-        watched, owed = await self._database.read(look)
-        doubtful = {pending.hash for pending in owed if pending.owed is CleanupKind.LOOK and pending.hash is not None}
+        watched, cleanups = await self._database.read(look)
+        doubtful = {
+            pending.hash for pending in cleanups if pending.kind is CleanupKind.LOOK and pending.hash is not None
+        }
         asked = {one.hash for one in watched} | doubtful
         try:
             reports = await self._downloaders.look(service, asked)
@@ -148,7 +153,7 @@ class DownloadScheduler:
         return len(changes)
 
     def _recover(
-        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, Report]
+        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, DownloadStatus]
     ) -> None:
         """A downloader that answers gets what nobody could take, but for what it refused."""
         conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
@@ -165,10 +170,10 @@ class DownloadScheduler:
         self._tasks.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
-            still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
-            alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
-            left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
-            left += rows.send_elsewhere(conn, alone, "its downloader was away")
+            stalled = [found for (found,) in conn.all(_SQL[conn.dialect].stalled, age)]
+            away = [found for (found,) in conn.all(_SQL[conn.dialect].away, age)]
+            left = rows.send_elsewhere(conn, stalled, STOOD_STILL, has_stalled=True)
+            left += rows.send_elsewhere(conn, away, "its downloader was away")
             self._tasks.dispatch(conn, sorted(left), "sent elsewhere")
 
     async def _rescue(self) -> None:
@@ -186,7 +191,7 @@ class DownloadScheduler:
             await self._database.write(store)
 
 
-def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
+def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any] | None:
     """What a poll says of a download, if that is anything new."""
     if report is None:
         missed = one.missed_polls + 1
@@ -194,16 +199,14 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
         return _row(one, new, reason)
-    status = _ENDINGS.get(report.status, Status.DOWNLOADING)
-    # What is neither at work nor at its end is a detail: it can go on.
-    detail = report.detail or (None if report.status in (*_ENDINGS, "downloading") else report.status)
+    status = _STATUS[report.status]
     new = one._replace(
         status=status,
         progress=1.0 if status is Status.COMPLETED else report.progress,
         size_bytes=one.size_bytes if report.size is None else report.size,
         rate=report.rate,
         peers=report.peers,
-        detail=detail,
+        detail=report.detail,
         missed_polls=0,
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
@@ -212,7 +215,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
     return None if new == one else _row(one, new, reason)
 
 
-def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
+def _row(old: PolledDownload, new: PolledDownload, reason: str | None) -> dict[str, Any]:
     return {
         "id": new.id,
         "hash": new.hash,
@@ -234,7 +237,7 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
 
 
 def _apply(
-    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, Report]
+    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, DownloadStatus]
 ) -> None:
     mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
     changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
@@ -244,8 +247,8 @@ def _apply(
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
         attempts.own(conn, module_id, owners)
     completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}
-    told = {download_id: reports[known].files for download_id, known in completed.items()}
-    download_files.store(conn, {download_id: files for download_id, files in told.items() if files is not None})
+    listed = {download_id: reports[known].files for download_id, known in completed.items()}
+    download_files.store(conn, {download_id: files for download_id, files in listed.items() if files is not None})
 
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:

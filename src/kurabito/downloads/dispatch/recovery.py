@@ -39,5 +39,5 @@ def readopt(conn: Connection, module_id: int, module_name: str) -> int:
     queries, who = _SQL[conn.dialect], {"module_id": module_id, "module_name": module_name}
     found = [one for (one,) in conn.all(queries.readopt, who)]
     conn.run(queries.readopt_attempts, {**given_ids(found), **who})
-    conn.run(queries.readopt_owed, who)
+    conn.run(queries.readopt_cleanups, who)
     return len(found)
