@@ -72,7 +72,7 @@ class Conflicts:
     async def resolve(self, conflict_id: int, link_id: int) -> Conflict:
         """Take this release, and no other of the episode; raises ConflictNotFound, ConflictResolved or InvalidInput."""
 
-        def store(conn: Connection) -> Conflict:
+        def write(conn: Connection) -> Conflict:
             lock_catalog(conn)
             conflict = _find(conn, conflict_id)
             if conflict.status == _RESOLVED:
@@ -83,12 +83,12 @@ class Conflicts:
             self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
             return _find(conn, conflict_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def choose(self, task: ChooseTask) -> int | None:
         """Choose the best of what came while an episode waited; the link."""
 
-        def store(conn: Connection) -> int | None:
+        def write(conn: Connection) -> int | None:
             lock_catalog(conn)
             try:
                 conflict = _find(conn, task.conflict_id)
@@ -101,7 +101,7 @@ class Conflicts:
             self._finish(conn, conflict.id, chosen, choice)
             return chosen
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
         conn.run(SQL[conn.dialect].resolve, {"id": conflict_id, "link_id": link_id})

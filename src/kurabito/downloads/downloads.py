@@ -8,8 +8,7 @@ from typing import Final
 
 from kurabito.clock import from_datetime
 from kurabito.db import Connection, Database
-from kurabito.downloads import download_files
-from kurabito.downloads import store as rows
+from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.dispatch.remote import Downloaders
@@ -55,7 +54,7 @@ class Downloads:
         """Downloads, the newest first, and whether each stands still."""
 
         def look(conn: Connection) -> list[tuple[Download, bool]]:
-            found = rows.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
+            found = store.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
             return [(one, self._is_stalled(conn, one)) for one in found]
 
         return await self._database.read(look)
@@ -64,7 +63,7 @@ class Downloads:
         """The download, whether it stands still, and who was asked to take it; raises DownloadNotFound."""
 
         def look(conn: Connection) -> tuple[Download, bool, list[Attempt]]:
-            found = rows.find(conn, download_id)
+            found = store.find(conn, download_id)
             return found, self._is_stalled(conn, found), attempts.history(conn, download_id)
 
         return await self._database.read(look)
@@ -73,21 +72,21 @@ class Downloads:
         """The files of a download, as far as they are known; raises DownloadNotFound."""
 
         def look(conn: Connection) -> list[TransferFile]:
-            return download_files.of_download(conn, rows.find(conn, download_id).id)
+            return download_files.of_download(conn, store.find(conn, download_id).id)
 
         return await self._database.read(look)
 
     async def cancel(self, download_id: int) -> Download:
         """Give a download up, and all that stand for the same content; raises DownloadConflict when it is over."""
 
-        def store(conn: Connection) -> Download:
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            found = store.find(conn, download_id)
             if found.status in (Status.COMPLETED, Status.CANCELLED):
                 raise DownloadConflict(f"download {download_id} is {found.status}; there is nothing to cancel")
             self._cancel(conn, found, CleanupKind.CANCEL)
-            return rows.find(conn, download_id)
+            return store.find(conn, download_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
         """Show a download no longer, and have its downloader forget it, with the files if so wished: then its episode is wanted
@@ -96,12 +95,12 @@ class Downloads:
         What is the user's stays there as it is; raises DownloadConflict when its files are to be deleted.
         """
 
-        def store(conn: Connection) -> None:
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> None:
+            found = store.find(conn, download_id)
             if delete_files and found.is_yours:
                 raise _yours(found, "its files are not deleted; delete them there, or only the download here")
             cleanup = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
-            rows.forget(conn, download_id)
+            store.forget(conn, download_id)
             if found.status is Status.COMPLETED:
                 asked = attempts.request_cleanup(conn, [download_id], cleanup)
                 self._tasks.clear(conn, asked)
@@ -110,39 +109,39 @@ class Downloads:
             else:
                 self._cancel(conn, found, cleanup)
 
-        await self._database.write(store)
+        await self._database.write(write)
 
     async def retry(self, download_id: int) -> Download:
         """Try the link again: a new download, or the same one if only a downloader was missing."""
 
-        def store(conn: Connection) -> Download:
-            old = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            old = store.find(conn, download_id)
             if old.status not in (Status.FAILED, Status.CANCELLED, Status.NO_DOWNLOADER):
                 raise DownloadConflict(
                     f"download {download_id} is {old.status}; only what ended without files is retried"
                 )
             if any(filter_rules.links(conn, [old.link_id])["is_filtered"]):
                 raise DownloadConflict(f"a filter excludes the link of download {download_id}; change the filter first")
-            made = rows.add(conn, [old.link_id])
+            made = store.add(conn, [old.link_id])
             if not made:
                 raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
             self._tasks.dispatch(conn, made, "retried")
-            return rows.find(conn, made[0])
+            return store.find(conn, made[0])
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def send_elsewhere(self, download_id: int) -> Download:
         """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
 
-        def store(conn: Connection) -> Download:
-            left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), "sent elsewhere by its keeper")
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            left = store.send_elsewhere(conn, store.sharing(conn, download_id), "sent elsewhere by its keeper")
+            found = store.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
             self._tasks.dispatch(conn, left, "sent elsewhere")
             return found
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def pause(self, download_id: int) -> Download:
         """Let a download rest; raises OutboundError when its downloader does not answer."""
@@ -156,7 +155,7 @@ class Downloads:
         self, download_id: int, say: Callable[[Service, str], Awaitable[None]], detail: str | None
     ) -> Download:
         def look(conn: Connection) -> tuple[Download, Service]:
-            found = rows.find(conn, download_id)
+            found = store.find(conn, download_id)
             if found.status not in AT_DOWNLOADER or found.module_id is None or found.hash is None:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
             if found.is_yours:
@@ -167,14 +166,14 @@ class Downloads:
         assert download.hash is not None
         await say(service, download.hash)
 
-        def store(conn: Connection) -> Download:
-            rows.note_detail(conn, download, detail)
-            return rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            store.note_detail(conn, download, detail)
+            return store.find(conn, download_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     def _cancel(self, conn: Connection, download: Download, cleanup: CleanupKind) -> None:
-        self._tasks.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, cleanup))
+        self._tasks.clear(conn, store.cancel(conn, store.sharing(conn, download.id), _BY_USER, cleanup))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
         if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:

@@ -9,10 +9,10 @@ from typing import Final
 from kurabito import logs
 from kurabito.clock import SECOND
 from kurabito.db import Connection
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch import recovery
-from kurabito.downloads.filters import store
+from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine
 from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
@@ -32,15 +32,15 @@ class Grabber:
 
     def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these links on, in the transaction that made or freed them."""
-        engine = FilterEngine(store.everything(conn))
-        links = store.links(conn, link_ids, engine.reads)
+        engine = FilterEngine(filter_rules.everything(conn))
+        links = filter_rules.links(conn, link_ids, engine.reads)
         refused = {links["id"][place]: decision for place, decision in engine.refuse(links).items()}
         freed = {
             link_id: TAKEN
             for link_id, was_filtered in zip(links["id"], links["is_filtered"], strict=True)
             if was_filtered and link_id not in refused
         }
-        store.mark(conn, refused | freed)
+        filter_rules.mark(conn, refused | freed)
         taken = [link_id for link_id in links["id"] if link_id not in refused]
         self.carry_out(conn, choose_among(conn, taken), "new links")
 
@@ -57,7 +57,7 @@ class Grabber:
         self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
     ) -> int:
         """Dispatch again what nobody could take, if it is of these types; how many there were."""
-        again = rows.requeue(conn, types, not_refused_by=not_refused_by)
+        again = store.requeue(conn, types, not_refused_by=not_refused_by)
         self._tasks.dispatch(conn, again, why)
         return len(again)
 
@@ -73,7 +73,7 @@ class Grabber:
             counts = Counter(reason.value for reason in choice.reasons.values())
             log.info("releases chosen", why=why, downloads=len(choice.dispatch), **counts)
         self.cancel(conn, choice.cancel, _REPLACED)
-        self._tasks.dispatch(conn, rows.add(conn, choice.dispatch), why)
+        self._tasks.dispatch(conn, store.add(conn, choice.dispatch), why)
         queries = SQL[conn.dialect]
         for episode_id in choice.ask:
             conn.run(queries.open, {"episode_id": episode_id, "status": "asked", "wait": None})
@@ -85,4 +85,4 @@ class Grabber:
     def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
         if ids := list(download_ids):
-            self._tasks.clear(conn, rows.cancel(conn, ids, reason))
+            self._tasks.clear(conn, store.cancel(conn, ids, reason))

@@ -9,7 +9,7 @@ from typing import Final
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rows import JSON_ROWS
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
@@ -43,7 +43,7 @@ def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     conn.run(queries.give_back, given)
     wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
     conn.run(queries.want, given_ids(wanted))
-    rows.restate_episodes(conn, download_ids)
+    store.restate_episodes(conn, download_ids)
 
 
 def forgotten_with(conn: Connection, download_id: int) -> list[int]:
@@ -64,7 +64,7 @@ class Wanting:
         release does not answer. `without` are links that are not to be taken again. What lies on the disk stays there.
         """
 
-        def store(conn: Connection) -> Choice:
+        def write(conn: Connection) -> Choice:
             lock_catalog(conn)
             queries = _SQL[conn.dialect]
             found = conn.one(queries.state, {"episode_id": episode_id})
@@ -75,21 +75,21 @@ class Wanting:
             give_back(conn, [one for (one,) in conn.all(queries.complete, {"episode_id": episode_id})])
             return _choice(conn, episode_id, without)
 
-        choice = await self._database.write(store)
+        choice = await self._database.write(write)
         await self._clear(choice.dispatch)
 
         def begin(conn: Connection) -> WantedAgain:
             lock_catalog(conn)
             chosen = _choice(conn, episode_id, without)
             self._grabber.carry_out(conn, chosen, _WHY)
-            begun = rows.of_links(conn, chosen.dispatch)
-            return WantedAgain(tuple(rows.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
+            begun = store.of_links(conn, chosen.dispatch)
+            return WantedAgain(tuple(store.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 
         return await self._database.write(begin)
 
     async def want_download_again(self, download_id: int, *, other_release: bool = False) -> WantedAgain:
         """Want the episode of a completed download again, as this release or only as another one."""
-        found = await self._database.read(lambda conn: rows.find(conn, download_id))
+        found = await self._database.read(lambda conn: store.find(conn, download_id))
         if found.status is not Status.COMPLETED:
             raise DownloadConflict(f"download {download_id} is {found.status}; only what is complete is wanted again")
         if found.episode_id is None:

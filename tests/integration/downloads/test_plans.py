@@ -13,7 +13,7 @@ from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
-from kurabito.downloads.dispatch import attempts, polling, recovery
+from kurabito.downloads.dispatch import attempts, pending, polling, recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.model import Target
 from kurabito.modules import services
@@ -86,12 +86,13 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         polling._SQL[dialect],
         release_options.SQL[dialect],
     )
-    asked = {
-        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "requests", "touch", "cancel", "of_links")
-    }
-    asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
-    asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
-    asked |= {name: Asked(getattr(row, name)) for name in ("promised", "sharing", "note_detail", "get")}
+    names = ("requeue_links", "cancel", "of_links", "elsewhere", "restate")
+    asked = {name: Asked(getattr(row, name), IDS) for name in names}
+    asked |= {name: Asked(getattr(row, name)) for name in ("sharing", "note_detail", "get")}
+    sent = pending._SQL[dialect]
+    asked |= {name: Asked(getattr(sent, name), IDS) for name in ("requests", "touch")}
+    asked |= {name: Asked(getattr(sent, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
+    asked |= {"promised": Asked(sent.promised)}
     left = recovery._SQL[dialect]
     asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_cleanups")}
     asked |= {name: Asked(getattr(left, name), IDS) for name in ("rescue", "readopt_attempts")}

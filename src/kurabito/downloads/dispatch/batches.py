@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Connection
-from kurabito.downloads import store
-from kurabito.downloads.dispatch import attempts
+from kurabito.downloads.dispatch import attempts, pending
 from kurabito.downloads.dispatch import save_path as places
 from kurabito.downloads.dispatch.attempts import Round
 from kurabito.downloads.dispatch.outcomes import AnswerOutcome, hash_of, outcome_of
+from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import OfferReply
 from kurabito.downloads.dispatch.room import no_room
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
 from kurabito.downloads.states import CleanupKind, Outcome, Status
-from kurabito.downloads.store import DownloadRequest, Ending
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.services import Service
 
@@ -54,8 +53,8 @@ def prepare(
 
     They go below `root`, where so many bytes are `free`; None is not known.
     """
-    wanted = store.requests(conn, (request.id for request in requests))
-    store.touch(conn, (request.id for request in wanted))
+    wanted = pending.requests(conn, (request.id for request in requests))
+    pending.touch(conn, (request.id for request in wanted))
     by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
     for request in wanted:
         by_url[request.url].append(request)
@@ -67,7 +66,7 @@ def prepare(
     if free is not None:
         # What may be there already needs no room.
         new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
-        no_room_for = _without_room(new, free - store.promised(conn))
+        no_room_for = _without_room(new, free - pending.promised(conn))
     if no_room_for:
         unsent = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in no_room_for.items()]
         attempts.answer(conn, service.id, unsent)
@@ -126,14 +125,14 @@ def settle(
                 {"id": request.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
             )
     # What another link brought there lies where that one put it.
-    held = store.held(conn, (row["hash"] for row in accepted))
+    held = pending.held(conn, (row["hash"] for row in accepted))
     for row in accepted:
         if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
             row["save_path"] = first["save_path"]
-    taken = store.accept(conn, accepted) if accepted else set()
+    taken = pending.accept(conn, accepted) if accepted else set()
     attempts.doubt(conn, service.id, accepted)
     if unnamed:
-        store.conclude(conn, unnamed)
+        pending.conclude(conn, unnamed)
     unwanted = {row["id"] for row in accepted} - taken
     attempts.answer(
         conn,

@@ -20,16 +20,16 @@ from kurabito.catalog.linking import lock_catalog
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store
-from kurabito.downloads.dispatch import attempts, batches
+from kurabito.downloads.dispatch import attempts, batches, pending
 from kurabito.downloads.dispatch.attempts import Round
 from kurabito.downloads.dispatch.batches import Batch
 from kurabito.downloads.dispatch.locks import DownloaderLocks
+from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import DownloadItemResult
 from kurabito.downloads.states import CleanupKind, Outcome, Status
-from kurabito.downloads.store import DownloadRequest, Ending
 from kurabito.downloads.tasks import DISPATCH, DispatchTask, DownloadTasks
 from kurabito.errors import OutboundError
 from kurabito.modules import services
@@ -91,7 +91,7 @@ class DownloadDispatcher:
             by_type[request.download_type].append(request)
         if unknown := by_type.pop(None, []):
             nobody = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
-            await self._database.write(lambda conn: store.conclude(conn, nobody))
+            await self._database.write(lambda conn: pending.conclude(conn, nobody))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
                 if kind is not None:
@@ -177,9 +177,9 @@ class DownloadDispatcher:
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
     """What is still to be sent of a task. What a downloader has already, for another link, is only joined."""
     attempts.abandon(conn, download_ids)
-    requests = store.requests(conn, download_ids)
-    store.touch(conn, (request.id for request in requests))
-    held = store.held(conn, (request.hash for request in requests if request.hash is not None))
+    requests = pending.requests(conn, download_ids)
+    pending.touch(conn, (request.id for request in requests))
+    held = pending.held(conn, (request.hash for request in requests if request.hash is not None))
     joining = {
         request.id: {**known, "id": request.id}
         for request in requests
@@ -196,7 +196,7 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadReques
         attempts.answer(conn, module_id, joined)
         attempts.doubt(conn, module_id, of_module)
     if joining:
-        store.join_held(conn, list(joining.values()))
+        pending.join_held(conn, list(joining.values()))
         download_files.share(conn, joining)
     return [request for request in requests if request.id not in joining]
 
@@ -232,7 +232,7 @@ def _give_up(
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.answer(conn, module_id, of_module)
-    store.conclude(conn, ended)
+    pending.conclude(conn, ended)
     if failed:
         grabber.take_next(conn, failed)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.dispatch.pending import DownloadRequest
 from kurabito.downloads.items import DownloadItemResult, ItemStatus
 from kurabito.downloads.states import CleanupKind, Outcome
-from kurabito.downloads.store import DownloadRequest
 from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
 
 

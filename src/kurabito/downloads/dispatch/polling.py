@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rows import JSON_ROWS
-from kurabito.downloads import download_files
-from kurabito.downloads import store as rows
+from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts, recovery
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found
@@ -172,8 +171,8 @@ class DownloadScheduler:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             stalled = [found for (found,) in conn.all(_SQL[conn.dialect].stalled, age)]
             away = [found for (found,) in conn.all(_SQL[conn.dialect].away, age)]
-            left = rows.send_elsewhere(conn, stalled, STOOD_STILL, has_stalled=True)
-            left += rows.send_elsewhere(conn, away, "its downloader was away")
+            left = store.send_elsewhere(conn, stalled, STOOD_STILL, has_stalled=True)
+            left += store.send_elsewhere(conn, away, "its downloader was away")
             self._tasks.dispatch(conn, sorted(left), "sent elsewhere")
 
     async def _rescue(self) -> None:
@@ -184,11 +183,11 @@ class DownloadScheduler:
         # What was queued since then has not waited long enough, so it is not taken for lost.
         lost = set(waiting) - await self._tasks.under_way()
 
-        def store(conn: Connection) -> None:
+        def write(conn: Connection) -> None:
             self._tasks.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
 
         if lost:
-            await self._database.write(store)
+            await self._database.write(write)
 
 
 def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any] | None:
@@ -243,7 +242,7 @@ def _apply(
     changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
     conn.run(_SQL[conn.dialect].apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
-        rows.restate_episodes(conn, news)
+        store.restate_episodes(conn, news)
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
         attempts.own(conn, module_id, owners)
     completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}

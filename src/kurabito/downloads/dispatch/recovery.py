@@ -16,10 +16,9 @@ _SQL: Final = {
 
 
 def requeue_due(conn: Connection) -> list[int]:
-    """Take up those that were to be tried again by now; the ids."""
+    """Queue those that are to be tried again by now; the ids."""
     found = sorted(one for (one,) in conn.all(_SQL[conn.dialect].requeue_due))
-    if found:
-        store.restate_episodes(conn, found)
+    store.restate_episodes(conn, found)
     return found
 
 
@@ -29,7 +28,7 @@ def stuck(conn: Connection, soon: int, age: int) -> list[int]:
 
 
 def rescue(conn: Connection, download_ids: Iterable[int], soon: int) -> list[int]:
-    """Take up those of these that no task has; the ids."""
+    """Queue again those of these that no task has; the ids."""
     found = conn.all(_SQL[conn.dialect].rescue, {**given_ids(download_ids), "soon": soon})
     return sorted(one for (one,) in found)
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
@@ -92,36 +92,36 @@ class Filters:
     async def add(self, rule: FilterRule) -> FilterRule:
         """Store a rule, and follow it at once."""
 
-        def store(conn: Connection) -> FilterRule:
+        def write(conn: Connection) -> FilterRule:
             lock_catalog(conn)
             stored = filter_rules.add(conn, rule)
             self._follow(conn, _scopes(stored))
             return stored
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def change(self, rule_id: int, rule: FilterRule) -> FilterRule:
         """Put a rule in the place of another; raises FilterRuleNotFound."""
 
-        def store(conn: Connection) -> FilterRule:
+        def write(conn: Connection) -> FilterRule:
             lock_catalog(conn)
             old, new = filter_rules.find(conn, rule_id), replace(rule, id=rule_id)
             filter_rules.change(conn, new)
             self._follow(conn, _scopes(old, new))
             return new
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def remove(self, rule_id: int) -> None:
         """Forget a rule, and take what it alone kept away; raises FilterRuleNotFound."""
 
-        def store(conn: Connection) -> None:
+        def write(conn: Connection) -> None:
             lock_catalog(conn)
             old = filter_rules.find(conn, rule_id)
             filter_rules.remove(conn, rule_id)
             self._follow(conn, _scopes(old))
 
-        await self._database.write(store)
+        await self._database.write(write)
 
     def _follow(self, conn: Connection, scopes: Sequence[RuleScope]) -> None:
         effect = _effect(conn, filter_rules.everything(conn), scopes)
@@ -143,7 +143,7 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
         if was and place not in refused
     )
     out = {ids[place] for place in excluded}
-    under_way = rows.cancellable(conn, out)
+    under_way = store.cancellable(conn, out)
     next_best = tuple(
         Freed(link_id, title, is_held=False)
         for link_id, title in rivals(conn, under_way).items()
