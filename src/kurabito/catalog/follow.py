@@ -58,7 +58,7 @@ def _add(conn: Connection, bgm_id: int) -> int:
     (entry,) = offline.find_entries(conn, [Details(bgm_id=bgm_id)])
     if entry is None:
         raise MetadataNotFound(
-            f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index anew"
+            f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index again"
         )
     return records.add(conn, as_new_record(details_of(entry))).id
 
@@ -70,13 +70,13 @@ def _series_of(conn: Connection, record: Metadata) -> int:
     if (known := conn.one(sql.of_record, {"metadata_id": record.id})) is not None:
         return int(known[0])
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
-    names, said = _aliases(details)
-    rows = [{"folded": name.folded, "kind": kind, "season": said, "name": name.shown} for name in names]
+    names, season_in_titles = _aliases(details)
+    rows = [{"folded": name.folded, "kind": kind, "season": season_in_titles, "name": name.shown} for name in names]
     given = json.dumps(rows, ensure_ascii=False)
-    if (named := conn.one(sql.named_so, {"rows": given, "kind": kind})) is not None:
+    if (named := conn.one(sql.by_name, {"rows": given, "kind": kind})) is not None:
         series_id = int(named[0])
     else:
-        season = details.season or said
+        season = details.season or season_in_titles
         values = {
             "title": names[0].shown,
             "season": season,
@@ -90,7 +90,7 @@ def _series_of(conn: Connection, record: Metadata) -> int:
         conn.run(
             sql.add_aliases, {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)}
         )
-    conn.run(sql.tell, {"id": series_id, "metadata_id": record.id})
+    conn.run(sql.set_record, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
 
 
@@ -102,5 +102,5 @@ def _aliases(details: Details) -> tuple[list[Name], int]:
     titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
     sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
     names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
-    said = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
-    return list({name.folded: name for name in reversed(names)}.values())[::-1], said
+    season = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
+    return list({name.folded: name for name in reversed(names)}.values())[::-1], season

@@ -94,7 +94,7 @@ class Choice:
     cancel: list[int] = field(default_factory=list)
     """Downloads that a better release replaces."""
     ask: list[int] = field(default_factory=list)
-    """Episodes of which the keeper has to choose a release."""
+    """Episodes whose release the keeper has to choose."""
     wait: dict[int, int] = field(default_factory=dict)
     """Episodes that wait for a better release, and for how many minutes."""
     reasons: dict[int, ChoiceReason] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Episodes of which a release is still to be chosen: by their keeper, or by us when the wait is over."""
+"""Episodes whose release is still to be chosen: by their keeper, or automatically when the wait is over."""
 
 from __future__ import annotations
 

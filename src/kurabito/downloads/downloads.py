@@ -1,4 +1,4 @@
-"""Downloads: for whoever looks at them, and wants something of them."""
+"""What a program asks of the downloads: list them, cancel, retry, pause, resume, remove, send elsewhere."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from kurabito.feeds.raw_items import LARGEST
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
-_RESTS: Final = "paused"
+_PAUSED: Final = "paused"
 _BY_USER: Final = "cancelled by its keeper"
 
 
 class Downloads:
-    """The downloads of one database. What came no further for as long as `stalled` is shown as standing still."""
+    """The downloads of one database. One without progress for as long as `stalled` is shown as stalled."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Downloads:
         status: Status | None = None,
         module_id: int | None = None,
     ) -> list[tuple[Download, bool]]:
-        """Downloads, the newest first, and whether each stands still."""
+        """Downloads, the newest first, and whether each has stalled."""
 
         def look(conn: Connection) -> list[tuple[Download, bool]]:
             found = store.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
@@ -60,7 +60,7 @@ class Downloads:
         return await self._database.read(look)
 
     async def get(self, download_id: int) -> tuple[Download, bool, list[Attempt]]:
-        """The download, whether it stands still, and who was asked to take it; raises DownloadNotFound."""
+        """The download, whether it has stalled, and its attempts; raises DownloadNotFound."""
 
         def look(conn: Connection) -> tuple[Download, bool, list[Attempt]]:
             found = store.find(conn, download_id)
@@ -77,7 +77,7 @@ class Downloads:
         return await self._database.read(look)
 
     async def cancel(self, download_id: int) -> Download:
-        """Give a download up, and all that stand for the same content; raises DownloadConflict when it is over."""
+        """Give a download up, and all with the same content; raises DownloadConflict when it is over."""
 
         def write(conn: Connection) -> Download:
             found = store.find(conn, download_id)
@@ -89,8 +89,8 @@ class Downloads:
         return await self._database.write(write)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
-        """Show a download no longer, and have its downloader forget it, with the files if so wished: then its episode is wanted
-        again, and another release may come.
+        """Remove a download here and at its downloader, with its files if `delete_files`: then its episode is wanted again, and
+        another release may come.
 
         What is the user's stays there as it is; raises DownloadConflict when its files are to be deleted.
         """
@@ -144,15 +144,15 @@ class Downloads:
         return await self._database.write(write)
 
     async def pause(self, download_id: int) -> Download:
-        """Let a download rest; raises OutboundError when its downloader does not answer."""
-        return await self._tell(download_id, self._downloaders.pause, _RESTS)
+        """Pause a download; raises OutboundError when its downloader does not answer."""
+        return await self._call(download_id, self._downloaders.pause, _PAUSED)
 
     async def resume(self, download_id: int) -> Download:
-        """Let a download go on."""
-        return await self._tell(download_id, self._downloaders.resume, None)
+        """Resume a download."""
+        return await self._call(download_id, self._downloaders.resume, None)
 
-    async def _tell(
-        self, download_id: int, say: Callable[[Service, str], Awaitable[None]], detail: str | None
+    async def _call(
+        self, download_id: int, method: Callable[[Service, str], Awaitable[None]], detail: str | None
     ) -> Download:
         def look(conn: Connection) -> tuple[Download, Service]:
             found = store.find(conn, download_id)
@@ -164,7 +164,7 @@ class Downloads:
 
         download, service = await self._database.read(look)
         assert download.hash is not None
-        await say(service, download.hash)
+        await method(service, download.hash)
 
         def write(conn: Connection) -> Download:
             store.note_detail(conn, download, detail)
@@ -176,7 +176,7 @@ class Downloads:
         self._tasks.clear(conn, store.cancel(conn, store.sharing(conn, download.id), _BY_USER, cleanup))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
-        if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:
+        if download.status is not Status.DOWNLOADING or download.detail == _PAUSED or download.progressed_at is None:
             return False
         waited = conn.now() - from_datetime(download.progressed_at)
         return not download.peers and waited >= self._stalled // timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""Takes links on: filters decide which, one release is chosen for each episode, and dispatch sends it."""
+"""From links to downloads: filters decide which, one release is chosen for each episode, and dispatch sends it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REPLACED: Final = "a better release took its place"
 
 
 class Grabber:
-    """The one way from a link to a download; it fills the catalog's port `LinkSink` and welcomes new downloaders."""
+    """The one way from a link to a download; it fills the catalog's port `LinkSink`, and hears of downloaders that register."""
 
     def __init__(self, tasks: DownloadTasks) -> None:
         self._tasks = tasks
@@ -44,8 +44,8 @@ class Grabber:
         taken = [link_id for link_id in links["id"] if link_id not in refused]
         self.carry_out(conn, choose_among(conn, taken), "new links")
 
-    def welcome(self, conn: Connection, service: Service) -> None:
-        """A service registered: a downloader gets back what it had before it was removed, and what nobody could take."""
+    def on_registered(self, conn: Connection, service: Service) -> None:
+        """A service registered: a downloader gets back what it had before it was removed, and what no other took."""
         if service.registration.service_type is not ServiceType.DOWNLOADER:
             return
         recovery.readopt(conn, service.id, service.registration.service_name)
@@ -56,7 +56,7 @@ class Grabber:
     def retry_no_downloader_links(
         self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
     ) -> int:
-        """Dispatch again what nobody could take, if it is of these types; how many there were."""
+        """Dispatch again what no downloader took, if it is of these types; how many there were."""
         again = store.requeue(conn, types, not_refused_by=not_refused_by)
         self._tasks.dispatch(conn, again, why)
         return len(again)

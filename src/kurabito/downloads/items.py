@@ -1,4 +1,4 @@
-"""What is said to a downloader, and what it answers."""
+"""The words of the port to a downloader: what it is sent, and what it answers."""
 
 from __future__ import annotations
 

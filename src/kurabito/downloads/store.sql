@@ -9,7 +9,7 @@ ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: requeue
--- What nobody could take, for those whose link is still wanted, unless it is to be tried again only later.
+-- What no downloader took, for those whose link is still wanted, unless it is to be tried again only later.
 UPDATE downloads SET status = 'pending', queued_at = :now, updated_at = :now, reason = NULL, retry_at = NULL
 WHERE status = 'no_downloader' AND (retry_at IS NULL OR retry_at <= :now) AND EXISTS (
     SELECT 1 FROM anime_links AS link

@@ -86,9 +86,11 @@ def _check_root(head: str) -> None:
     root = _ROOT.match(head)
     name = root[1].lower() if root else ""
     if root and name == "error":
-        told = {key.lower(): html.unescape(double or single) for key, double, single in _ATTRIBUTE.findall(root[2])}
+        attributes = {
+            key.lower(): html.unescape(double or single) for key, double, single in _ATTRIBUTE.findall(root[2])
+        }
         raise FeedUnreadable(
-            f"the indexer answers with error {told.get('code', '?')}: {told.get('description', 'no reason')[:500]}"
+            f"the indexer answers with error {attributes.get('code', '?')}: {attributes.get('description', 'no reason')[:500]}"
         )
     if name in ("html", "head", "body") or head[:15].lower().startswith(("<!doctype html", "<html")):
         raise FeedUnreadable("this is a web page and not a feed; look for its RSS link and follow that")

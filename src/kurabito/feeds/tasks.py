@@ -52,7 +52,7 @@ class FetchTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What one reading gave."""
+    """What came of a task."""
 
     changed: bool = True
     items: int = 0
@@ -63,7 +63,7 @@ class Fetched:
 
 
 def fetch_of(subscription_id: int, priority: Priority = Priority.NORMAL) -> PreparedTask:
-    """A reading of one feed."""
+    """The task that reads one feed."""
     task = FetchTask(subscription_id)
     return prepare(FETCH, task, priority=priority, unique_key=fetch_key(subscription_id))
 
@@ -107,7 +107,7 @@ class FeedTasks:
         return await self._queue.delegate_write(ask)
 
     async def fetch(self, task: FetchTask) -> Fetched:
-        """Read one feed. What goes wrong is written on the subscription, whose next turn is the next attempt."""
+        """Read one feed. What goes wrong is written on the subscription, whose next fetch is the next attempt."""
         try:
             subscription = await self._database.read(lambda conn: subscription_store.find(conn, task.subscription_id))
             if subscription.settings.module_id is None:
@@ -157,8 +157,10 @@ class FeedTasks:
             },
         )
         if not isinstance(answer, dict) or answer.get("accepted") is not True:
-            said = answer.get("message") if isinstance(answer, dict) else None
-            raise FetcherRefused(f"the fetcher {name!r} did not take the feed: {str(said or 'no reason given')[:500]}")
+            reason = answer.get("message") if isinstance(answer, dict) else None
+            raise FetcherRefused(
+                f"the fetcher {name!r} did not take the feed: {str(reason or 'no reason given')[:500]}"
+            )
         return Fetched(changed=False, handed_to=name)
 
     async def _note(self, subscription_id: int, error: OutboundError | FeedError) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.matches import MatchVerdict, NewFolder
+from kurabito.catalog.matching.matches import MatchDecision, NewFolder
 from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, MatchReason
 from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
@@ -160,8 +160,8 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
         )
         reading = FolderReading((Name.of("The Lantern"),), None, None, None)
         folders = [
-            (NewFolder("The Lantern <3", reading, 1), MatchVerdict(candidates=offers)),
-            (NewFolder("ab/???", reading, 2), MatchVerdict()),
+            (NewFolder("The Lantern <3", reading, 1), MatchDecision(candidates=offers)),
+            (NewFolder("ab/???", reading, 2), MatchDecision()),
         ]
         matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
 

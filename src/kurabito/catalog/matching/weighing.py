@@ -34,7 +34,7 @@ class Weighed:
 
 
 def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
-    """What it is about by its own names; only where nobody knows them, by those of its files.
+    """What it is about by its own names; only where those are unknown, by those of its files.
 
     `by_alias` is off where a series itself asks.
     """

@@ -214,7 +214,7 @@ class QBittorrentClient:
         if response.status_code not in (401, 403):
             return response
         async with self._logging_in:
-            # A session ends by itself after a while. Whoever waited here finds that another one has logged in.
+            # A session ends after a while. A request that waited here finds that another one has logged in.
             if self._credentials is None:
                 raise DownloaderLoginRefused(f"qBittorrent at {self._calls.url} wants a login first")
             if logins == self._logins:

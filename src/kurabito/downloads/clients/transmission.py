@@ -153,7 +153,7 @@ class TransmissionClient:
         return Owner.KURABITO if await self._ours([source.hash]) else Owner.USER
 
     async def _files(self, hashes: Sequence[str]) -> dict[str, tuple[TransferFile, ...]]:
-        """The files of these; they are asked for by themselves, as there can be many of them."""
+        """The files of these; they are asked for alone, as there can be many of them."""
         if not hashes:
             return {}
         answer = await self._call("torrent-get", ids=list(hashes), fields=["hashString", "files", "fileStats"])
@@ -183,7 +183,7 @@ class TransmissionClient:
         """What went wrong, if anything did, and the answer."""
         response = await self._post(method, arguments)
         if response.status_code == 409:
-            # It names the session that it wants to see, at the first request and after it was started anew.
+            # It names the session that it wants to see, at the first request and after a restart.
             self._session = response.headers.get(_SESSION, "")
             response = await self._post(method, arguments)
         if response.status_code in (401, 403):

@@ -76,7 +76,7 @@ class DownloadDispatcher:
         self._root = root
         self._grabber = grabber
         self._room = Room(root, reserve)
-        self._telling: set[int] = set()
+        self._naming_owners: set[int] = set()
         """Downloaders that say whose something is."""
 
     def join(self, registry: Registry) -> None:
@@ -90,8 +90,8 @@ class DownloadDispatcher:
         for request in requests:
             by_type[request.download_type].append(request)
         if unknown := by_type.pop(None, []):
-            nobody = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
-            await self._database.write(lambda conn: pending.conclude(conn, nobody))
+            unsent = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
+            await self._database.write(lambda conn: pending.conclude(conn, unsent))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
                 if kind is not None:
@@ -128,7 +128,7 @@ class DownloadDispatcher:
     async def _ask(
         self, service: Service, requests: Sequence[DownloadRequest], rounds: Mapping[int, Round], *, again: bool = False
     ) -> set[int]:
-        """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
+        """Offer these to one downloader; those that need no other, because it took them or they are no longer wanted."""
         name = service.registration.service_name
         async with self._locks.at(service.id):
             free = await self._room.free()
@@ -140,13 +140,13 @@ class DownloadDispatcher:
             reply = OfferReply()
             if again:
                 reply.results = await self._already_there(service, batch.hashes)
-            elif batch.hashes and service.id not in self._telling:
+            elif batch.hashes and service.id not in self._naming_owners:
                 batch = await self._look_first(service, batch)
             if offered := [item for url, item in batch.items.items() if url not in reply.results]:
                 answer = await self._downloaders.offer(service, offered)
                 reply = OfferReply(reply.results | answer.results, answer.problem)
                 if any(one.owner is not None for one in answer.results.values()):
-                    self._telling.add(service.id)
+                    self._naming_owners.add(service.id)
             done = await self._database.write(
                 partial(batches.settle, tasks=self._tasks, batch=batch, reply=reply, rounds=rounds)
             )
@@ -208,8 +208,8 @@ def _give_up(
     rounds: Mapping[int, Round],
     grabber: Grabber,
 ) -> None:
-    """Nobody took these. They failed if every downloader said no for good, and another release is taken; else one may still
-    take them later.
+    """No downloader took these. They failed if every one refused them for good, and another release is taken; else one may
+    still take them later.
     """
     lock_catalog(conn)
     asked = {service.id for service in able}
@@ -221,14 +221,14 @@ def _give_up(
             lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "cleanup": CleanupKind.LOOK})
         # The one that it was taken away from may take it again, unless it stood still there.
         capable = asked - {request.avoids} if request.has_stalled else asked
-        said = "; ".join([*tried.refused.values(), *tried.missed.values()])
+        reasons = "; ".join([*tried.refused.values(), *tried.missed.values()])
         retry_in = _WAITS[request.tries] if tried.passing and request.tries < len(_WAITS) else None
         if retry_in is None and capable <= tried.refused.keys() and (capable or request.has_stalled):
-            why = f"{GAVE_UP}; {said}".rstrip("; ") if request.has_stalled else said
+            why = f"{GAVE_UP}; {reasons}".rstrip("; ") if request.has_stalled else reasons
             ended.append(Ending(request.id, Status.FAILED, why))
             failed.append(request.link_id)
         else:
-            why = said or NOBODY.format(request.download_type)
+            why = reasons or NOBODY.format(request.download_type)
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.answer(conn, module_id, of_module)

@@ -74,8 +74,8 @@ class Polled:
 
 
 class DownloadScheduler:
-    """Polls downloaders. After `elsewhere` what stands still, or whose downloader is away, is sent to another; what stood still
-    and nobody else takes has failed.
+    """Polls downloaders. After `elsewhere` a download that has stalled, or whose downloader is away, is sent to another one; it
+    has failed if it had stalled and no other takes it.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class DownloadScheduler:
     def _recover(
         self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, DownloadStatus]
     ) -> None:
-        """A downloader that answers gets what nobody could take, but for what it refused."""
+        """Send a downloader that answers what no other took, but for what it refused."""
         conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
@@ -162,7 +162,7 @@ class DownloadScheduler:
         self._grabber.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
 
     def _look_after(self, conn: Connection) -> None:
-        """What no downloader can tell of."""
+        """Look after downloads that no answer of a downloader is about."""
         conn.run(_SQL[conn.dialect].orphan, {"removed": REMOVED_DOWNLOADER})
         conn.run(_SQL[conn.dialect].switched_off, {"off": SWITCHED_OFF})
         attempts.abandon_old(conn, _STUCK)
@@ -251,7 +251,7 @@ def _apply(
 
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
-    """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
+    """Downloads that a downloader reports complete and that cannot be: their content is of another episode."""
     found = conn.all(_SQL[conn.dialect].mistaken, attempts.given_ids(completed))
     return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 

@@ -73,7 +73,7 @@ class EmbeddedClient:
             await asyncio.to_thread(self._torrents.close)
 
     async def login(self, username: str, password: str) -> None:
-        """There is nobody to log in to."""
+        """It needs no login."""
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         return await self._sources.each(items, self._add)
@@ -129,7 +129,7 @@ class EmbeddedClient:
     async def _open(self) -> Torrents:
         async with self._opening:
             if self._torrents is None:
-                # Loaded here: whoever downloads elsewhere does not pay for it.
+                # Loaded here: a program that downloads elsewhere does not need it.
                 from kurabito.downloads.clients.embedded.torrents import Torrents
 
                 torrents = Torrents(self._folder, self._options)

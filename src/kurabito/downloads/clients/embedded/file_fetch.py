@@ -22,7 +22,7 @@ _PIECE: Final = 8 * 1024 * 1024
 _OF_A_PIECE: Final = Limits(seconds=300.0, max_bytes=_PIECE, attempts=3)
 # For hosts that only give the whole.
 _OF_THE_WHOLE: Final = Limits(seconds=24 * 3600.0, max_bytes=1 << 40, attempts=3)
-# After so many changes the whole is asked for in one answer: some hosts name the same file anew each time.
+# After so many changes the whole is asked for in one answer: some hosts name the same file differently each time.
 _MOST_BEGINNINGS: Final = 3
 _NOTHING_THERE: Final = 416
 _SPAN: Final = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})")
