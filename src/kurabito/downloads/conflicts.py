@@ -25,7 +25,7 @@ _RESOLVED: Final = "resolved"
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class ConflictRelease:
     """A release that can be chosen."""
 
     link_id: int
@@ -46,7 +46,7 @@ class Conflict:
     due_at: datetime | None
     link_id: int | None
     created_at: datetime
-    releases: tuple[Offered, ...]
+    releases: tuple[ConflictRelease, ...]
 
 
 class Conflicts:
@@ -133,5 +133,5 @@ def _conflict(conn: Connection, row: Row) -> Conflict:
         None if due is None else to_datetime(due),
         link_id,
         to_datetime(created),
-        tuple(Offered(*one) for one in releases),
+        tuple(ConflictRelease(*one) for one in releases),
     )

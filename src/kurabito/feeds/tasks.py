@@ -51,7 +51,7 @@ class FetchTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class FetchResult:
     """What came of a task."""
 
     changed: bool = True
@@ -106,7 +106,7 @@ class FeedTasks:
 
         return await self._queue.delegate_write(ask)
 
-    async def fetch(self, task: FetchTask) -> Fetched:
+    async def fetch(self, task: FetchTask) -> FetchResult:
         """Read one feed. What goes wrong is written on the subscription, whose next fetch is the next attempt."""
         try:
             subscription = await self._database.read(lambda conn: subscription_store.find(conn, task.subscription_id))
@@ -119,12 +119,12 @@ class FeedTasks:
             await self._note(task.subscription_id, error)
             raise PermanentError(f"{error.code}: {error}") from None
 
-    async def _read(self, subscription: Subscription) -> Fetched:
+    async def _read(self, subscription: Subscription) -> FetchResult:
         settings, subscription_id = subscription.settings, subscription.id
         reading = await self._reader.read(
             settings.url, validators=subscription.validators, allows_private=settings.allows_private
         )
-        feed, outcome = reading.feed, Fetched(changed=False)
+        feed, outcome = reading.feed, FetchResult(changed=False)
         if feed is not None:
             _check_beginning(subscription, feed)
             receipt = await self._intake.receive(
@@ -135,14 +135,14 @@ class FeedTasks:
                     chosen=subscription.chosen,
                 )
             )
-            outcome = Fetched(items=len(feed.items), new=receipt.items_new, refused=len(feed.refused))
+            outcome = FetchResult(items=len(feed.items), new=receipt.items_new, refused=len(feed.refused))
         problem = _problem(feed) if feed is not None else None
         await self._database.write(
             lambda conn: subscription_store.record_reading(conn, subscription, reading.validators, problem)
         )
         return outcome
 
-    async def _hand_over(self, subscription: Subscription, module_id: int) -> Fetched:
+    async def _hand_over(self, subscription: Subscription, module_id: int) -> FetchResult:
         fetcher = await self._database.read(lambda conn: services.find(conn, module_id))
         name = fetcher.registration.service_name
         if not fetcher.is_enabled:
@@ -161,7 +161,7 @@ class FeedTasks:
             raise FetcherRefused(
                 f"the fetcher {name!r} did not take the feed: {str(reason or 'no reason given')[:500]}"
             )
-        return Fetched(changed=False, handed_to=name)
+        return FetchResult(changed=False, handed_to=name)
 
     async def _note(self, subscription_id: int, error: OutboundError | FeedError) -> None:
         await self._intake.receive(

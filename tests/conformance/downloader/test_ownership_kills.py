@@ -28,7 +28,7 @@ from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.downloads.announcer import Credentials
 from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.dispatch.polling import Polled
+from kurabito.downloads.dispatch.polling import PollResult
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
 from kurabito.errors import DownloadConflict, OutboundError
@@ -209,7 +209,7 @@ class Household:
             while good < 2:
                 poll = await self.queue.enqueue(POLL)
                 await self.settle()
-                told = (await self.queue.get(poll.id)).result_as(Polled)
+                told = (await self.queue.get(poll.id)).result_as(PollResult)
                 before, unclear = unclear, (await self.losses())["unclear"]
                 good = good + 1 if told.offline == 0 and unclear == before else int(told.offline == 0)
 

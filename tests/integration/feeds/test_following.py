@@ -12,7 +12,7 @@ from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchTask
+from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -34,7 +34,7 @@ async def followed(
     return await following.subscriptions.create(wishes(site, **given), start_with)
 
 
-async def fetch(following: FeedParts, subscription: Subscription) -> Fetched:
+async def fetch(following: FeedParts, subscription: Subscription) -> FetchResult:
     return await following.tasks.fetch(FetchTask(subscription.id))
 
 
@@ -59,7 +59,7 @@ async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
     assert await following.tasks.check() == 0
     assert await kept.waiting() == 1
     site.put(site.feed(2, 3))
-    assert await fetch(following, subscription) == Fetched(items=2, new=1)
+    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
     assert len(await kept.links()) == 3
 
 
@@ -90,13 +90,13 @@ async def test_nothing_that_was_there_before_is_taken_by_surprise(
 async def test_a_feed_that_did_not_change_is_not_sent_again(following: FeedParts, site: FeedSite) -> None:
     site.put(site.feed(1), etag='"one"', last_modified="Tue, 14 Jan 2025 09:35:59 GMT", content_encoding="gzip")
     subscription = await followed(following, site)
-    assert await fetch(following, subscription) == Fetched(items=1, new=1)
-    assert await fetch(following, subscription) == Fetched(changed=False)
+    assert await fetch(following, subscription) == FetchResult(items=1, new=1)
+    assert await fetch(following, subscription) == FetchResult(changed=False)
     assert "if-none-match" not in site.asked[0].headers
     assert site.asked[1].headers["if-none-match"] == '"one"'
     assert site.asked[1].headers["if-modified-since"] == "Tue, 14 Jan 2025 09:35:59 GMT"
     site.put(site.feed(1, 2), etag='"two"')
-    assert await fetch(following, subscription) == Fetched(items=2, new=1)
+    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
 
 
 async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_again(

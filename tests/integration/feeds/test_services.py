@@ -16,7 +16,7 @@ from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
 from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchTask
+from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.runtime.sql.queue import SqlQueue
@@ -143,7 +143,7 @@ async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds
     site.put(b'{"accepted": true, "message": "soon"}', "/v1/fetch")
     wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
     subscription = await following.subscriptions.create(wishes, StartWith.MISSING)
-    assert await following.tasks.fetch(FetchTask(subscription.id)) == Fetched(changed=False, handed_to="mikanani")
+    assert await following.tasks.fetch(FetchTask(subscription.id)) == FetchResult(changed=False, handed_to="mikanani")
     (asked,) = site.asked
     assert asked.headers["authorization"] == f"Bearer {TOKEN}"
     assert asked.json == {

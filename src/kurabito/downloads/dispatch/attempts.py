@@ -37,7 +37,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Round:
+class DispatchRound:
     """What was tried for one download since it was queued."""
 
     unanswered: set[int] = field(default_factory=set)
@@ -65,7 +65,7 @@ class Round:
                 pass
 
 
-class Earlier(NamedTuple):
+class EarlierOffers(NamedTuple):
     """What is known of downloads that are offered to a downloader again."""
 
     doubtful: frozenset[int]
@@ -105,14 +105,14 @@ class PendingCleanup(NamedTuple):
         return self.missed_polls >= GOOD_POLLS
 
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
+def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> EarlierOffers:
     """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
     given = {"module_id": service.id, "module_name": service.registration.service_name}
     dropped = conn.all(_SQL[conn.dialect].drop_unanswered, {**given, "rows": json.dumps(rows)})
     owners = {download_id: owner for download_id, _, owner in dropped}
     owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
     conn.run(_SQL[conn.dialect].add, {**given, "rows": owned})
-    return Earlier(
+    return EarlierOffers(
         frozenset(download_id for download_id, outcome, _ in dropped if outcome != Outcome.UNREACHABLE),
         frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
     )
@@ -141,9 +141,9 @@ def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -
     conn.run(_SQL[conn.dialect].doubt, {"rows": json.dumps(rows), "module_id": module_id})
 
 
-def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
+def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, DispatchRound]:
     """What was tried for these since they were queued."""
-    found: dict[int, Round] = defaultdict(Round)
+    found: dict[int, DispatchRound] = defaultdict(DispatchRound)
     tried = conn.all(_SQL[conn.dialect].in_round, given_ids(download_ids))
     for download_id, module_id, outcome, name, reason, may_pass in tried:
         found[download_id].note(module_id, name, Outcome(outcome), reason, may_pass=bool(may_pass))

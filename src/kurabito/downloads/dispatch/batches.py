@@ -11,7 +11,7 @@ from typing import Any, Final
 from kurabito.db import Connection
 from kurabito.downloads.dispatch import attempts, pending
 from kurabito.downloads.dispatch import save_path as places
-from kurabito.downloads.dispatch.attempts import Round
+from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.outcomes import AnswerOutcome, hash_of, outcome_of
 from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import OfferReply
@@ -101,7 +101,7 @@ def note_foreign(conn: Connection, batch: Batch, there: Collection[str]) -> Batc
 
 
 def settle(
-    conn: Connection, tasks: DownloadTasks, batch: Batch, reply: OfferReply, rounds: Mapping[int, Round]
+    conn: Connection, tasks: DownloadTasks, batch: Batch, reply: OfferReply, rounds: Mapping[int, DispatchRound]
 ) -> set[int]:
     """Write what the downloader answered, also into the rounds; the downloads that need no other downloader."""
     service = batch.service

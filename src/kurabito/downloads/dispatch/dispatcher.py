@@ -21,7 +21,7 @@ from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts, batches, pending
-from kurabito.downloads.dispatch.attempts import Round
+from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.batches import Batch
 from kurabito.downloads.dispatch.locks import DownloaderLocks
 from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
@@ -47,7 +47,7 @@ _WAITS: Final = tuple(minutes * 60 * SECOND for minutes in (1, 5, 20, 60))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatched:
+class DispatchResult:
     """What became of the downloads of one task."""
 
     downloading: int = 0
@@ -83,7 +83,7 @@ class DownloadDispatcher:
         """Have downloads sent when they are asked for."""
         registry.task(DISPATCH, concurrency=_AT_ONCE)(self.dispatch)
 
-    async def dispatch(self, task: DispatchTask) -> Dispatched:
+    async def dispatch(self, task: DispatchTask) -> DispatchResult:
         """Send the downloads of a task that are still wanted."""
         requests = await self._database.write(partial(_begin, download_ids=task.download_ids))
         by_type: dict[DownloadType | None, list[DownloadRequest]] = defaultdict(list)
@@ -99,7 +99,7 @@ class DownloadDispatcher:
         now = await self._database.read(lambda conn: store.of_links(conn, (request.link_id for request in requests)))
         counts = Counter(status for _, status in now.values())
         log.info("dispatched", why=task.why, **{status.value: count for status, count in counts.items()})
-        return Dispatched(
+        return DispatchResult(
             downloading=counts[Status.DOWNLOADING],
             failed=counts[Status.FAILED],
             no_downloader=counts[Status.NO_DOWNLOADER],
@@ -108,7 +108,7 @@ class DownloadDispatcher:
     async def _cascade(self, kind: DownloadType, requests: Sequence[DownloadRequest]) -> None:
         """Offer downloads of one type to one downloader after the other."""
 
-        def look(conn: Connection) -> tuple[list[Service], dict[int, Round]]:
+        def look(conn: Connection) -> tuple[list[Service], dict[int, DispatchRound]]:
             return services.able(conn, kind), attempts.rounds(conn, (request.id for request in requests))
 
         able, rounds = await self._database.read(look)
@@ -126,7 +126,12 @@ class DownloadDispatcher:
             await self._database.write(given_up)
 
     async def _ask(
-        self, service: Service, requests: Sequence[DownloadRequest], rounds: Mapping[int, Round], *, again: bool = False
+        self,
+        service: Service,
+        requests: Sequence[DownloadRequest],
+        rounds: Mapping[int, DispatchRound],
+        *,
+        again: bool = False,
     ) -> set[int]:
         """Offer these to one downloader; those that need no other, because it took them or they are no longer wanted."""
         name = service.registration.service_name
@@ -205,7 +210,7 @@ def _give_up(
     conn: Connection,
     requests: Sequence[DownloadRequest],
     able: Sequence[Service],
-    rounds: Mapping[int, Round],
+    rounds: Mapping[int, DispatchRound],
     grabber: Grabber,
 ) -> None:
     """No downloader took these. They failed if every one refused them for good, and another release is taken; else one may
@@ -237,5 +242,5 @@ def _give_up(
         grabber.take_next(conn, failed)
 
 
-def _may_have(service: Service, request: DownloadRequest, tried: Round) -> bool:
+def _may_have(service: Service, request: DownloadRequest, tried: DispatchRound) -> bool:
     return service.id != request.avoids and service.id not in tried.refused and service.id not in tried.missed

@@ -65,7 +65,7 @@ class PolledDownload(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Polled:
+class PollResult:
     """What one round of questions found."""
 
     downloaders: int = 0
@@ -102,7 +102,7 @@ class DownloadScheduler:
         registry.task(POLL)(self.poll)
         registry.every(self._interval, POLL, unique_key=POLL)
 
-    async def poll(self) -> Polled:
+    async def poll(self) -> PollResult:
         """Ask every downloader that is switched on, side by side."""
 
         def enabled(conn: Connection) -> list[Service]:
@@ -114,7 +114,7 @@ class DownloadScheduler:
         changes = [poll.result() for poll in polls]
         await self._database.write(self._look_after)
         await self._rescue()
-        return Polled(
+        return PollResult(
             downloaders=len(asked),
             offline=sum(change is None for change in changes),
             changed=sum(change or 0 for change in changes),

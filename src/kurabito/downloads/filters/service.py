@@ -19,7 +19,7 @@ from kurabito.downloads.release_options import choose_among, rivals, titles_of, 
 _CANCELLED: Final = "a filter excludes it"
 
 
-class Excluded(NamedTuple):
+class ExcludedLink(NamedTuple):
     """A link that would be taken no longer."""
 
     link_id: int
@@ -29,7 +29,7 @@ class Excluded(NamedTuple):
     """What would be cancelled for it."""
 
 
-class Freed(NamedTuple):
+class FreedLink(NamedTuple):
     """A link that can be taken now: no rule keeps it away any more, or what was taken in its place is excluded."""
 
     id: int
@@ -38,7 +38,7 @@ class Freed(NamedTuple):
     """Its series, or its episode, is still to be decided about."""
 
 
-class Replaced(NamedTuple):
+class ReplacedDownload(NamedTuple):
     """A download that ends because a link that can be taken now is better."""
 
     download_id: int
@@ -49,13 +49,13 @@ class Replaced(NamedTuple):
 class Effect:
     """What a change of the rules does."""
 
-    excluded: tuple[Excluded, ...]
-    freed: tuple[Freed, ...]
-    next_best: tuple[Freed, ...]
+    excluded: tuple[ExcludedLink, ...]
+    freed: tuple[FreedLink, ...]
+    next_best: tuple[FreedLink, ...]
     """Other releases of the episodes that would lose theirs."""
     choice: Choice
     """What is downloaded of them, what that cancels, and the episodes that have to be asked about or waited for."""
-    replaced: tuple[Replaced, ...]
+    replaced: tuple[ReplacedDownload, ...]
     """What the choice cancels."""
     decisions: dict[int, FilterDecision]
     """What is to be written beside the links whose decision changed."""
@@ -138,14 +138,14 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
     ids, titles, was_filtered = links["id"], links["title"], links["is_filtered"]
     excluded = sorted(place for place in refused if not was_filtered[place])
     freed = tuple(
-        Freed(ids[place], titles[place], bool(links["is_held"][place]))
+        FreedLink(ids[place], titles[place], bool(links["is_held"][place]))
         for place, was in enumerate(was_filtered)
         if was and place not in refused
     )
     out = {ids[place] for place in excluded}
     under_way = store.cancellable(conn, out)
     next_best = tuple(
-        Freed(link_id, title, is_held=False)
+        FreedLink(link_id, title, is_held=False)
         for link_id, title in rivals(conn, under_way).items()
         if link_id not in out and link_id not in under_way
     )
@@ -153,13 +153,13 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
     choice = without_no_ops(conn, chosen)
     return Effect(
         tuple(
-            Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
+            ExcludedLink(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
             for place in excluded
         ),
         freed,
         next_best,
         choice,
-        tuple(Replaced(*one) for one in titles_of(conn, choice.cancel).items()),
+        tuple(ReplacedDownload(*one) for one in titles_of(conn, choice.cancel).items()),
         {ids[place]: refused[place] for place in excluded} | {one.id: TAKEN for one in freed},
     )
 
