@@ -28,9 +28,9 @@ class ServiceCalls:
 
     async def request(self, service: Service, method: str, path: str, body: Any = None) -> Any:
         """What the service answers to any request, read as JSON."""
-        return (await self.tell(service, method, path, body)).json()
+        return (await self.send(service, method, path, body)).json()
 
-    async def tell(self, service: Service, method: str, path: str, body: Any = None) -> Reply:
+    async def send(self, service: Service, method: str, path: str, body: Any = None) -> Reply:
         """Send a request; the answer need not be JSON. A refusal is raised in the words of the service."""
         try:
             return await self._outbound.request(

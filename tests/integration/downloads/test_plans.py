@@ -102,9 +102,12 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         name: Asked(getattr(tried, name), IDS)
         for name in ("in_round", "request_cleanup", "settle", "revive", "abandon")
     }
-    asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_unanswered", "answer", "doubt", "name")}
+    asked |= {
+        name: Asked(getattr(tried, name), ROWS)
+        for name in ("drop_unanswered", "record_answers", "look_elsewhere", "set_hashes")
+    }
     asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "pending_cleanups", "abandon_old")}
-    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "stalled", "away")}
+    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "mark_unreachable", "stalled", "away")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
     asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "current", "rivals", "have")}

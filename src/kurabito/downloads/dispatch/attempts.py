@@ -105,7 +105,7 @@ class PendingCleanup(NamedTuple):
         return self.missed_polls >= GOOD_POLLS
 
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> EarlierOffers:
+def begin(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> EarlierOffers:
     """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
     given = {"module_id": service.id, "module_name": service.registration.service_name}
     dropped = conn.all(_SQL[conn.dialect].drop_unanswered, {**given, "rows": json.dumps(rows)})
@@ -125,20 +125,20 @@ def ours(conn: Connection, module_id: int, hashes: Mapping[int, str]) -> set[str
     return {known for (known,) in conn.all(_SQL[conn.dialect].ours, given)}
 
 
-def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
+def set_owners(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
     """Say who added what a downloader has for these downloads."""
     rows = json.dumps([{"id": download_id, "owner": owner} for download_id, owner in owners.items()])
-    conn.run(_SQL[conn.dialect].own, {"rows": rows, "module_id": module_id})
+    conn.run(_SQL[conn.dialect].set_owners, {"rows": rows, "module_id": module_id})
 
 
-def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+def record_answers(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say what came of it: `id`, `outcome`, `reason`, `cleanup`, `hash`, `owner` and `may_pass` of each."""
-    conn.run(_SQL[conn.dialect].answer, {"rows": json.dumps(rows), "module_id": module_id})
+    conn.run(_SQL[conn.dialect].record_answers, {"rows": json.dumps(rows), "module_id": module_id})
 
 
-def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+def look_elsewhere(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """A downloader took these (`id`, `hash`): have it looked up whether another has them too."""
-    conn.run(_SQL[conn.dialect].doubt, {"rows": json.dumps(rows), "module_id": module_id})
+    conn.run(_SQL[conn.dialect].look_elsewhere, {"rows": json.dumps(rows), "module_id": module_id})
 
 
 def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, DispatchRound]:
@@ -199,10 +199,10 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
     ]
 
 
-def name(conn: Connection, hashes: Mapping[int, str]) -> None:
+def set_hashes(conn: Connection, hashes: Mapping[int, str]) -> None:
     """A downloader has what these attempts sent, and calls it so."""
     rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
-    conn.run(_SQL[conn.dialect].name, {"rows": json.dumps(rows)})
+    conn.run(_SQL[conn.dialect].set_hashes, {"rows": json.dumps(rows)})
 
 
 def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int]) -> None:

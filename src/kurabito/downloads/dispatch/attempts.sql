@@ -26,7 +26,7 @@ WHERE attempt.hash = given.value ->> 'hash' AND attempt.module_id = :module_id A
                                       WHERE later.hash = attempt.hash AND later.module_id = attempt.module_id
                                           AND later.outcome = 'accepted' AND later.id > attempt.id)));
 
--- name: own
+-- name: set_owners
 -- What turns out to be the user's is not ours to remove.
 UPDATE dispatch_attempts
 SET owner = given.value ->> 'owner', owed = CASE given.value ->> 'owner' WHEN 'user' THEN NULL ELSE owed END
@@ -34,7 +34,7 @@ FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') IN ('sent', 'accepted');
 
--- name: answer
+-- name: record_answers
 -- With `coalesce` SQLite reads what is given first, and not all that was ever sent.
 UPDATE dispatch_attempts
 SET outcome = given.value ->> 'outcome', reason = given.value ->> 'reason',
@@ -47,7 +47,7 @@ FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') = 'sent';
 
--- name: doubt
+-- name: look_elsewhere
 -- Another downloader took these. One that may have them too is looked at, by the hash that is known now.
 UPDATE dispatch_attempts
 SET owed = CASE WHEN outcome = 'sent' AND coalesce(owner, '') <> 'user' THEN coalesce(owed, 'look') ELSE owed END,
@@ -101,7 +101,7 @@ JOIN anime_links AS link ON link.id = download.link_id
 WHERE attempt.module_id = :module_id AND attempt.owed IS NOT NULL AND attempt.outcome <> 'sent'
 ORDER BY attempt.id;
 
--- name: name
+-- name: set_hashes
 -- A downloader said what it calls something: it has it, so there is nothing to look up any more.
 UPDATE dispatch_attempts
 SET hash = given.value ->> 'hash', owed = CASE dispatch_attempts.owed WHEN 'look' THEN 'cancel' ELSE dispatch_attempts.owed END

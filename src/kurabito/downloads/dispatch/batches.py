@@ -59,7 +59,7 @@ def prepare(
     for request in wanted:
         by_url[request.url].append(request)
     items = {url: DownloadItem(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
-    earlier = attempts.write(
+    earlier = attempts.begin(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
     no_room_for: dict[int, str] = {}
@@ -69,7 +69,7 @@ def prepare(
         no_room_for = _without_room(new, free - pending.promised(conn))
     if no_room_for:
         unsent = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in no_room_for.items()]
-        attempts.answer(conn, service.id, unsent)
+        attempts.record_answers(conn, service.id, unsent)
     roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in no_room_for}
     return Batch(
         service,
@@ -96,7 +96,7 @@ def note_foreign(conn: Connection, batch: Batch, there: Collection[str]) -> Batc
     brought = attempts.ours(conn, batch.service.id, found) if found else set()
     foreign = {download_id for download_id, known in found.items() if known not in brought}
     if foreign:
-        attempts.own(conn, batch.service.id, dict.fromkeys(foreign, Owner.USER))
+        attempts.set_owners(conn, batch.service.id, dict.fromkeys(foreign, Owner.USER))
     return replace(batch, foreign={*batch.foreign, *foreign})
 
 
@@ -130,11 +130,11 @@ def settle(
         if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
             row["save_path"] = first["save_path"]
     taken = pending.accept(conn, accepted) if accepted else set()
-    attempts.doubt(conn, service.id, accepted)
+    attempts.look_elsewhere(conn, service.id, accepted)
     if unnamed:
         pending.conclude(conn, unnamed)
     unwanted = {row["id"] for row in accepted} - taken
-    attempts.answer(
+    attempts.record_answers(
         conn,
         service.id,
         [{**row, "cleanup": CleanupKind.CANCEL} if row["id"] in unwanted else row for row in answered],

@@ -81,7 +81,7 @@ class DownloaderCleanup:
                 unknown.append(pending.attempt_id)
 
         def store(conn: Connection) -> None:
-            attempts.name(conn, names)
+            attempts.set_hashes(conn, names)
             attempts.settle(conn, unknown)
 
         await self._database.write(store)

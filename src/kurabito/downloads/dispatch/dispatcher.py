@@ -115,17 +115,17 @@ class DownloadDispatcher:
         waiting = {request.id: request for request in requests}
         for service in able:
             unanswered = [one for one in waiting.values() if service.id in rounds[one.id].unanswered]
-            for done in await self._ask(service, unanswered, rounds, again=True) if unanswered else ():
+            for done in await self._offer(service, unanswered, rounds, again=True) if unanswered else ():
                 del waiting[done]
         for service in able:
             tried = [one for one in waiting.values() if _may_have(service, one, rounds[one.id])]
-            for done in await self._ask(service, tried, rounds) if tried else ():
+            for done in await self._offer(service, tried, rounds) if tried else ():
                 del waiting[done]
         if left := list(waiting.values()):
             given_up = partial(_give_up, requests=left, able=able, rounds=rounds, grabber=self._grabber)
             await self._database.write(given_up)
 
-    async def _ask(
+    async def _offer(
         self,
         service: Service,
         requests: Sequence[DownloadRequest],
@@ -196,10 +196,10 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadReques
     for row in joining.values():
         by_module[row["module_id"]].append(row)
     for module_id, of_module in by_module.items():
-        attempts.write(conn, services.find(conn, module_id), of_module)
+        attempts.begin(conn, services.find(conn, module_id), of_module)
         joined = [{"id": row["id"], "outcome": Outcome.ACCEPTED, "owner": row["owner"]} for row in of_module]
-        attempts.answer(conn, module_id, joined)
-        attempts.doubt(conn, module_id, of_module)
+        attempts.record_answers(conn, module_id, joined)
+        attempts.look_elsewhere(conn, module_id, of_module)
     if joining:
         pending.join_held(conn, list(joining.values()))
         download_files.share(conn, joining)
@@ -236,7 +236,7 @@ def _give_up(
             why = reasons or NOBODY.format(request.download_type)
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
-        attempts.answer(conn, module_id, of_module)
+        attempts.record_answers(conn, module_id, of_module)
     pending.conclude(conn, ended)
     if failed:
         grabber.take_next(conn, failed)

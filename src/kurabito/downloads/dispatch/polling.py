@@ -136,7 +136,9 @@ class DownloadScheduler:
         try:
             reports = await self._downloaders.look(service, asked)
         except OutboundError as problem:
-            lost = await self._database.write(partial(_lose, module_id=service.id, reason=f"{name}: {problem}"))
+            lost = await self._database.write(
+                partial(_mark_unreachable, module_id=service.id, reason=f"{name}: {problem}")
+            )
             if lost:
                 log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
             return None
@@ -244,7 +246,7 @@ def _apply(
     if news := [change["id"] for change in changes if change["is_news"]]:
         store.restate_episodes(conn, news)
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
-        attempts.own(conn, module_id, owners)
+        attempts.set_owners(conn, module_id, owners)
     completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}
     listed = {download_id: reports[known].files for download_id, known in completed.items()}
     download_files.store(conn, {download_id: files for download_id, files in listed.items() if files is not None})
@@ -256,5 +258,5 @@ def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str,
     return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 
 
-def _lose(conn: Connection, module_id: int, reason: str) -> int:
-    return conn.run(_SQL[conn.dialect].lose, {"module_id": module_id, "reason": reason[:2_000]})
+def _mark_unreachable(conn: Connection, module_id: int, reason: str) -> int:
+    return conn.run(_SQL[conn.dialect].mark_unreachable, {"module_id": module_id, "reason": reason[:2_000]})

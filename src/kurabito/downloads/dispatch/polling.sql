@@ -33,7 +33,7 @@ WHERE download.id = CAST(given.value AS bigint) AND coalesce(link.hash, '') <> d
     AND (first.hash = other.hash OR first.id < link.id)
 GROUP BY download.id;
 
--- name: lose
+-- name: mark_unreachable
 UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
 WHERE module_id = :module_id AND status = 'downloading';
 

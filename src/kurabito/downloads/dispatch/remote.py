@@ -109,18 +109,18 @@ class RemoteDownloaders:
         return gone
 
     async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
-        wish = f"?delete_files={'true' if delete_files else 'false'}"
+        query = f"?delete_files={'true' if delete_files else 'false'}"
         try:
-            await self._calls.tell(service, "DELETE", f"{_one(service, hash)}{wish}")
+            await self._calls.send(service, "DELETE", f"{_one(service, hash)}{query}")
         except BadStatus as refused:
             if refused.answered != 404:
                 raise
 
     async def pause(self, service: Service, hash: str) -> None:
-        await self._calls.tell(service, "POST", f"{_one(service, hash)}/pause")
+        await self._calls.send(service, "POST", f"{_one(service, hash)}/pause")
 
     async def resume(self, service: Service, hash: str) -> None:
-        await self._calls.tell(service, "POST", f"{_one(service, hash)}/resume")
+        await self._calls.send(service, "POST", f"{_one(service, hash)}/resume")
 
 
 def _base(service: Service) -> str:
