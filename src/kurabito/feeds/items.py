@@ -109,7 +109,7 @@ def _pub_date(found: list[FeedField]) -> datetime | None:
 
 
 def _is_of_mikan(date: FeedField, found: list[FeedField]) -> bool:
-    """Whether a date stands in the element of Mikan's own, whose dates have no zone and mean China's."""
+    """Whether a date is in Mikan's own element, whose dates have no zone and mean China's."""
     return date.inside == "torrent" and any(
         one.name == "torrent" and _MIKAN in one.attributes.get("xmlns", "") for one in found
     )

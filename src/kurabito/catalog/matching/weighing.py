@@ -130,8 +130,8 @@ def _candidates(
     """The likeliest first."""
     shared = {thing.key for thing in fitting} if len(fitting) > 1 else set()
     for thing, reasons in sorted(judged, key=lambda one: len(AGAINST.intersection(one[1]))):
-        told = (*reasons, MatchReason.SHARED_NAME) if thing.key in shared else reasons
-        yield MatchCandidate(thing.key, thing.details, told, thing.metadata_id)
+        weighed = (*reasons, MatchReason.SHARED_NAME) if thing.key in shared else reasons
+        yield MatchCandidate(thing.key, thing.details, weighed, thing.metadata_id)
 
 
 def _as_thing(series: KnownSeries, reading: FolderReading) -> Thing:

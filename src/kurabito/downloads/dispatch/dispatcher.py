@@ -224,7 +224,7 @@ def _give_up(
         tried = rounds[request.id]
         for module_id in tried.unanswered - asked:
             lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "cleanup": CleanupKind.LOOK})
-        # The one that it was taken away from may take it again, unless it stood still there.
+        # The one that it was taken away from may take it again, unless it stalled there.
         capable = asked - {request.avoids} if request.has_stalled else asked
         reasons = "; ".join([*tried.refused.values(), *tried.missed.values()])
         retry_in = _WAITS[request.tries] if tried.passing and request.tries < len(_WAITS) else None

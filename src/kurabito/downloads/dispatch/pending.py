@@ -33,7 +33,7 @@ class DownloadRequest(NamedTuple):
     """The downloader that it was taken away from."""
     size_bytes: int | None
     has_stalled: bool
-    """It stood still there."""
+    """It stalled there."""
     tries: int
     """How often it was not taken for a reason that may pass."""
 

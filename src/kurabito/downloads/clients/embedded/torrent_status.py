@@ -19,7 +19,7 @@ def is_refused(status: lt.torrent_status) -> bool:
 
 
 def status_of(hash: str, handle: lt.torrent_handle, trouble: str | None) -> DownloadStatus:
-    """How a torrent is doing; `trouble` is what the disk said of it."""
+    """How a torrent is doing; `trouble` is why the disk does not take it."""
     status = handle.status()
     refused = is_refused(status) and not status.is_finished
     if status.errc.value() and not refused:

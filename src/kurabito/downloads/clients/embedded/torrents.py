@@ -37,7 +37,7 @@ class Torrents:
         self._lock = threading.Lock()
         self._saved = 0.0
         self._troubles: dict[str, str] = {}
-        """What the disk said of torrents that it does not take."""
+        """Why the disk does not take some torrents."""
         self._tried_disk = 0.0
 
     def open(self) -> None:
