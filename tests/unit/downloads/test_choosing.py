@@ -341,6 +341,7 @@ BATCHES = {
         Choice([7, 8, 17, 18], reasons={1: R.BATCH, 2: R.BATCH, 3: R.BATCH}),
     ),
     "a release that names no episode": ([one(7, None)], [], frozenset(), Choice([7])),
+    "two releases that name no episode": ([one(7, None), one(8, None)], [], frozenset(), Choice([7, 8])),
     "a release that names no episode beside a batch": (
         [*TWO, one(9, None)],
         [],
