@@ -133,8 +133,10 @@ class _CleanItems:
         self.by_identity: dict[str, FeedItem] = {}
         for identity, item in zip(self.identities, cleaned, strict=True):
             self.by_identity.setdefault(identity, item)
-        picked = (item.key in results.chosen for item in results.items)
-        self.chosen = {identity for identity, is_picked in zip(self.identities, picked, strict=True) if is_picked}
+        self.chosen: set[str] = set()
+        if results.chosen:
+            pairs = zip(self.identities, results.items, strict=True)
+            self.chosen = {identity for identity, item in pairs if item.key in results.chosen}
 
 
 def _read_items(items: Mapping[str, FeedItem], title_rules: Sequence[TitleRule]) -> dict[str, Release | RawReason]:
