@@ -12,7 +12,7 @@ from typing import Final
 
 from downloaders import core, downloaders
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchTask
 from processes import BenchmarkBroken
 
 MOST_SECONDS: Final = 1.5
@@ -40,7 +40,7 @@ async def _measure(count: int) -> float:
             tasks = (await measured.queue.list(task_type=DISPATCH)).items
             began = time.perf_counter()
             for task in tasks:
-                await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
+                await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
             seconds = time.perf_counter() - began
             if (counts := await measured.counts()) != {"downloading": count}:
                 raise BenchmarkBroken(f"{count} links became {counts}")

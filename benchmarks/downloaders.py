@@ -20,9 +20,8 @@ from typing import Any, Final, cast
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.database import prepare_database
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.runtime import open_queue
@@ -47,7 +46,7 @@ class Core:
         )
         feed = await self.following.subscriptions.create(wishes, StartWith.MISSING)
         items = tuple(
-            FetchedItem(
+            FeedItem(
                 title=f"[Kura] Kura no Monogatari {place % 100} - {place // 100 + 1:03} [WEB-DL {place % 2 * 360 + 720}p]",
                 download_url=f"magnet:?xt=urn:btih:{place:040x}",
             )
@@ -70,7 +69,7 @@ async def core(ports: list[int]) -> AsyncIterator[Core]:
         await asyncio.to_thread(prepare_database, settings)
         async with open_queue(settings.database) as queue, open_outbound(settings) as outbound:
             downloading = open_downloads(cast("SqlQueue", queue), outbound, settings)
-            following = open_feeds(cast("SqlQueue", queue), outbound, taking=downloading.taking)
+            following = open_feeds(cast("SqlQueue", queue), outbound, grabber=downloading.grabber)
             for port in ports:
                 await following.services.register(_registration(port))
             yield Core(cast("SqlQueue", queue), following, downloading)

@@ -9,7 +9,7 @@ from typing import Final
 
 from downloaders import Core, core, downloaders
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchTask
 from processes import BenchmarkBroken
 
 MOST_SECONDS: Final = 2.0
@@ -44,7 +44,7 @@ async def _measure(count: int, options: Options) -> list[float]:
 async def _fill(measured: Core, count: int) -> None:
     await measured.bring(count)
     for task in (await measured.queue.list(task_type=DISPATCH)).items:
-        await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
+        await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
 
 
 if __name__ == "__main__":

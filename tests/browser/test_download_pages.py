@@ -12,9 +12,8 @@ from kurabito.app.compose.feeds import open_feeds, open_outbound
 from kurabito.db import Connection
 from kurabito.downloads.filters.model import Action, Fields, FilterRule
 from kurabito.feeds.preferences import Policy
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 
@@ -30,7 +29,7 @@ async def furnished(stage: Stage) -> Stage:
     """Downloads in every state, a downloader that is away, rules and questions, all with names of every kind."""
     async with open_outbound(stage.settings) as outbound:
         downloading = open_downloads(stage.queue, outbound, stage.settings)
-        following = open_feeds(stage.queue, outbound, taking=downloading.taking)
+        following = open_feeds(stage.queue, outbound, grabber=downloading.grabber)
         for policy in (Policy.FIRST, Policy.ASK):
             wishes = SubscriptionSettings(
                 name="feed",
@@ -47,7 +46,7 @@ async def furnished(stage: Stage) -> Stage:
                 for r in (720, 1080)
             ]
             items = tuple(
-                FetchedItem(title=title, download_url=f"magnet:?xt=urn:btih:{policy.encode().hex():0>20}{at:020x}")
+                FeedItem(title=title, download_url=f"magnet:?xt=urn:btih:{policy.encode().hex():0>20}{at:020x}")
                 for at, title in enumerate(titles)
             )
             await following.intake.receive(FetcherResults(subscription_id=subscription.id, items=items))

@@ -13,9 +13,8 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Alias
 from kurabito.db import Connection
 from kurabito.demo.feeds import SEASON, FeedStand
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
@@ -66,8 +65,8 @@ async def furnished(stage: Stage, following: FeedParts) -> Stage:
             StartWith.MISSING,
         )
     titles = [f"[{name[:60]}] {name} - {number:02} [1080p]" for name in NAMES for number in (1, 2.5, 1200)]
-    items = [FetchedItem(title=title, download_url=f"https://x.example/{at}") for at, title in enumerate(titles)]
-    bad = [FetchedItem(title="第05話 [1080p]" + "[字幕]" * 100, download_url="https://x.example/unread")]
+    items = [FeedItem(title=title, download_url=f"https://x.example/{at}") for at, title in enumerate(titles)]
+    bad = [FeedItem(title="第05話 [1080p]" + "[字幕]" * 100, download_url="https://x.example/unread")]
     for subscription_id in (1, 2):
         for_each = tuple(items[subscription_id - 1 :: 2] + bad)
         await following.intake.receive(FetcherResults(subscription_id=subscription_id, items=for_each))

@@ -19,7 +19,7 @@ from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import open_database
 from kurabito.db.postgres.connection import PostgresConnection
 from kurabito.db.sqlite.connection import SqliteConnection
-from kurabito.feeds.results import FetchedItem, FetcherResults
+from kurabito.feeds.results import FeedItem, FetcherResults
 
 
 def work(url: str, subscription_id: int, titles: list[str], moment: int) -> None:
@@ -41,7 +41,7 @@ def work(url: str, subscription_id: int, titles: list[str], moment: int) -> None
             return answer
 
         kind._execute = watched
-    items = tuple(FetchedItem(title=title, download_url=f"https://feeds.example/{quote(title)}") for title in titles)
+    items = tuple(FeedItem(title=title, download_url=f"https://feeds.example/{quote(title)}") for title in titles)
     database = open_database(url, create=False)
     database.open()
     asyncio.run(CatalogIntake(database).receive(FetcherResults(subscription_id=subscription_id, items=items)))

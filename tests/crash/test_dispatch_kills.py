@@ -29,9 +29,8 @@ from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -177,7 +176,7 @@ class Core:
         """New links, a poll, and one download that is given up."""
         self.rounds += 1
         items = tuple(
-            FetchedItem(title=f"[Kura] Yoru no Kurabito {self.rounds} - {number:02}", download_url=self._url(number))
+            FeedItem(title=f"[Kura] Yoru no Kurabito {self.rounds} - {number:02}", download_url=self._url(number))
             for number in range(LINKS)
         )
         await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
@@ -207,7 +206,7 @@ async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, Settings(state=tmp_path))
-        yield Core(queue, open_feeds(queue, outbound, taking=downloading.taking), downloading)
+        yield Core(queue, open_feeds(queue, outbound, grabber=downloading.grabber), downloading)
 
 
 @pytest.mark.parametrize("seed", [6])

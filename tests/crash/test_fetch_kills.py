@@ -21,8 +21,7 @@ import pytest
 
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.feeds.following import Subscriptions
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 

@@ -33,7 +33,7 @@ async def check_sender(caller: Caller, subscription_id: int, services: Services,
     own = await services.of_key(caller.key_id)
     if own is None:
         raise ScopeMissing(f"the key {caller.key_name!r} speaks for no module yet: {_FIRST}")
-    if subscription.wishes.module_id != own.id:
+    if subscription.settings.module_id != own.id:
         raise ScopeMissing(
             f"subscription {subscription_id} is not read by the {own.registration.service_type} "
             f"{own.registration.service_name!r}; choose that fetcher for it first: PATCH "

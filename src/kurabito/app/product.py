@@ -61,7 +61,7 @@ def open_product(
         outbound = open_outbound(settings)
         downloading = downloading or open_downloads(queue, outbound, settings)
         following = following or open_feeds(
-            queue, outbound, taking=downloading.taking, module_hosts=settings.allow_private_hosts
+            queue, outbound, grabber=downloading.grabber, module_hosts=settings.allow_private_hosts
         )
         about = about or open_metadata(settings, queue, outbound)
     database = queue.database
@@ -73,7 +73,7 @@ def open_product(
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
         following=following,
-        catalog=Catalog(database, downloading.taking),
+        catalog=Catalog(database, downloading.grabber),
         glances=CatalogSummaries(database),
         title_rules=TitleRules(database, following.intake),
         downloading=downloading,

@@ -138,7 +138,7 @@ async def _product(
     following = open_feeds(
         queue,
         outbound,
-        taking=downloading.taking,
+        grabber=downloading.grabber,
         url=address + settings.base_path,
         module_hosts=settings.allow_private_hosts,
     )

@@ -36,9 +36,9 @@ class CatalogPage(Generic[T]):
 class Catalog:
     """Series, episodes, links and the items that they came from."""
 
-    def __init__(self, database: Database, dispatch: LinkSink | None = None) -> None:
+    def __init__(self, database: Database, sink: LinkSink | None = None) -> None:
         self._database = database
-        self._dispatch = dispatch
+        self._sink = sink
 
     async def series(
         self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
@@ -61,8 +61,8 @@ class Catalog:
             held = HELD_BY_SERIES[changed.state]
             if held is not None:
                 series.hold_links(conn, series_id, held)
-            elif (freed := series.free_links(conn, series_id)) and self._dispatch is not None:
-                self._dispatch.take(conn, freed)
+            elif (freed := series.free_links(conn, series_id)) and self._sink is not None:
+                self._sink.accept(conn, freed)
             return changed
 
         return await self._database.write(store)

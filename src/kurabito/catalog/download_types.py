@@ -1,4 +1,4 @@
-"""How a URL is downloaded: a chain of detectors, from the strictest to the loosest, of which the first that knows it decides."""
+"""How a URL is downloaded: a chain of detectors, from the strictest to the loosest; the first that knows it decides."""
 
 from __future__ import annotations
 

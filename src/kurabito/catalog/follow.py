@@ -54,7 +54,7 @@ def _add(conn: Connection, bgm_id: int) -> int:
     (entry,) = offline.find_entries(conn, [Details(bgm_id=bgm_id)])
     if entry is None:
         raise MetadataNotFound(
-            f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index anew"
+            f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index again"
         )
     return records.add(conn, as_new_record(details_of(entry))).id
 
@@ -66,13 +66,13 @@ def _series_of(conn: Connection, record: Metadata) -> int:
     if (known := conn.value(_SQL.of_record, {"metadata_id": record.id})) is not None:
         return int(known)
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
-    names, said = _aliases(details)
-    rows = [{"folded": name.folded, "kind": kind, "season": said, "name": name.shown} for name in names]
+    names, season_in_titles = _aliases(details)
+    rows = [{"folded": name.folded, "kind": kind, "season": season_in_titles, "name": name.shown} for name in names]
     given = json.dumps(rows, ensure_ascii=False)
-    if (named := conn.value(_SQL.named_so, {"rows": given, "kind": kind})) is not None:
+    if (named := conn.value(_SQL.by_name, {"rows": given, "kind": kind})) is not None:
         series_id = int(named)
     else:
-        season = details.season or said
+        season = details.season or season_in_titles
         values = {
             "title": names[0].shown,
             "season": season,
@@ -85,7 +85,7 @@ def _series_of(conn: Connection, record: Metadata) -> int:
             _SQL.add_aliases,
             {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)},
         )
-    conn.run(_SQL.tell, {"id": series_id, "metadata_id": record.id})
+    conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
 
 
@@ -97,5 +97,5 @@ def _aliases(details: Details) -> tuple[list[Name], int]:
     titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
     sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
     names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
-    said = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
-    return list({name.folded: name for name in reversed(names)}.values())[::-1], said
+    season = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
+    return list({name.folded: name for name in reversed(names)}.values())[::-1], season

@@ -27,27 +27,27 @@ class ReleaseIdentity(NamedTuple):
     """What a link is known by."""
 
     hash: str | None
-    """What a downloader will call it; None while only the downloader can tell."""
+    """What a downloader will call it; None while only the downloader knows."""
     release_key: str
     """The same for every link to the same release."""
 
 
 def identify(url: str, download_type: DownloadType | None, info_hash: str | None) -> ReleaseIdentity:
     """What a link is known by; `info_hash` is what the feed says of it."""
-    told = _info_hash(info_hash) if info_hash else None
+    given = _info_hash(info_hash) if info_hash else None
     by_url = f"url:{_sha1(url)}"
     match download_type:
         case DownloadType.MAGNET:
-            own = hash_of_magnet(url) or told
+            own = hash_of_magnet(url) or given
             return ReleaseIdentity(own, own or by_url)
         case DownloadType.TORRENT:
-            own = told or hash_in_url(url)
+            own = given or hash_in_url(url)
             return ReleaseIdentity(own, own or by_url)
         case DownloadType.HTTP:
             # A torrent behind a plain URL is downloaded as that URL, and is one release with its magnet link all the same.
-            return ReleaseIdentity(_sha1(url), told or by_url)
+            return ReleaseIdentity(_sha1(url), given or by_url)
         case None:
-            return ReleaseIdentity(None, told or by_url)
+            return ReleaseIdentity(None, given or by_url)
 
 
 def hash_of_magnet(url: str) -> str | None:
@@ -59,7 +59,7 @@ def hash_of_magnet(url: str) -> str | None:
 
 
 def hash_in_url(url: str) -> str | None:
-    """The last 40 hex digits that stand by themselves in a URL: torrents are often named by their hash."""
+    """The last 40 hex digits that stand alone in a URL: torrents are often named by their hash."""
     found = _HASH_IN_URL.findall(url)
     return found[-1].lower() if found else None
 

@@ -10,33 +10,31 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from kurabito import logs
 from kurabito.catalog import rules
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linking import NewLinks, link, lock_catalog
 from kurabito.catalog.releases import Release, read_release
-from kurabito.catalog.series_match import SeriesCandidate
 from kurabito.db import Connection, Database
-from kurabito.feeds import raw_items, subscription_state
-from kurabito.feeds.raw_items import CleanItem, RawItem, RawReason, RawStatus
-from kurabito.feeds.results import FetcherResults, Receipt
+from kurabito.feeds import raw_items, subscription_store
+from kurabito.feeds.raw_items import RawItem, RawReason, RawStatus
+from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
+from kurabito.feeds.subscriptions import Subscription
 from kurabito.titles import TitleRule
 
 log = logs.get_logger(__name__)
 
 _AT_ONCE: Final = 500
 
-_Understanding = Mapping[str, Release | RawReason]
-
 
 class CatalogIntake:
     """The one way from a feed into the catalog."""
 
-    def __init__(self, database: Database, dispatch: LinkSink | None = None) -> None:
+    def __init__(self, database: Database, sink: LinkSink | None = None) -> None:
         self._database = database
-        self._dispatch = dispatch
+        self._sink = sink
 
     async def receive(self, results: FetcherResults) -> Receipt:
         """Store what a fetcher brought; see the port `Intake`."""
@@ -44,28 +42,27 @@ class CatalogIntake:
 
     async def receive_raw_fetcher_results(self, results: FetcherResults) -> Receipt:
         """Store the items, read their titles, make links with their download type, and hand the new ones to dispatch."""
-        cleaned = await asyncio.to_thread(lambda: [raw_items.clean(item) for item in results.items])
-        items = list({item.identity: item for item in reversed(cleaned)}.values())[::-1]
+        items = await asyncio.to_thread(_CleanItems, results)
 
-        def look(conn: Connection) -> tuple[dict[str, RawStatus], list[TitleRule]]:
-            subscription_state.followed(conn, results.subscription_id)
-            return raw_items.known(conn, results.subscription_id, items), rules.followed(conn)
+        def known(conn: Connection) -> tuple[dict[str, RawStatus], list[TitleRule]]:
+            subscription_store.find(conn, results.subscription_id)
+            return raw_items.known(conn, results.subscription_id, items.by_identity), rules.enabled(conn)
 
-        known, title_rules = await self._database.read(look)
-        new = [item for item in items if item.identity not in known]
+        before, title_rules = await self._database.read(known)
+        new = {identity: item for identity, item in items.by_identity.items() if identity not in before}
         read = await asyncio.to_thread(_read_items, new, title_rules)
-        statuses, made, added = await self._database.write(lambda conn: self._store(conn, results, items, new, read))
-        counts = Counter(statuses[item.identity] for item in cleaned)
+        statuses, made, added = await self._database.write(lambda conn: self._store(conn, results, items, read))
+        counts = Counter(statuses[identity] for identity in items.identities)
         log.info(
             "results taken in",
             subscription=results.subscription_id,
-            items=len(cleaned),
+            items=len(results.items),
             new=added,
             failed=counts[RawStatus.FAILED],
             links=made.made,
         )
         return Receipt(
-            items_received=len(cleaned),
+            items_received=len(results.items),
             items_parsed=counts[RawStatus.PARSED],
             items_failed=counts[RawStatus.FAILED],
             items_skipped=counts[RawStatus.SKIPPED],
@@ -74,108 +71,83 @@ class CatalogIntake:
         )
 
     async def read_again(self) -> int:
-        """Read the items that could not be read once more, by the rules there are now; how many it helped."""
-        understood, before = 0, raw_items.LARGEST
+        """Read the items that could not be read again, by the rules that are on now; how many it helped."""
+        helped, before = 0, raw_items.LARGEST
         while True:
             page, title_rules = await self._database.read(partial(_failed_before, before=before))
             if not page:
-                return understood
+                return helped
             before = page[-1].id
             read = await asyncio.to_thread(_read_failed, page, title_rules)
             if read:
-                understood += await self._database.write(partial(self._understand, read=read))
+                helped += await self._database.write(partial(self._store_read_again, read=read))
 
     def _store(
-        self,
-        conn: Connection,
-        results: FetcherResults,
-        items: Sequence[CleanItem],
-        new: Sequence[CleanItem],
-        read: _Understanding,
+        self, conn: Connection, results: FetcherResults, items: _CleanItems, read: Mapping[str, Release | RawReason]
     ) -> tuple[dict[str, RawStatus], NewLinks, int]:
         lock_catalog(conn)
-        followed = subscription_state.followed(conn, results.subscription_id)
-        rows = [_row(item, read[item.identity], passed_over=followed.passes_over(item)) for item in new]
-        source = raw_items.clean_text(results.fetcher_source) or None
-        added = raw_items.add(conn, followed.id, source, rows) if rows else {}
-        made = self._link(
-            conn,
-            [
-                SeriesCandidate(added[row["identity"]], followed, release)
-                for row in rows
-                if row["status"] is RawStatus.PARSED
-                and row["identity"] in added
-                # The type checker cannot see that a parsed row has a release.
-                and isinstance(release := read[row["identity"]], Release)
-            ],
-        )
-        subscription_state.note(conn, results)
-        return raw_items.known(conn, followed.id, items), made, len(added)
+        subscription = subscription_store.find(conn, results.subscription_id)
+        rows, releases = [], {}
+        for identity, found in read.items():
+            item = items.by_identity[identity]
+            if subscription.skips(item.pub_date, is_chosen=identity in items.chosen):
+                rows.append(raw_items.new_row(item, RawStatus.SKIPPED, RawReason.BEFORE_START, None))
+            elif isinstance(found, RawReason):
+                rows.append(raw_items.new_row(item, RawStatus.FAILED, found, None))
+            else:
+                rows.append(raw_items.new_row(item, RawStatus.PARSED, None, found.identity.release_key))
+                releases[identity] = found
+        added = raw_items.add(conn, subscription.id, results.fetcher_source, rows) if rows else {}
+        # Two fetchers may bring the same item at once: only the one that added it makes its links.
+        own = {added[identity]: release for identity, release in releases.items() if identity in added}
+        made = self._link(conn, own, dict.fromkeys(own, subscription))
+        subscription_store.record_results(conn, results)
+        return raw_items.known(conn, subscription.id, items.by_identity), made, len(added)
 
-    def _understand(self, conn: Connection, read: Sequence[tuple[RawItem, Release]]) -> int:
+    def _store_read_again(self, conn: Connection, read: Mapping[RawItem, Release]) -> int:
         lock_catalog(conn)
-        subscriptions = {item.subscription_id for item, _ in read}
-        followed = {one: subscription_state.followed(conn, one) for one in subscriptions}
-        candidates = [
-            SeriesCandidate(item.id, followed[item.subscription_id], release)
-            for item, release in read
-            if raw_items.understand(conn, item.id, release.identity.release_key)
-        ]
-        self._link(conn, candidates)
-        return len(candidates)
+        subscriptions = {one: subscription_store.find(conn, one) for one in {item.subscription_id for item in read}}
+        parsed = {
+            item: release
+            for item, release in read.items()
+            if raw_items.mark_parsed(conn, item.id, release.identity.release_key)
+        }
+        origins = {item.id: subscriptions[item.subscription_id] for item in parsed}
+        self._link(conn, {item.id: release for item, release in parsed.items()}, origins)
+        return len(parsed)
 
-    def _link(self, conn: Connection, candidates: Sequence[SeriesCandidate]) -> NewLinks:
-        made = link(conn, candidates)
-        if self._dispatch is not None and made.free:
-            self._dispatch.take(conn, made.free)
+    def _link(self, conn: Connection, releases: Mapping[int, Release], origins: Mapping[int, Subscription]) -> NewLinks:
+        made = link(conn, releases, origins)
+        if self._sink is not None and made.free:
+            self._sink.accept(conn, made.free)
         return made
 
 
-def _read_items(items: Sequence[CleanItem], title_rules: Sequence[TitleRule]) -> _Understanding:
-    return {item.identity: _read_item(item, title_rules) for item in items}
+class _CleanItems:
+    """The items of some results, cleaned, each identity once."""
+
+    def __init__(self, results: FetcherResults) -> None:
+        cleaned = [raw_items.clean(item) for item in results.items]
+        self.identities = [raw_items.identity_of(item) for item in cleaned]
+        """Of every item, in their order."""
+        self.by_identity: dict[str, FeedItem] = {}
+        for identity, item in zip(self.identities, cleaned, strict=True):
+            self.by_identity.setdefault(identity, item)
+        self.chosen: set[str] = set()
+        if results.chosen:
+            pairs = zip(self.identities, results.items, strict=True)
+            self.chosen = {identity for identity, item in pairs if item.key in results.chosen}
 
 
-def _read_item(item: CleanItem, title_rules: Sequence[TitleRule]) -> Release | RawReason:
-    if item.problem is not None:
-        return item.problem
-    assert item.download_url is not None
-    return _read(item, item.download_url, title_rules)
-
-
-def _row(item: CleanItem, read: Release | RawReason, *, passed_over: bool) -> dict[str, Any]:
-    row = {
-        "identity": item.identity,
-        "title": item.title,
-        "description": item.description,
-        "download_url": item.download_url,
-        "pub_date": item.pub_date,
-        "size_bytes": item.size_bytes,
-        "info_hash": item.info_hash,
-        "status": RawStatus.PARSED,
-        "reason": None,
-        "release_key": None,
-    }
-    if passed_over:
-        return {**row, "status": RawStatus.SKIPPED, "reason": RawReason.BEFORE_START}
-    if isinstance(read, RawReason):
-        return {**row, "status": RawStatus.FAILED, "reason": read}
-    return {**row, "release_key": read.identity.release_key}
+def _read_items(items: Mapping[str, FeedItem], title_rules: Sequence[TitleRule]) -> dict[str, Release | RawReason]:
+    return {identity: read_release(item, title_rules) for identity, item in items.items()}
 
 
 def _failed_before(conn: Connection, before: int) -> tuple[list[RawItem], list[TitleRule]]:
     page = raw_items.page(conn, before=before, limit=_AT_ONCE, status=RawStatus.FAILED)
-    return page, rules.followed(conn)
+    return page, rules.enabled(conn)
 
 
-def _read_failed(page: Sequence[RawItem], title_rules: Sequence[TitleRule]) -> list[tuple[RawItem, Release]]:
-    read = []
-    for item in page:
-        if item.reason is RawReason.NO_TITLE and item.download_url is not None:
-            release = _read(item, item.download_url, title_rules)
-            if isinstance(release, Release):
-                read.append((item, release))
-    return read
-
-
-def _read(item: CleanItem | RawItem, url: str, title_rules: Sequence[TitleRule]) -> Release | RawReason:
-    return read_release(item.title, url, info_hash=item.info_hash, size_bytes=item.size_bytes, rules=title_rules)
+def _read_failed(page: Sequence[RawItem], title_rules: Sequence[TitleRule]) -> dict[RawItem, Release]:
+    read = {item: read_release(item, title_rules) for item in page if item.reason is RawReason.NO_TITLE}
+    return {item: release for item, release in read.items() if isinstance(release, Release)}

@@ -1,4 +1,4 @@
-"""What happens to links that nothing holds back is for others to say."""
+"""The port that takes links on: the catalog makes them, and does not know what becomes of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from kurabito.db import Connection
 
 
 class LinkSink(Protocol):
-    """Takes links on: filters them, and sends to downloaders what is left."""
+    """Takes on the links that nothing holds back: filters them, and sends what is left to downloaders."""
 
-    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+    def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these on, in the transaction that made or freed them, so that no crash can come between."""
         ...

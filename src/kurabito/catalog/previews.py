@@ -17,24 +17,26 @@ from kurabito.db import Connection, Database
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
 from kurabito.feeds.raw_items import RawReason, clean
-from kurabito.feeds.results import FetchedItem
-from kurabito.feeds.tasks import key_of
+from kurabito.feeds.results import FeedItem
 from kurabito.titles import TitleRule
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewedItem:
-    """An item of a feed that nobody asked for yet."""
+    """An item of a feed, and what would be decided about it."""
 
-    key: str
-    """What to choose it by."""
-    item: FetchedItem
+    item: FeedItem
     release: Release | None
-    """What it says it is; None when that cannot be told."""
+    """The release that it is; None where its title cannot be read."""
     reason: RawReason | HeldReason | None
-    """Why it would not be downloaded by itself."""
+    """Why it would not be downloaded automatically."""
     series: Series | None = None
-    """The series that it would go to; None when it would be a new one, or when nobody looked."""
+    """The series that it would go to; None for a new one, and where no database was asked."""
+
+    @property
+    def key(self) -> str:
+        """What a keeper picks it by."""
+        return self.item.key
 
 
 class Previews:
@@ -49,41 +51,32 @@ class Previews:
         feed = (await self._reader.read(url, allows_private=allows_private)).feed
         assert feed is not None, "it was not asked whether it changed"
         if self._database is None:
-            return feed, await asyncio.to_thread(_offers, feed, ())
-        title_rules = await self._database.read(rules.followed)
-        found = await asyncio.to_thread(_offers, feed, title_rules)
+            return feed, await asyncio.to_thread(_previewed, feed, ())
+        title_rules = await self._database.read(rules.enabled)
+        found = await asyncio.to_thread(_previewed, feed, title_rules)
         return feed, await self._database.read(lambda conn: _matched(conn, found))
 
 
-def _offers(feed: Feed, title_rules: Sequence[TitleRule]) -> list[PreviewedItem]:
-    """The items of a feed, as they would be understood."""
-    return [_offer(item, title_rules) for item in feed.items]
+def _previewed(feed: Feed, title_rules: Sequence[TitleRule]) -> list[PreviewedItem]:
+    """The items of a feed as they would be read."""
+    return [_preview(item, title_rules) for item in feed.items]
 
 
-def _offer(item: FetchedItem, title_rules: Sequence[TitleRule]) -> PreviewedItem:
-    cleaned = clean(item)
-    if cleaned.problem is not None or cleaned.download_url is None:
-        return PreviewedItem(key_of(item), item, None, cleaned.problem)
-    read = read_release(
-        cleaned.title,
-        cleaned.download_url,
-        info_hash=cleaned.info_hash,
-        size_bytes=cleaned.size_bytes,
-        rules=title_rules,
-    )
+def _preview(item: FeedItem, title_rules: Sequence[TitleRule]) -> PreviewedItem:
+    read = read_release(clean(item), title_rules)
     if isinstance(read, RawReason):
-        return PreviewedItem(key_of(item), item, None, read)
-    return PreviewedItem(key_of(item), item, read, held_by(read, SeriesState.FOLLOWED))
+        return PreviewedItem(item, None, read)
+    return PreviewedItem(item, read, held_by(read, SeriesState.FOLLOWED))
 
 
 def _matched(conn: Connection, found: Sequence[PreviewedItem]) -> list[PreviewedItem]:
-    """The offers with the series that they would go to, and what holds those back."""
-    homes = iter(match(conn, [offer.release for offer in found if offer.release is not None]))
+    """The items with the series that they would go to, and the reason why that one holds them back."""
+    matches = iter(match(conn, [one.release for one in found if one.release is not None]))
     known = cache(partial(series.find, conn))
 
-    def placed(offer: PreviewedItem) -> PreviewedItem:
-        if offer.release is None or (home := next(homes)) is None:
-            return offer
-        return replace(offer, series=known(home.series_id), reason=held_by(offer.release, home.state))
+    def matched(one: PreviewedItem) -> PreviewedItem:
+        if one.release is None or (own := next(matches)) is None:
+            return one
+        return replace(one, series=known(own.series_id), reason=held_by(one.release, own.state))
 
-    return [placed(offer) for offer in found]
+    return [matched(one) for one in found]

@@ -1,4 +1,4 @@
-"""What an item of a feed says it is: its title read, its URL understood. Pure, so that it is done off the writer's thread."""
+"""Releases: what an item of a feed is, read from its title and its URL. Pure, so that it runs beside the writer's thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Final
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
 from kurabito.catalog.identity import ReleaseIdentity, identify
-from kurabito.feeds.raw_items import RawReason
+from kurabito.feeds.raw_items import RawReason, problem_of
+from kurabito.feeds.results import FeedItem
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleRule, fold_title, parse_title
 
 MOST_EPISODES: Final = 200
@@ -36,7 +37,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """An item that was understood."""
+    """An item whose title could be read."""
 
     title: str
     """As it was released."""
@@ -62,11 +63,13 @@ class Release:
         return self.kind is ReleaseKind.MOVIE
 
 
-def read_release(
-    title: str, url: str, *, info_hash: str | None, size_bytes: int | None, rules: Sequence[TitleRule]
-) -> Release | RawReason:
-    """What an item says; the reason when it cannot be told which series it is about."""
-    found = parse_title(title, rules=rules)
+def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawReason:
+    """The release that a clean item is; the reason where it is none."""
+    if (problem := problem_of(item)) is not None:
+        return problem
+    url = item.download_url
+    assert url is not None, "an item without a URL has a problem"
+    found = parse_title(item.title, rules=rules)
     names = _names(found)
     if not names:
         return RawReason.NO_TITLE
@@ -77,11 +80,11 @@ def read_release(
         season, kind = None, ReleaseKind.SPECIAL if kind is ReleaseKind.TV else kind
     download_type = detect_download_type(url)
     return Release(
-        title=title,
+        title=item.title,
         url=url,
         download_type=download_type,
-        identity=identify(url, download_type, info_hash),
-        size_bytes=size_bytes,
+        identity=identify(url, download_type, item.info_hash),
+        size_bytes=item.size_bytes,
         names=names,
         season=season,
         kind=kind,

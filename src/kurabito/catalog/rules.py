@@ -73,7 +73,7 @@ def everything(conn: Connection) -> list[StoredRule]:
     return [_rule(row) for row in conn.all(_SQL.all)]
 
 
-def followed(conn: Connection) -> list[TitleRule]:
+def enabled(conn: Connection) -> list[TitleRule]:
     """The rules that are on, in the order in which they are tried."""
     return [stored.rule for stored in everything(conn) if stored.is_enabled]
 

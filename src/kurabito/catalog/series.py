@@ -49,7 +49,7 @@ class Series:
     updated_at: datetime
     aliases: tuple[Alias, ...] = ()
     metadata_id: int | None = None
-    """The record that fills it in; None while nobody knows which one does."""
+    """The record that fills it in; None while it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from kurabito.titles import ReleaseKind
 
 
 class SeriesKind(StrEnum):
-    """What stands on the shelf."""
+    """What a series is."""
 
     TV = "tv"
     """One season of a show, with its specials."""
@@ -24,7 +24,7 @@ class SeriesState(StrEnum):
 
     FOLLOWED = "followed"
     ASKED = "asked"
-    """It turned up in a feed, and nobody said yet whether it is wanted."""
+    """It turned up in a feed, and waits for its keeper to say whether it is wanted."""
     IGNORED = "ignored"
 
 
@@ -38,7 +38,7 @@ class EpisodeState(StrEnum):
 
 
 class HeldReason(StrEnum):
-    """Why a link is not downloaded by itself."""
+    """Why a link is not downloaded automatically."""
 
     NO_EPISODE = "no_episode"
     """Its title names no episode, and it is neither a film nor a batch."""

@@ -1,4 +1,4 @@
-"""What is seen of the catalog at a glance: what became of items, and how far series are."""
+"""Summaries of the catalog for lists: what became of items, and how far series are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ItemDecision:
 
 
 class CatalogSummaries:
-    """Looks at many at once."""
+    """Summarizes many at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -19,7 +19,7 @@ PREVIEWED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Previewed:
+class TitlePreview:
     """A title, as it is read now and as it would be."""
 
     title: str
@@ -54,14 +54,14 @@ class TitleRules:
         """Forget a rule; what was read by it stays."""
         await self._database.write(lambda conn: rules.remove(conn, rule_id))
 
-    async def preview(self, rule: TitleRule, titles: Sequence[str] | None = None) -> list[Previewed]:
+    async def preview(self, rule: TitleRule, titles: Sequence[str] | None = None) -> list[TitlePreview]:
         """What a rule would make of some titles, or of those that could not be read last."""
-        failed, others = await self._database.read(lambda conn: (_failed_titles(conn), rules.followed(conn)))
+        failed, others = await self._database.read(lambda conn: (_failed_titles(conn), rules.enabled(conn)))
         others = [other for other in others if other.name != rule.name]
         shown = failed if titles is None else titles
         return await asyncio.to_thread(
             lambda: [
-                Previewed(title, parse_title(title, rules=others), parse_title(title, rules=[*others, rule]))
+                TitlePreview(title, parse_title(title, rules=others), parse_title(title, rules=[*others, rule]))
                 for title in shown
             ]
         )

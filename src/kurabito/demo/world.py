@@ -16,8 +16,7 @@ from kurabito.demo.files import ARCHIVE, SHOWS, make_files
 from kurabito.demo.metadata import MetadataStand
 from kurabito.demo.seeder import ATTIC, Seeder
 from kurabito.downloads.filters.model import Action, Fields, FilterRule
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.scans.queue import TaskPriority
 from kurabito.metadata.calendar import REFRESH

@@ -1,10 +1,15 @@
-"""Downloads: which links are taken, which downloader fetches them, and how far they are.
+"""Downloads: which links are downloaded, which downloader fetches them, and how far they are.
 
-grabber.py   takes links: filters decide which, choosing.py picks one release for each episode
-filters/     the rules, and what a change of them would do
-dispatch/    sends downloads to downloaders and follows them there
-store.py     downloads as they are stored; states.py has their moves, downloads.py what can be asked of them
-wanting.py   wanting an episode again
-client.py    the port to a program that downloads; clients/ has the adapters
-service.py   a downloader as a service of its own; announcer.py registers it
+    Link ─► filters ─► ReleaseOption ─► Choice ─► Download ─► DownloadRequest ─► Attempt (one offer to one downloader)
+                                                     ▲                                            │
+                                                     └───────── DownloadStatus (each poll) ◄──────┘
+
+grabber.py         from links to downloads: filters decide which, choosing.py picks one release for each episode
+choosing.py        pure; release_options.py reads what it chooses among, conflicts.py keeps what is still to be chosen
+filters/           the rules, and what a change of them would do
+dispatch/          sends downloads to downloaders and follows them there
+store.py           downloads as they are stored; states.py has their moves, downloads.py what can be asked of them
+wanting.py         wants an episode again
+client.py          the port to a program that downloads, items.py its words; clients/ has the adapters
+service.py         a downloader as a service of its own; announcer.py registers it
 """

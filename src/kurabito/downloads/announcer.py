@@ -82,7 +82,7 @@ class Announcer:
         self._core = core.rstrip("/")
         self._host = core_host(core)
         self._headers = {"X-Api-Key": api_key} if api_key else {}
-        self._said = announcement
+        self._announcement = announcement
         self._clock = clock or SystemClock()
 
     async def run(self) -> None:
@@ -100,28 +100,28 @@ class Announcer:
                 wait = min(_LONGEST_WAIT, wait * 2)
 
     async def _register(self) -> None:
-        said = self._said
+        announcement = self._announcement
         try:
-            await self._send(said)
+            await self._send(announcement)
         except BadStatus as refused:
-            # What to do about it is in what the core said, such as another key or a host to be allowed.
+            # What to do about it is in the answer of the core, such as another key or a host to be allowed.
             raise with_cause(refused) from None
-        log.info("registered at the core", core=self._core, name=said.name)
+        log.info("registered at the core", core=self._core, name=announcement.name)
 
-    async def _send(self, said: Announcement) -> None:
+    async def _send(self, announcement: Announcement) -> None:
         await self._outbound.request(
             "POST",
             f"{self._core}/services/register",
             json={
                 "service_type": "downloader",
-                "service_name": said.name,
-                "host": said.host,
-                "port": said.port,
-                "instance_id": said.credentials.instance_id,
-                "token": said.credentials.token,
+                "service_name": announcement.name,
+                "host": announcement.host,
+                "port": announcement.port,
+                "instance_id": announcement.credentials.instance_id,
+                "token": announcement.credentials.token,
                 "capabilities": {
                     "download_endpoint": "/downloads",
-                    "supported_download_types": [kind.value for kind in said.download_types],
+                    "supported_download_types": [kind.value for kind in announcement.download_types],
                 },
             },
             headers=self._headers,

@@ -1,10 +1,11 @@
-"""Which of several releases of one episode is taken. Pure: what is known goes in, what is to be done comes out."""
+"""Which of several releases of one episode is downloaded. Pure: options and current downloads go in, a choice comes out."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from kurabito.catalog.releases import Name
@@ -18,17 +19,17 @@ class ReleasePreferences:
 
     policy: Policy = Policy.BEST
     upgrade: bool = False
-    """A better release replaces one that is there already."""
+    """A better release replaces one that is downloaded already."""
     wait_minutes: int = 0
     """How long `best` waits for a better one to come."""
-    preferences: Preferences = NO_PREFERENCES
+    preferred: Preferences = NO_PREFERENCES
 
 
 DEFAULT: Final = ReleasePreferences()
 
 
 class ReleaseOption(NamedTuple):
-    """A link that could be taken."""
+    """A link that could be downloaded, as far as choosing needs to know it."""
 
     link_id: int
     release_key: str
@@ -39,70 +40,98 @@ class ReleaseOption(NamedTuple):
     resolution: int | None
     source: str | None
     languages: tuple[str, ...]
-    wishes: ReleasePreferences = DEFAULT
+    preferences: ReleasePreferences = DEFAULT
 
-    def rank(self, wishes: ReleasePreferences) -> tuple[int, ...]:
-        """The larger the better, by what is preferred."""
-        liked = wishes.preferences
-        groups = [Name.of(group).folded for group in liked.groups]
-        resolution = _place(self.resolution, liked.resolutions) if liked.resolutions else self.resolution or 0
+    def rank(self, preferred: Preferences) -> tuple[int, ...]:
+        """The larger the better."""
+        groups = [Name.of(group).folded for group in preferred.groups]
+        resolutions = preferred.resolutions
         return (
             _place(self.group, groups),
-            max((_place(one, liked.languages) for one in self.languages), default=-len(liked.languages)),
-            resolution,
-            _place(self.source, liked.sources),
+            max((_place(one, preferred.languages) for one in self.languages), default=-len(preferred.languages)),
+            _place(self.resolution, resolutions) if resolutions else self.resolution or 0,
+            _place(self.source, preferred.sources),
             self.version,
         )
 
 
 class CurrentDownload(NamedTuple):
-    """A release that is downloaded, or on its way."""
+    """A release that is downloaded, or being downloaded."""
 
     option: ReleaseOption
     download_id: int
     status: Status
 
 
+class ChoiceReason(StrEnum):
+    """Why an episode gets a release, or none now."""
+
+    BEST = "best"
+    """The best of the releases that came."""
+    FIRST = "first"
+    """The subscription takes the first group that releases it."""
+    NEWER_VERSION = "newer_version"
+    """The group of the current release made a newer version."""
+    UPGRADE = "upgrade"
+    """It is better than the current release, and the subscription wants that."""
+    BATCH = "batch"
+    """Only a batch has it."""
+    CURRENT_STAYS = "current_stays"
+    HAVE = "have"
+    """The episode needs nothing."""
+    ASK = "ask"
+    """Its keeper chooses."""
+    WAIT = "wait"
+    """A better release may come."""
+
+
 @dataclass(slots=True)
 class Choice:
-    """What is to be done."""
+    """What is to be done, and why."""
 
     dispatch: list[int] = field(default_factory=list)
     """Links."""
     cancel: list[int] = field(default_factory=list)
-    """Downloads that something better replaces."""
+    """Downloads that a better release replaces."""
     ask: list[int] = field(default_factory=list)
-    """Episodes of which the keeper has to choose a release."""
+    """Episodes whose release the keeper has to choose."""
     wait: dict[int, int] = field(default_factory=dict)
     """Episodes that wait for a better release, and for how many minutes."""
+    reasons: dict[int, ChoiceReason] = field(default_factory=dict)
+    """By episode."""
+
+    def replace(self, by: ReleaseOption, replaced: Iterable[CurrentDownload]) -> None:
+        """Download a release in the place of others. A completed one keeps its files."""
+        self.dispatch.append(by.link_id)
+        self.cancel += [one.download_id for one in replaced if one.status is not Status.COMPLETED]
 
 
 def choose(
     options: Sequence[ReleaseOption],
-    standing: Mapping[int, Sequence[CurrentDownload]],
-    there: frozenset[int],
+    current: Mapping[int, Sequence[CurrentDownload]],
+    have: frozenset[int],
     *,
     waits: bool = True,
 ) -> Choice:
-    """Choose among new releases; `standing` is by episode, `there` are the episodes that need nothing."""
-    choice = Choice()
+    """Choose among new releases; `current` is by episode, `have` are the episodes that need nothing."""
     releases: dict[str, list[ReleaseOption]] = defaultdict(list)
-    for one in options:
-        releases[one.release_key].append(one)
-    by_episode: dict[int, list[ReleaseOption]] = defaultdict(list)
+    for option in options:
+        releases[option.release_key].append(option)
+    of_episode: dict[int, list[ReleaseOption]] = defaultdict(list)
+    batches = []
     for links in releases.values():
-        if len(links) == 1 and links[0].episode_id is not None:
-            by_episode[links[0].episode_id].append(links[0])
-    for episode_id, rivals in by_episode.items():
-        _choose_one(choice, episode_id, rivals, standing.get(episode_id, ()), episode_id in there, waits)
-    served = set(choice.dispatch)
-    covered = {one.episode_id for one in options if one.link_id in served} | there | set(standing)
-    for links in releases.values():
-        is_single = len(links) == 1 and links[0].episode_id is not None
-        # What names no episode may hold anything; a batch is worth it for one episode that is missing.
-        if not is_single and any(one.episode_id is None or one.episode_id not in covered for one in links):
-            choice.dispatch += [one.link_id for one in links]
-            covered |= {one.episode_id for one in links}
+        if len(links) == 1 and (episode_id := links[0].episode_id) is not None:
+            of_episode[episode_id].append(links[0])
+        else:
+            batches.append(links)
+    choice = Choice()
+    for episode_id, rivals in of_episode.items():
+        downloads = current.get(episode_id, ())
+        choice.reasons[episode_id] = _choose_one(choice, episode_id, rivals, downloads, episode_id in have, waits)
+    dispatched = set(choice.dispatch)
+    covered = {one.episode_id for one in options if one.link_id in dispatched} | have | set(current)
+    for links in batches:
+        _choose_batch(choice, links, covered)
     return choice
 
 
@@ -110,48 +139,68 @@ def _choose_one(
     choice: Choice,
     episode_id: int,
     rivals: Sequence[ReleaseOption],
-    standing: Sequence[CurrentDownload],
-    is_there: bool,
+    current: Sequence[CurrentDownload],
+    is_had: bool,
     waits: bool,
-) -> None:
-    wishes = rivals[0].wishes
-    best = _best(rivals, wishes)
-    if newer := _newer_version(rivals, standing):
-        _replace(choice, newer, [one for one in standing if one.option.group == newer.group])
-    elif standing:
-        if wishes.upgrade and best.rank(wishes) > max(one.option.rank(wishes) for one in standing):
-            _replace(choice, best, standing)
-        elif wishes.policy is Policy.ASK:
-            choice.ask.append(episode_id)
-    elif is_there:
-        return
-    elif wishes.policy is Policy.ASK and len(rivals) > 1:
+) -> ChoiceReason:
+    preferences = rivals[0].preferences
+    if newer := _newer_version(rivals, current):
+        choice.replace(newer, [one for one in current if one.option.group == newer.group])
+        return ChoiceReason.NEWER_VERSION
+    if current:
+        return _choose_beside(choice, episode_id, _best(rivals, preferences), current, preferences)
+    if is_had:
+        return ChoiceReason.HAVE
+    if preferences.policy is Policy.ASK and len(rivals) > 1:
         choice.ask.append(episode_id)
-    elif wishes.policy is Policy.BEST and wishes.wait_minutes and waits:
-        choice.wait[episode_id] = wishes.wait_minutes
-    else:
-        choice.dispatch.append(best.link_id)
+        return ChoiceReason.ASK
+    if preferences.policy is Policy.BEST and preferences.wait_minutes and waits:
+        choice.wait[episode_id] = preferences.wait_minutes
+        return ChoiceReason.WAIT
+    choice.dispatch.append(_best(rivals, preferences).link_id)
+    return ChoiceReason.FIRST if preferences.policy is Policy.FIRST else ChoiceReason.BEST
 
 
-def _best(rivals: Sequence[ReleaseOption], wishes: ReleasePreferences) -> ReleaseOption:
-    if wishes.policy is not Policy.FIRST:
-        return max(rivals, key=lambda one: (one.rank(wishes), -one.link_id))
+def _choose_beside(
+    choice: Choice,
+    episode_id: int,
+    best: ReleaseOption,
+    current: Sequence[CurrentDownload],
+    preferences: ReleasePreferences,
+) -> ChoiceReason:
+    preferred = preferences.preferred
+    if preferences.upgrade and best.rank(preferred) > max(one.option.rank(preferred) for one in current):
+        choice.replace(best, current)
+        return ChoiceReason.UPGRADE
+    if preferences.policy is Policy.ASK:
+        choice.ask.append(episode_id)
+        return ChoiceReason.ASK
+    return ChoiceReason.CURRENT_STAYS
+
+
+def _choose_batch(choice: Choice, links: Sequence[ReleaseOption], covered: set[int | None]) -> None:
+    """Download a batch if it has an episode that is missing; one that names no episode may hold anything."""
+    missing = [one.episode_id for one in links if one.episode_id is None or one.episode_id not in covered]
+    if missing:
+        choice.dispatch += [one.link_id for one in links]
+        choice.reasons |= {one: ChoiceReason.BATCH for one in missing if one is not None}
+        covered |= {one.episode_id for one in links}
+
+
+def _best(rivals: Sequence[ReleaseOption], preferences: ReleasePreferences) -> ReleaseOption:
+    if preferences.policy is not Policy.FIRST:
+        return max(rivals, key=lambda one: (one.rank(preferences.preferred), -one.link_id))
     first = min(rivals, key=lambda one: one.link_id)
     return max((one for one in rivals if one.group == first.group), key=lambda one: (one.version, -one.link_id))
 
 
-def _newer_version(rivals: Iterable[ReleaseOption], standing: Sequence[CurrentDownload]) -> ReleaseOption | None:
-    """A release that its own group put in the place of one that stands."""
-    versions = {one.option.group: one.option.version for one in standing if one.option.group is not None}
+def _newer_version(rivals: Iterable[ReleaseOption], current: Sequence[CurrentDownload]) -> ReleaseOption | None:
+    """A release by which its own group replaces a current one."""
+    versions = {one.option.group: one.option.version for one in current if one.option.group is not None}
     newer = [one for one in rivals if one.group in versions and one.version > versions[one.group]]
     return max(newer, key=lambda one: one.version, default=None)
 
 
-def _replace(choice: Choice, by: ReleaseOption, replaced: Iterable[CurrentDownload]) -> None:
-    choice.dispatch.append(by.link_id)
-    choice.cancel += [one.download_id for one in replaced if one.status is not Status.COMPLETED]
-
-
-def _place(value: str | int | None, liked: Sequence[str | int]) -> int:
-    """0 for the most liked, less for the others."""
-    return -liked.index(value) if value in liked else -len(liked)
+def _place(value: str | int | None, preferred: Sequence[str | int]) -> int:
+    """0 for the most preferred, less for the others."""
+    return -preferred.index(value) if value in preferred else -len(preferred)

@@ -35,7 +35,7 @@ class DownloaderClient(Protocol):
         ...
 
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
-        """How these are doing; those that are not there are left out. What is complete says where it is and of which files."""
+        """How these are doing; those that are not there are left out. A complete one says where it is, and its files."""
         ...
 
     async def pause_torrent(self, hash: str) -> None:

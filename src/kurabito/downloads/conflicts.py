@@ -1,4 +1,4 @@
-"""Episodes of which a release is still to be chosen: by their keeper, or by us when the wait is over."""
+"""Episodes whose release is still to be chosen: by their keeper, or automatically when the wait is over."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.downloads.choosing import Choice, CurrentDownload
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.release_options import SQL, choose_among, standing_for
+from kurabito.downloads.release_options import SQL, choose_among, current_downloads
 from kurabito.downloads.states import Status
-from kurabito.downloads.tasks import CHOOSE, ChooseOrder
+from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.runtime import Registry
@@ -25,7 +25,7 @@ _RESOLVED: Final = "resolved"
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class ConflictRelease:
     """A release that can be chosen."""
 
     link_id: int
@@ -46,15 +46,15 @@ class Conflict:
     due_at: datetime | None
     link_id: int | None
     created_at: datetime
-    releases: tuple[Offered, ...]
+    releases: tuple[ConflictRelease, ...]
 
 
 class Conflicts:
     """The conflicts of one database."""
 
-    def __init__(self, database: Database, taking: Grabber) -> None:
+    def __init__(self, database: Database, grabber: Grabber) -> None:
         self._database = database
-        self._taking = taking
+        self._grabber = grabber
 
     def join(self, registry: Registry) -> None:
         """Have releases chosen when their wait is over."""
@@ -72,26 +72,26 @@ class Conflicts:
     async def resolve(self, conflict_id: int, link_id: int) -> Conflict:
         """Take this release, and no other of the episode; raises ConflictNotFound, ConflictResolved or InvalidInput."""
 
-        def store(conn: Connection) -> Conflict:
+        def write(conn: Connection) -> Conflict:
             lock_catalog(conn)
             conflict = _find(conn, conflict_id)
             if conflict.status == _RESOLVED:
                 raise ConflictResolved(f"a release was chosen for conflict {conflict_id} already")
             if link_id not in {one.link_id for one in conflict.releases}:
                 raise InvalidInput("link_id", f"must be one of the releases of the conflict, got {link_id}")
-            others = [one for one in standing_for(conn, conflict.episode_id) if one.option.link_id != link_id]
+            others = [one for one in current_downloads(conn, conflict.episode_id) if one.option.link_id != link_id]
             self._finish(conn, conflict_id, link_id, Choice([link_id], _replaced(others)))
             return _find(conn, conflict_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
-    async def choose(self, order: ChooseOrder) -> int | None:
+    async def choose(self, task: ChooseTask) -> int | None:
         """Choose the best of what came while an episode waited; the link."""
 
-        def store(conn: Connection) -> int | None:
+        def write(conn: Connection) -> int | None:
             lock_catalog(conn)
             try:
-                conflict = _find(conn, order.conflict_id)
+                conflict = _find(conn, task.conflict_id)
             except ConflictNotFound:
                 return None
             if conflict.status == _RESOLVED:
@@ -101,11 +101,11 @@ class Conflicts:
             self._finish(conn, conflict.id, chosen, choice)
             return chosen
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
         conn.run(SQL.resolve, {"id": conflict_id, "link_id": link_id})
-        self._taking.carry_out(conn, choice, "chosen among several releases")
+        self._grabber.carry_out(conn, choice, "chosen among several releases")
 
 
 def _replaced(others: Sequence[CurrentDownload]) -> list[int]:
@@ -133,5 +133,5 @@ def _conflict(conn: Connection, row: Row) -> Conflict:
         None if due is None else to_datetime(due),
         link_id,
         to_datetime(created),
-        tuple(Offered(*one) for one in releases),
+        tuple(ConflictRelease(*one) for one in releases),
     )

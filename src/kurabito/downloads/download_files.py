@@ -1,4 +1,4 @@
-"""The files of downloads, as their downloaders told them: where filing begins."""
+"""The files of downloads, as their downloaders list them: where filing begins."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def store(conn: Connection, files: Mapping[int, Sequence[TransferFile]]) -> None
 
 
 def share(conn: Connection, download_ids: Iterable[int]) -> None:
-    """Give downloads the files of those that stand for the same content at the same downloader."""
+    """Give downloads the files of those with the same content at the same downloader."""
     conn.run(_SQL.copy, given_ids(download_ids))
 
 
 def of_download(conn: Connection, download_id: int, limit: int = MOST_FILES) -> list[TransferFile]:
-    """The files of a download, in the order of its torrent; none where they were not told."""
+    """The files of a download, in the order of its torrent; none where the downloader did not list them."""
     return [
         TransferFile(path, size, bool(is_wanted), bool(is_complete))
         for path, size, is_wanted, is_complete in conn.all(_SQL.of_download, {"id": download_id, "limit": limit})

@@ -1,4 +1,4 @@
-"""Downloads: for whoever looks at them, and wants something of them."""
+"""What a program asks of the downloads: list them, cancel, retry, pause, resume, remove, send elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Final
 
 from kurabito.clock import from_datetime
 from kurabito.db import Connection, Database
-from kurabito.downloads import download_files
-from kurabito.downloads import store as rows
+from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.dispatch.remote import Downloaders
@@ -24,24 +23,24 @@ from kurabito.feeds.raw_items import LARGEST
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
-_RESTS: Final = "paused"
+_PAUSED: Final = "paused"
 _BY_USER: Final = "cancelled by its keeper"
 
 
 class Downloads:
-    """The downloads of one database. What came no further for as long as `stalled` is shown as standing still."""
+    """The downloads of one database. One without progress for as long as `stalled` is shown as stalled."""
 
     def __init__(
         self,
         database: Database,
         downloaders: Downloaders,
-        orders: DownloadTasks,
+        tasks: DownloadTasks,
         *,
         stalled: timedelta = timedelta(hours=1),
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._orders = orders
+        self._tasks = tasks
         self._stalled = stalled
 
     async def page(
@@ -52,19 +51,19 @@ class Downloads:
         status: Status | None = None,
         module_id: int | None = None,
     ) -> list[tuple[Download, bool]]:
-        """Downloads, the newest first, and whether each stands still."""
+        """Downloads, the newest first, and whether each has stalled."""
 
         def look(conn: Connection) -> list[tuple[Download, bool]]:
-            found = rows.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
+            found = store.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
             return [(one, self._is_stalled(conn, one)) for one in found]
 
         return await self._database.read(look)
 
     async def get(self, download_id: int) -> tuple[Download, bool, list[Attempt]]:
-        """The download, whether it stands still, and who was asked to take it; raises DownloadNotFound."""
+        """The download, whether it has stalled, and its attempts; raises DownloadNotFound."""
 
         def look(conn: Connection) -> tuple[Download, bool, list[Attempt]]:
-            found = rows.find(conn, download_id)
+            found = store.find(conn, download_id)
             return found, self._is_stalled(conn, found), attempts.history(conn, download_id)
 
         return await self._database.read(look)
@@ -73,90 +72,90 @@ class Downloads:
         """The files of a download, as far as they are known; raises DownloadNotFound."""
 
         def look(conn: Connection) -> list[TransferFile]:
-            return download_files.of_download(conn, rows.find(conn, download_id).id)
+            return download_files.of_download(conn, store.find(conn, download_id).id)
 
         return await self._database.read(look)
 
     async def cancel(self, download_id: int) -> Download:
-        """Give a download up, and all that stand for the same content; raises DownloadConflict when it is over."""
+        """Give a download up, and all with the same content; raises DownloadConflict when it is over."""
 
-        def store(conn: Connection) -> Download:
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            found = store.find(conn, download_id)
             if found.status in (Status.COMPLETED, Status.CANCELLED):
                 raise DownloadConflict(f"download {download_id} is {found.status}; there is nothing to cancel")
             self._cancel(conn, found, CleanupKind.CANCEL)
-            return rows.find(conn, download_id)
+            return store.find(conn, download_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def remove(self, download_id: int, *, delete_files: bool = False) -> None:
-        """Show a download no longer, and have its downloader forget it, with the files if so wished: then its episode is wanted
-        again, and another release may come.
+        """Remove a download here and at its downloader, with its files if `delete_files`: then its episode is wanted again, and
+        another release may come.
 
         What is the user's stays there as it is; raises DownloadConflict when its files are to be deleted.
         """
 
-        def store(conn: Connection) -> None:
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> None:
+            found = store.find(conn, download_id)
             if delete_files and found.is_yours:
                 raise _yours(found, "its files are not deleted; delete them there, or only the download here")
-            owed = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
-            rows.forget(conn, download_id)
+            cleanup = CleanupKind.DELETE_FILES if delete_files else CleanupKind.DELETE
+            store.forget(conn, download_id)
             if found.status is Status.COMPLETED:
-                concerned = attempts.owe(conn, [download_id], owed)
-                self._orders.clear(conn, concerned)
+                asked = attempts.request_cleanup(conn, [download_id], cleanup)
+                self._tasks.clear(conn, asked)
                 if delete_files:
-                    give_back(conn, forgotten_with(conn, download_id) if concerned else [download_id])
+                    give_back(conn, forgotten_with(conn, download_id) if asked else [download_id])
             else:
-                self._cancel(conn, found, owed)
+                self._cancel(conn, found, cleanup)
 
-        await self._database.write(store)
+        await self._database.write(write)
 
     async def retry(self, download_id: int) -> Download:
         """Try the link again: a new download, or the same one if only a downloader was missing."""
 
-        def store(conn: Connection) -> Download:
-            old = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            old = store.find(conn, download_id)
             if old.status not in (Status.FAILED, Status.CANCELLED, Status.NO_DOWNLOADER):
                 raise DownloadConflict(
                     f"download {download_id} is {old.status}; only what ended without files is retried"
                 )
             if any(filter_rules.links(conn, [old.link_id])["is_filtered"]):
                 raise DownloadConflict(f"a filter excludes the link of download {download_id}; change the filter first")
-            made = rows.add(conn, [old.link_id])
+            made = store.add(conn, [old.link_id])
             if not made:
                 raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
-            self._orders.dispatch(conn, made, "retried")
-            return rows.find(conn, made[0])
+            self._tasks.dispatch(conn, made, "retried")
+            return store.find(conn, made[0])
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def send_elsewhere(self, download_id: int) -> Download:
         """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
 
-        def store(conn: Connection) -> Download:
-            left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), "sent elsewhere by its keeper")
-            found = rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            left = store.send_elsewhere(conn, store.sharing(conn, download_id), "sent elsewhere by its keeper")
+            found = store.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
-            self._orders.dispatch(conn, left, "sent elsewhere")
+            self._tasks.dispatch(conn, left, "sent elsewhere")
             return found
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def pause(self, download_id: int) -> Download:
-        """Let a download rest; raises OutboundError when its downloader does not answer."""
-        return await self._tell(download_id, self._downloaders.pause, _RESTS)
+        """Pause a download; raises OutboundError when its downloader does not answer."""
+        return await self._call(download_id, self._downloaders.pause, _PAUSED)
 
     async def resume(self, download_id: int) -> Download:
-        """Let a download go on."""
-        return await self._tell(download_id, self._downloaders.resume, None)
+        """Resume a download."""
+        return await self._call(download_id, self._downloaders.resume, None)
 
-    async def _tell(
-        self, download_id: int, say: Callable[[Service, str], Awaitable[None]], detail: str | None
+    async def _call(
+        self, download_id: int, method: Callable[[Service, str], Awaitable[None]], detail: str | None
     ) -> Download:
         def look(conn: Connection) -> tuple[Download, Service]:
-            found = rows.find(conn, download_id)
+            found = store.find(conn, download_id)
             if found.status not in AT_DOWNLOADER or found.module_id is None or found.hash is None:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
             if found.is_yours:
@@ -165,19 +164,19 @@ class Downloads:
 
         download, service = await self._database.read(look)
         assert download.hash is not None
-        await say(service, download.hash)
+        await method(service, download.hash)
 
-        def store(conn: Connection) -> Download:
-            rows.note_detail(conn, download, detail)
-            return rows.find(conn, download_id)
+        def write(conn: Connection) -> Download:
+            store.note_detail(conn, download, detail)
+            return store.find(conn, download_id)
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
-    def _cancel(self, conn: Connection, download: Download, owed: CleanupKind) -> None:
-        self._orders.clear(conn, rows.cancel(conn, rows.sharing(conn, download.id), _BY_USER, owed))
+    def _cancel(self, conn: Connection, download: Download, cleanup: CleanupKind) -> None:
+        self._tasks.clear(conn, store.cancel(conn, store.sharing(conn, download.id), _BY_USER, cleanup))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
-        if download.status is not Status.DOWNLOADING or download.detail == _RESTS or download.progressed_at is None:
+        if download.status is not Status.DOWNLOADING or download.detail == _PAUSED or download.progressed_at is None:
             return False
         waited = conn.now() - from_datetime(download.progressed_at)
         return not download.peers and waited >= self._stalled // timedelta(microseconds=1)

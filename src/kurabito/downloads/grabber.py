@@ -1,47 +1,51 @@
-"""Takes links on: filters decide which, one release is chosen for each episode, and dispatch sends it."""
+"""From links to downloads: filters decide which, one release is chosen for each episode, and dispatch sends it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from kurabito import logs
 from kurabito.clock import SECOND
 from kurabito.db import Connection
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch import recovery
-from kurabito.downloads.filters import store
+from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine
 from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Service, ServiceType
 
+log = logs.get_logger(__name__)
+
 _REPLACED: Final = "a better release took its place"
 
 
 class Grabber:
-    """The one way from a link to a download; it fills the catalog's port `LinkSink` and welcomes new downloaders."""
+    """The one way from a link to a download; it fills the catalog's port `LinkSink`, and hears of downloaders that register."""
 
-    def __init__(self, orders: DownloadTasks) -> None:
-        self._orders = orders
+    def __init__(self, tasks: DownloadTasks) -> None:
+        self._tasks = tasks
 
-    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+    def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these links on, in the transaction that made or freed them."""
-        engine = FilterEngine(store.everything(conn))
-        links = store.links(conn, link_ids, engine.reads)
+        engine = FilterEngine(filter_rules.everything(conn))
+        links = filter_rules.links(conn, link_ids, engine.reads)
         refused = {links["id"][place]: decision for place, decision in engine.refuse(links).items()}
         freed = {
             link_id: TAKEN
             for link_id, was_filtered in zip(links["id"], links["is_filtered"], strict=True)
             if was_filtered and link_id not in refused
         }
-        store.mark(conn, refused | freed)
+        filter_rules.mark(conn, refused | freed)
         taken = [link_id for link_id in links["id"] if link_id not in refused]
         self.carry_out(conn, choose_among(conn, taken), "new links")
 
-    def welcome(self, conn: Connection, service: Service) -> None:
-        """A service registered: a downloader gets back what it had before it was removed, and what nobody could take."""
+    def on_registered(self, conn: Connection, service: Service) -> None:
+        """A service registered: a downloader gets back what it had before it was removed, and what no other took."""
         if service.registration.service_type is not ServiceType.DOWNLOADER:
             return
         recovery.readopt(conn, service.id, service.registration.service_name)
@@ -52,9 +56,9 @@ class Grabber:
     def retry_no_downloader_links(
         self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
     ) -> int:
-        """Dispatch again what nobody could take, if it is of these types; how many there were."""
-        again = rows.requeue(conn, types, not_refused_by=not_refused_by)
-        self._orders.dispatch(conn, again, why)
+        """Dispatch again what no downloader took, if it is of these types; how many there were."""
+        again = store.requeue(conn, types, not_refused_by=not_refused_by)
+        self._tasks.dispatch(conn, again, why)
         return len(again)
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
@@ -65,16 +69,19 @@ class Grabber:
 
     def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
         """Do what was chosen."""
+        if choice.reasons:
+            counts = Counter(reason.value for reason in choice.reasons.values())
+            log.info("releases chosen", why=why, downloads=len(choice.dispatch), **counts)
         self.cancel(conn, choice.cancel, _REPLACED)
-        self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)
+        self._tasks.dispatch(conn, store.add(conn, choice.dispatch), why)
         for episode_id in choice.ask:
             conn.run(SQL.open, {"episode_id": episode_id, "status": "asked", "wait": None})
         for episode_id, minutes in choice.wait.items():
             given = {"episode_id": episode_id, "status": "waiting", "wait": minutes * 60 * SECOND}
             if (conflict_id := conn.value(SQL.open, given)) is not None:
-                self._orders.choose(conn, conflict_id, minutes)
+                self._tasks.choose(conn, conflict_id, minutes)
 
     def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
         if ids := list(download_ids):
-            self._orders.clear(conn, rows.cancel(conn, ids, reason))
+            self._tasks.clear(conn, store.cancel(conn, ids, reason))

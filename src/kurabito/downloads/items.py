@@ -1,4 +1,4 @@
-"""What is said to a downloader, and what it answers."""
+"""The words of the port to a downloader: what it is sent, and what it answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ItemStatus(StrEnum):
 
 
 class CancelStatus(StrEnum):
-    """What became of a wish to cancel."""
+    """What came of cancelling."""
 
     CANCELLED = "cancelled"
     NOT_FOUND = "not_found"
@@ -63,11 +63,11 @@ class DownloadItemResult:
     """What keeps it from being taken may be over later, such as a host that does not answer."""
 
     @classmethod
-    def accepted(cls, url: str, hash: str, owner: Owner | None = None) -> DownloadItemResult:
+    def accepted(cls, url: str, hash: str | None, owner: Owner | None = None) -> DownloadItemResult:
         return cls(url, hash, ItemStatus.ACCEPTED, owner=owner)
 
     @classmethod
-    def rejected(cls, url: str, reason: str, *, may_pass: bool = False) -> DownloadItemResult:
+    def rejected(cls, url: str, reason: str | None, *, may_pass: bool = False) -> DownloadItemResult:
         return cls(url, None, ItemStatus.REJECTED, reason, may_pass=may_pass)
 
 
@@ -103,8 +103,8 @@ class DownloadStatus:
     status: TransferStatus
     progress: float
     """From 0 to 1."""
-    size: int
-    """In bytes; 0 while nobody knows."""
+    size: int | None
+    """In bytes; 0 while the program does not know it, None where it does not tell."""
     rate: int | None = None
     """Bytes a second that arrive."""
     peers: int | None = None
@@ -115,4 +115,4 @@ class DownloadStatus:
     content_path: str | None = None
     """The folder in which its files lie, as the program sees it. It need not be the one that was asked for."""
     files: tuple[TransferFile, ...] | None = None
-    """Told once it is complete; None where the program does not tell."""
+    """Once it is complete; None where the program does not tell."""

@@ -1,4 +1,4 @@
-"""Files with a name that nobody else has, by which two machines find out whether they see the same folder."""
+"""Files with a unique name, by which two machines find out whether they see the same folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def leave(folder: Path, name: str) -> str | None:
 
 
 def is_there(folder: Path, name: str) -> bool:
-    """Whether somebody else's file is to be seen here."""
+    """Whether the file of the other side can be seen here."""
     # Listed, and not asked for by its name: a network share may remember that it was not there.
     with suppress(OSError):
         return any(one.name == checked(name) for one in folder.iterdir())

@@ -50,8 +50,10 @@ class PathTests:
         ours, theirs = new_probe(), new_probe()
         problem = await asyncio.to_thread(self._leave, ours)
         try:
-            said = await self._ask(service, {"folder": there, "sees": None if problem else ours, "writes": theirs})
-            seen = None if said.get("is_written") is not True else await asyncio.to_thread(is_there, self._root, theirs)
+            answer = await self._ask(service, {"folder": there, "sees": None if problem else ours, "writes": theirs})
+            seen = (
+                None if answer.get("is_written") is not True else await asyncio.to_thread(is_there, self._root, theirs)
+            )
             await self._ask(service, {"folder": there, "removes": theirs})
         except BadStatus as refused:
             if refused.answered not in (401, 403, 404, 405):
@@ -59,8 +61,8 @@ class PathTests:
             return self._report(service, there, None, None, f"it cannot test paths ({refused.answered})")
         finally:
             await asyncio.to_thread(take_away, self._root, ours)
-        noticed = None if problem else said.get("is_seen") is True
-        written = said.get("problem")
+        noticed = None if problem else answer.get("is_seen") is True
+        written = answer.get("problem")
         return self._report(service, there, noticed, seen, problem or (written if isinstance(written, str) else None))
 
     def _leave(self, name: str) -> str | None:
@@ -84,18 +86,18 @@ class PathTests:
 def _in_words(
     name: str, here: str, there: str, by_downloader: bool | None, by_core: bool | None, problem: str | None
 ) -> str:
-    said = f" ({problem})" if problem else ""
+    why = f" ({problem})" if problem else ""
     match by_downloader, by_core:
         case True, True:
             return f"Both see the same folder: {here} here, {there} at {name}."
         case True, None:
-            return f"{name} sees {here} as {there}, but cannot write there{said}. Let it write into that folder."
+            return f"{name} sees {here} as {there}, but cannot write there{why}. Let it write into that folder."
         case None, True:
-            return f"What {name} writes into {there} is seen here in {here}, but nothing can be written here{said}."
+            return f"What {name} writes into {there} is seen here in {here}, but nothing can be written here{why}."
         case None, None:
             return f"Whether {name} sees {here} could not be tried: {problem or 'neither side can write'}."
         case _:
             return (
-                f"{name} has another folder at {there} than the one that is {here} here{said}. Set a path map from {here} "
+                f"{name} has another folder at {there} than the one that is {here} here{why}. Set a path map from {here} "
                 f"to where {name} has it, or mount the same folder on both sides."
             )

@@ -1,10 +1,11 @@
-"""What is known of the releases between which has to be chosen."""
+"""The releases to choose among, as the database knows them."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from kurabito.db import Connection, Queries
@@ -33,63 +34,66 @@ def choose_among(
     options = [_option(row, known) for row in conn.all(SQL.options, given_ids(link_ids))]
     own = {one.link_id for one in options} | set(without)
     episodes = {one.episode_id for one in options if one.episode_id is not None}
-    standing: dict[int, list[CurrentDownload]] = defaultdict(list)
-    for stands in standing_for(conn, *episodes):
-        if stands.option.link_id not in own and stands.option.episode_id is not None:
-            standing[stands.option.episode_id].append(stands)
-    there = frozenset(found for (found,) in conn.all(SQL.there, given_ids(episodes)))
-    return choose(options, standing, there, waits=waits)
+    current: dict[int, list[CurrentDownload]] = defaultdict(list)
+    for download in current_downloads(conn, *episodes):
+        if download.option.link_id not in own and download.option.episode_id is not None:
+            current[download.option.episode_id].append(download)
+    have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
+    return choose(options, current, have, waits=waits)
 
 
-def standing_for(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:
-    """The releases of these episodes that are downloaded, or on their way."""
+def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:
+    """The releases of these episodes that are downloaded, or being downloaded."""
     known: dict[tuple[Any, ...], ReleasePreferences] = {}
     return [
         CurrentDownload(_option(tuple(row), known), download_id, Status(status))
-        for *row, download_id, status in conn.all(SQL.standing, given_ids(episode_ids))
+        for *row, download_id, status in conn.all(SQL.current, given_ids(episode_ids))
     ]
 
 
-def without_effect_left_out(conn: Connection, choice: Choice) -> Choice:
-    """What carrying a choice out would really do: not what is under way already, and no question that is open already."""
+def without_no_ops(conn: Connection, choice: Choice) -> Choice:
+    """What carrying a choice out would really do: no download that is under way, and no question that is open already."""
+
     under_way = {found for (found,) in conn.all(SQL.under_way, given_ids(choice.dispatch))}
-    open_for = {found for (found,) in conn.all(SQL.open_for, given_ids([*choice.ask, *choice.wait]))}
-    return Choice(
+    is_open = {found for (found,) in conn.all(SQL.open_conflicts, given_ids([*choice.ask, *choice.wait]))}
+    return replace(
+        choice,
         dispatch=[link_id for link_id in choice.dispatch if link_id not in under_way],
-        cancel=choice.cancel,
-        ask=[episode_id for episode_id in choice.ask if episode_id not in open_for],
-        wait={episode_id: minutes for episode_id, minutes in choice.wait.items() if episode_id not in open_for},
+        ask=[episode_id for episode_id in choice.ask if episode_id not in is_open],
+        wait={episode_id: minutes for episode_id, minutes in choice.wait.items() if episode_id not in is_open},
     )
 
 
 def titles_of(conn: Connection, download_ids: Iterable[int]) -> dict[int, str]:
-    """The titles of what these downloads are of, by download."""
+    """The titles of the releases of these downloads, by download."""
     return dict(conn.all(SQL.of_downloads, given_ids(download_ids)))
 
 
 def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
-    """The titles of what lost to these links, or came after them, by link."""
+    """The titles of the other releases of these links' episodes that could be downloaded, by link."""
     return dict(conn.all(SQL.rivals, given_ids(link_ids)))
 
 
 def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> ReleaseOption:
-    link_id, key, episode_id, group, version, resolution, source, languages, *wishes = row
+    link_id, key, episode_id, group, version, resolution, source, languages, *preferences = row
     # Many links come from few subscriptions.
-    said = tuple(wishes)
-    if said not in known:
-        known[said] = _wishes(*said)
+    stored = tuple(preferences)
+    if stored not in known:
+        known[stored] = _preferences(*stored)
     # A release that names no version is the first.
     return ReleaseOption(
-        link_id, key, episode_id, group, version or 1, resolution, source, tuple(json.loads(languages)), known[said]
+        link_id, key, episode_id, group, version or 1, resolution, source, tuple(json.loads(languages)), known[stored]
     )
 
 
-def _wishes(policy: str | None, upgrade: int | None, wait: int | None, preferences: str | None) -> ReleasePreferences:
-    if policy is None or preferences is None:
+def _preferences(
+    policy: str | None, upgrade: int | None, wait: int | None, preferred: str | None
+) -> ReleasePreferences:
+    if policy is None or preferred is None:
         return DEFAULT
     return ReleasePreferences(
         policy=Policy(policy),
         upgrade=bool(upgrade),
         wait_minutes=wait or 0,
-        preferences=Preferences.read(preferences),
+        preferred=Preferences.read(preferred),
     )

@@ -6,7 +6,7 @@ FROM {given} CROSS JOIN anime_links AS link {joins}
 WHERE link.id = CAST(given.value AS bigint)
 ORDER BY link.id;
 
--- name: standing
+-- name: current
 SELECT {option}, download.id, download.status
 FROM {given} CROSS JOIN anime_links AS link {joins}
 JOIN downloads AS download ON download.link_id = link.id
@@ -22,11 +22,11 @@ WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is
   AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
 ORDER BY rival.id;
 
--- name: there
+-- name: have
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
 
--- name: open_for
+-- name: open_conflicts
 -- Of these episodes, those whose release is still to be chosen.
 SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts
 WHERE conflicts.episode_id = CAST(given.value AS bigint) AND conflicts.status <> 'resolved';

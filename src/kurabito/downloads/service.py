@@ -15,7 +15,7 @@ from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, Inval
 
 T = TypeVar("T")
 
-# Programs shut out whoever tries a wrong password too often, some for an hour.
+# Programs lock out an address that tries a wrong password too often, some for an hour.
 _AFTER_A_REFUSAL: Final = 60.0
 _HASH: Final = re.compile(r"[0-9a-f]{40}")
 

@@ -19,11 +19,11 @@ class Status(StrEnum):
     DOWNLOADER_ERROR = "downloader_error"
     """Its downloader does not answer."""
     NO_DOWNLOADER = "no_downloader"
-    """Nobody can take it now."""
+    """No downloader can take it now."""
 
 
 FINAL: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
-"""A link may be dispatched anew after these, but for what is completed."""
+"""A link may be dispatched again after these, but for what is completed."""
 AT_DOWNLOADER: Final = frozenset({Status.DOWNLOADING, Status.DOWNLOADER_ERROR})
 
 MOVES: Final[Mapping[Status, frozenset[Status]]] = {
@@ -63,7 +63,7 @@ class Outcome(StrEnum):
 
 
 class CleanupKind(StrEnum):
-    """What has still to be cleared up at a downloader."""
+    """What has still to be cleaned up at a downloader."""
 
     LOOK = "look"
     """It may have the hash: to be removed if another has it too."""

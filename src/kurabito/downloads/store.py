@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import to_datetime
@@ -19,7 +19,6 @@ from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
 
-_LONGEST_REASON: Final = 2_000
 _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
@@ -99,108 +98,34 @@ class Download:
         return self.owner is Owner.USER
 
 
-class DownloadRequest(NamedTuple):
-    """A download on its way to a downloader."""
-
-    id: int
-    link_id: int
-    url: str
-    download_type: DownloadType | None
-    hash: str | None
-    release_key: str
-    series: str
-    series_id: int
-    avoids: int | None
-    """The downloader that it was taken away from."""
-    size_bytes: int | None
-    has_stalled: bool
-    """It stood still there."""
-    tries: int
-    """How often something that may pass kept it from being taken."""
-
-
-class Ending(NamedTuple):
-    """A download that nobody took, and why."""
-
-    id: int
-    status: Status
-    reason: str
-    retry_in: int | None = None
-    """After how many microseconds it is tried again; None is when a downloader can take it."""
-
-
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
-    """Make the downloads of some links, and take up those that nobody could take; the ids. One that is under way stays."""
+    """Queue the links: new downloads, and those that no downloader took; the ids. A download that is under way stays."""
     given = given_ids(link_ids)
     again = conn.all(_SQL.requeue_links, given)
     made = conn.all(_SQL.add, given)
-    return _restated(conn, sorted(found for (found,) in [*again, *made]))
+    queued = sorted(found for (found,) in [*again, *made])
+    restate_episodes(conn, queued)
+    return queued
 
 
 def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: int | None = None) -> list[int]:
-    """Take up those of these types that nobody could take; with a downloader, only what it did not refuse."""
+    """Queue those of these types that no downloader took; with a downloader, only what it did not refuse."""
     queries = _SQL if not_refused_by is None else _NOT_REFUSED_SQL
     rows = json.dumps([{"type": one.value} for one in types])
     found = conn.all(queries.requeue, {"rows": rows, "module_id": not_refused_by})
-    return _restated(conn, sorted(one for (one,) in found))
-
-
-def requests(conn: Connection, download_ids: Iterable[int]) -> list[DownloadRequest]:
-    """Those of these downloads that are on their way, in the order of their links."""
-    found = conn.all(_SQL.requests, given_ids(download_ids))
-    return [
-        DownloadRequest(one, link_id, url, None if kind is None else DownloadType(kind), *rest)
-        for one, link_id, url, kind, *rest in found
-    ]
-
-
-def promised(conn: Connection) -> int:
-    """How many bytes are still to come of what is under way, as far as that is known."""
-    return int(conn.value(_SQL.promised))
-
-
-def held(conn: Connection, hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What downloaders have already of these contents."""
-    rows = json.dumps([{"hash": one} for one in sorted(set(hashes))])
-    names = ("hash", "module_id", "status", "save_path", "progress", "size_bytes", "downloaded_bytes", "owner")
-    found = conn.all(_SQL.held_elsewhere, {"rows": rows})
-    contents = (dict(zip(names, row, strict=True)) for row in found)
-    return {content["hash"]: content for content in contents}
-
-
-def join_held(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Have downloads stand for content that a downloader has already."""
-    conn.run(_SQL.join_held, {"rows": json.dumps(rows)})
-    _restated(conn, [row["id"] for row in rows])
-
-
-def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """A downloader took these (`id`, `module_id`, `hash`, `save_path`, `owner`); those that were still wanted."""
-    taken = {one for (one,) in conn.all(_SQL.accept, {"rows": json.dumps(rows)})}
-    _restated(conn, sorted(taken))
-    return taken
-
-
-def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
-    """Nobody took these."""
-    rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
-    conn.run(_SQL.conclude, {"rows": json.dumps(rows)})
-    _restated(conn, [one.id for one in endings])
-
-
-def touch(conn: Connection, download_ids: Iterable[int]) -> None:
-    """Say that somebody is working on these."""
-    conn.run(_SQL.touch, given_ids(download_ids))
+    queued = sorted(one for (one,) in found)
+    restate_episodes(conn, queued)
+    return queued
 
 
 def cancel(
-    conn: Connection, download_ids: Iterable[int], reason: str, owed: CleanupKind = CleanupKind.CANCEL
+    conn: Connection, download_ids: Iterable[int], reason: str, cleanup: CleanupKind = CleanupKind.CANCEL
 ) -> set[int]:
-    """Cancel all of these that are not completed; the downloaders at which something has to be cleared up."""
+    """Cancel all of these that are not completed; the downloaders that have something to clean up."""
     given = {**given_ids(download_ids), "reason": reason}
     cancelled = [one for (one,) in conn.all(_SQL.cancel, given)]
-    _restated(conn, cancelled)
-    return attempts.owe(conn, cancelled, owed)
+    restate_episodes(conn, cancelled)
+    return attempts.request_cleanup(conn, cancelled, cleanup)
 
 
 def of_links(conn: Connection, link_ids: Iterable[int]) -> dict[int, tuple[int, Status]]:
@@ -217,15 +142,15 @@ def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
 def send_elsewhere(
     conn: Connection, download_ids: Iterable[int], reason: str, *, has_stalled: bool = False
 ) -> list[int]:
-    """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
+    """Take downloads away from their downloader, which is asked what it has when it answers again; those that were there."""
     given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
     left = sorted(one for (one,) in conn.all(_SQL.elsewhere, given))
-    attempts.owe(conn, left, CleanupKind.LOOK)
+    attempts.request_cleanup(conn, left, CleanupKind.LOOK)
     return left
 
 
 def sharing(conn: Connection, download_id: int) -> list[int]:
-    """The downloads that stand for the same content at the same downloader, this one among them."""
+    """The downloads with the same content at the same downloader, this one among them."""
     return [one for (one,) in conn.all(_SQL.sharing, {"id": download_id})] or [download_id]
 
 
@@ -261,15 +186,10 @@ def page(
     return [_download(row) for row in conn.all(_PAGES[status is not None, module_id is not None], given)]
 
 
-def restate_episodes(conn: Connection, download_ids: Iterable[int]) -> None:
+def restate_episodes(conn: Connection, download_ids: Collection[int]) -> None:
     """Have the episodes of these downloads say how far they are."""
-    conn.run(_SQL.restate, given_ids(download_ids))
-
-
-def _restated(conn: Connection, download_ids: list[int]) -> list[int]:
     if download_ids:
-        restate_episodes(conn, download_ids)
-    return download_ids
+        conn.run(_SQL.restate, given_ids(download_ids))
 
 
 def _download(row: Row) -> Download:

@@ -1,4 +1,4 @@
-"""What is seen of downloads at a glance: what became of many links."""
+"""Summaries of downloads for lists: what became of many links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DownloadSummary:
 
 
 class DownloadSummaries:
-    """Looks at many at once."""
+    """Summarizes many at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""The tasks that downloads are made of, and how they are asked for: in the transaction that says why.
+"""The tasks of downloads, each enqueued in the transaction that is the reason for it.
 
 take ─► downloads.dispatch ─► a downloader                cancel ─► downloads.clear ─► the downloader that has it
 every minute ─► downloads.poll ─► every downloader        wait   ─► downloads.choose ─► downloads.dispatch
@@ -31,29 +31,29 @@ _TO_DO: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchOrder:
-    """Downloads to be sent, and why. No two orders have the same ones, so they can be carried out side by side."""
+class DispatchTask:
+    """Downloads to be sent, and why. No two tasks have the same ones, so they can run side by side."""
 
     download_ids: tuple[int, ...]
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class ClearOrder:
-    """A downloader at which something is left that nobody wants."""
+class CleanupTask:
+    """A downloader at which something is left that is no longer wanted."""
 
     module_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class ChooseOrder:
+class ChooseTask:
     """A conflict whose wait is over."""
 
     conflict_id: int
 
 
 class DownloadTasks:
-    """Asks for tasks."""
+    """Enqueues them."""
 
     def __init__(self, queue: DelegatedTasks) -> None:
         self._queue = queue
@@ -62,28 +62,28 @@ class DownloadTasks:
         """Have these sent."""
         for begin in range(0, len(download_ids), _AT_ONCE):
             part = tuple(download_ids[begin : begin + _AT_ONCE])
-            self._ask(conn, DISPATCH, DispatchOrder(part, why), priority=Priority.HIGH)
+            self._ask(conn, DISPATCH, DispatchTask(part, why), priority=Priority.HIGH)
 
     async def under_way(self) -> set[int]:
-        """The downloads that some order has which is still to be carried out."""
+        """The downloads of the dispatch tasks that are still to run, or are running."""
         found: set[int] = set()
         for state in _TO_DO:
             cursor: str | None = None
             while True:
                 page = await self._queue.list(task_type=DISPATCH, state=state, limit=_PAGE, cursor=cursor)
-                found.update(*(task.payload_as(DispatchOrder).download_ids for task in page.items))
+                found.update(*(task.payload_as(DispatchTask).download_ids for task in page.items))
                 if (cursor := page.next_cursor) is None:
                     break
         return found
 
     def clear(self, conn: Connection, module_ids: Iterable[int]) -> None:
-        """Have what is owed to these downloaders cleared up."""
+        """Have what is left at these downloaders removed."""
         for module_id in sorted(module_ids):
-            self._ask(conn, CLEAR, ClearOrder(module_id))
+            self._ask(conn, CLEAR, CleanupTask(module_id))
 
     def choose(self, conn: Connection, conflict_id: int, minutes: int) -> None:
         """Have a release chosen when the wait is over."""
-        self._ask(conn, CHOOSE, ChooseOrder(conflict_id), delay=minutes * 60.0)
+        self._ask(conn, CHOOSE, ChooseTask(conflict_id), delay=minutes * 60.0)
 
     def _ask(self, conn: Connection, task_type: str, payload: object, **options: Any) -> None:
         conn.with_raw(lambda raw: self._queue.enqueue_in(raw, task_type, payload, **options))

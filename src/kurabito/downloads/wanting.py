@@ -8,7 +8,7 @@ from typing import Final
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database, Queries
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
@@ -36,11 +36,11 @@ class WantedAgain:
 
 def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
-    given = given_ids(download_ids)
-    conn.run(_SQL.give_back, given)
-    wanted = [episode_id for (episode_id,) in conn.all(_SQL.episodes_of, given)]
-    conn.run(_SQL.want, given_ids(wanted))
-    rows.restate_episodes(conn, download_ids)
+    queries, given = _SQL, given_ids(download_ids)
+    conn.run(queries.give_back, given)
+    wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
+    conn.run(queries.want, given_ids(wanted))
+    store.restate_episodes(conn, download_ids)
 
 
 def forgotten_with(conn: Connection, download_id: int) -> list[int]:
@@ -51,17 +51,17 @@ def forgotten_with(conn: Connection, download_id: int) -> list[int]:
 class Wanting:
     """Gives episodes back, and takes the best release there is."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, taking: Grabber) -> None:
+    def __init__(self, database: Database, downloaders: Downloaders, grabber: Grabber) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._taking = taking
+        self._grabber = grabber
 
     async def want_again(self, episode_id: int, *, without: Collection[int] = ()) -> WantedAgain:
         """Want an episode again; raises EpisodeNotFound, DownloadConflict, or OutboundError when the downloader that has the
         release does not answer. `without` are links that are not to be taken again. What lies on the disk stays there.
         """
 
-        def store(conn: Connection) -> Choice:
+        def write(conn: Connection) -> Choice:
             lock_catalog(conn)
             state = conn.value(_SQL.state, {"episode_id": episode_id})
             if state is None:
@@ -71,21 +71,21 @@ class Wanting:
             give_back(conn, [one for (one,) in conn.all(_SQL.complete, {"episode_id": episode_id})])
             return _choice(conn, episode_id, without)
 
-        choice = await self._database.write(store)
+        choice = await self._database.write(write)
         await self._clear(choice.dispatch)
 
         def begin(conn: Connection) -> WantedAgain:
             lock_catalog(conn)
             chosen = _choice(conn, episode_id, without)
-            self._taking.carry_out(conn, chosen, _WHY)
-            begun = rows.of_links(conn, chosen.dispatch)
-            return WantedAgain(tuple(rows.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
+            self._grabber.carry_out(conn, chosen, _WHY)
+            begun = store.of_links(conn, chosen.dispatch)
+            return WantedAgain(tuple(store.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 
         return await self._database.write(begin)
 
     async def want_download_again(self, download_id: int, *, other_release: bool = False) -> WantedAgain:
         """Want the episode of a completed download again, as this release or only as another one."""
-        found = await self._database.read(lambda conn: rows.find(conn, download_id))
+        found = await self._database.read(lambda conn: store.find(conn, download_id))
         if found.status is not Status.COMPLETED:
             raise DownloadConflict(f"download {download_id} is {found.status}; only what is complete is wanted again")
         if found.episode_id is None:

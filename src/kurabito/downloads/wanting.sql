@@ -1,5 +1,5 @@
 -- name: complete
--- The downloads of an episode because of which it counts as had.
+-- The downloads that make an episode one that we have.
 SELECT download.id FROM anime_links AS link CROSS JOIN downloads AS download
 WHERE link.episode_id = :episode_id AND download.link_id = link.id AND download.status = 'completed'
     AND download.given_back_at IS NULL

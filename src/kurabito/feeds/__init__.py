@@ -1,7 +1,12 @@
-"""Feeds: what is followed, and what came of it.
+"""Feeds: what is followed, and the items that it brings.
 
-subscriptions.py   the feeds that are followed; subscription_state.py is what reading one leaves there
-fetching.py        asks for a feed; parsing.py, markup.py and items.py read it
-raw_items.py       items as they came, each kept once
-tasks.py           the tasks that read feeds
+    feed ─► FeedItem (as it came) ─► RawItem (kept, with what became of it) ─► catalog
+
+subscriptions.py        a subscription, its settings and how reading it goes; subscription_store.py alone writes them
+following.py            what a program asks of the subscriptions
+fetching.py             asks for a feed; parsing.py, markup.py and items.py read it
+results.py              what a fetcher brings, and the port that takes it in
+raw_items.py            items as they are kept, each once
+preferences.py          what a keeper likes better, where there are several releases of one episode
+tasks.py                the tasks that read feeds
 """

@@ -24,7 +24,7 @@ def decoded(data: bytes, content_type: str = "") -> str:
     """The text, as well as it can be read.
 
     UTF-8 is tried before anything that was declared: what is no UTF-8 almost never looks like it, while many servers and
-    feeds declare what somebody once typed into a template. `content_type` is what the server said.
+    feeds declare what once was typed into a template. `content_type` is the header of the server.
     """
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):

@@ -13,7 +13,7 @@ from kurabito.http import Limits, Outbound, Validators
 PACE: Final = 1.0
 """Seconds from one request to a host to the next: many feeds of one site become due together."""
 _ACCEPT: Final = "application/rss+xml, application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
-# A feed that does not come now is asked for again when it is due, so nobody waits long here.
+# A feed that does not come now is asked for again when it is due, so the task does not wait long here.
 _LIMITS: Final = Limits(attempts=2, patience=5.0)
 
 

@@ -1,4 +1,4 @@
-"""Following feeds: for whoever must not wait."""
+"""What a program asks of the subscriptions: follow a feed, change it, read it now, unfollow it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
-from kurabito.feeds import subscriptions
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
+from kurabito.feeds import subscription_store
+from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import fetch_key, fetch_of
 from kurabito.runtime import Priority, TaskRecord
 from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
@@ -23,25 +22,25 @@ MOST_CHOSEN: Final = 5_000
 
 
 class Subscriptions:
-    """The subscriptions of one database. A feed that is followed, or comes to life again, is read at once, by a task."""
+    """The subscriptions of one database. A task reads a feed as soon as it is followed or switched on."""
 
     def __init__(self, queue: DelegatedTasks) -> None:
         self._queue = queue
         self._database = queue.database
 
     async def create(
-        self, wishes: SubscriptionSettings, start_with: StartWith = StartWith.NOW, chosen: Iterable[str] = ()
+        self, settings: SubscriptionSettings, start_with: StartWith = StartWith.NOW, chosen: Iterable[str] = ()
     ) -> Subscription:
         """Follow a feed; raises InvalidInput or SubscriptionConflict, naming the field.
 
         `chosen` are items of a preview, by their keys. Nothing else that is in the feed already is taken, unless
         everything that is missing is wanted.
         """
-        _check(wishes)
+        _check(settings)
         wanted = frozenset(chosen)
         if wanted and start_with is not StartWith.CHOSEN:
             raise InvalidInput("chosen", f"is for start_with 'chosen', not for {start_with.value!r}")
-        if wanted and wishes.module_id is not None:
+        if wanted and settings.module_id is not None:
             raise InvalidInput(
                 "chosen", "items can be chosen of feeds that the built-in fetcher reads; leave out module_id"
             )
@@ -49,71 +48,71 @@ class Subscriptions:
             raise InvalidInput("chosen", f"must be at most {MOST_CHOSEN} items")
 
         def work(tasks: TaskTransaction) -> Subscription:
-            subscription = subscriptions.add(tasks.conn, wishes, start_with, wanted)
-            _ask_for(tasks, subscription)
+            subscription = subscription_store.add(tasks.conn, settings, start_with, wanted)
+            _enqueue_fetch(tasks, subscription)
             return subscription
 
         return await self._queue.delegate_write(work)
 
     async def get(self, subscription_id: int) -> Subscription:
         """The subscription; raises SubscriptionNotFound."""
-        return await self._database.read(lambda conn: subscriptions.find(conn, subscription_id))
+        return await self._database.read(lambda conn: subscription_store.find(conn, subscription_id))
 
     async def page(self, *, after: int = 0, limit: int = 50) -> list[Subscription]:
         """Subscriptions in the order in which they were made."""
 
-        def look(conn: Connection) -> list[Subscription]:
-            return subscriptions.page(conn, after, limit)
+        def read(conn: Connection) -> list[Subscription]:
+            return subscription_store.page(conn, after, limit)
 
-        return await self._database.read(look)
+        return await self._database.read(read)
 
     async def change(self, subscription_id: int, changes: Mapping[str, Any]) -> Subscription:
         """Change how a feed is followed; fields of `SubscriptionSettings`, and what is not named stays."""
 
         def work(tasks: TaskTransaction) -> Subscription:
-            old = subscriptions.find(tasks.conn, subscription_id)
-            new = subscriptions.change(tasks.conn, subscription_id, dict(changes))
-            _check(new.wishes)
-            if new.wishes != old.wishes and new.health.next_fetch_at != old.health.next_fetch_at:
-                _ask_for(tasks, new)
+            old = subscription_store.find(tasks.conn, subscription_id)
+            new = subscription_store.change(tasks.conn, subscription_id, dict(changes))
+            _check(new.settings)
+            if new.settings != old.settings and new.health.next_fetch_at != old.health.next_fetch_at:
+                _enqueue_fetch(tasks, new)
             return new
 
         return await self._queue.delegate_write(work)
 
     async def remove(self, subscription_id: int) -> None:
-        """Follow a feed no longer. Its items are forgotten; the links that it brought stay."""
+        """Unfollow a feed. Its items are deleted; the links that it brought stay."""
 
         def work(tasks: TaskTransaction) -> None:
-            subscriptions.remove(tasks.conn, subscription_id)
+            subscription_store.remove(tasks.conn, subscription_id)
             if task := tasks.active(fetch_key(subscription_id)):
                 tasks.cancel(task.id)
 
         await self._queue.delegate_write(work)
 
     async def fetch_now(self, subscription_id: int) -> TaskRecord:
-        """Ask for a reading, before those that come by themselves; also of a feed that is paused."""
+        """Read a feed before those that are due, also one that is paused."""
 
         def work(tasks: TaskTransaction) -> TaskRecord:
-            subscriptions.find(tasks.conn, subscription_id)
+            subscription_store.find(tasks.conn, subscription_id)
             return tasks.enqueue(fetch_of(subscription_id, Priority.HIGH))
 
         return await self._queue.delegate_write(work)
 
 
-def _ask_for(tasks: TaskTransaction, subscription: Subscription) -> None:
-    if subscription.wishes.is_enabled:
+def _enqueue_fetch(tasks: TaskTransaction, subscription: Subscription) -> None:
+    if subscription.settings.is_enabled:
         tasks.enqueue(fetch_of(subscription.id, Priority.HIGH))
 
 
-def _check(wishes: SubscriptionSettings) -> None:
-    if not wishes.name.strip() or len(wishes.name) > 200 or not wishes.name.isprintable():
+def _check(settings: SubscriptionSettings) -> None:
+    if not settings.name.strip() or len(settings.name) > 200 or not settings.name.isprintable():
         raise InvalidInput("name", "must be a text of 1 to 200 characters that can be seen")
-    if not SHORTEST_INTERVAL <= wishes.fetch_interval <= LONGEST_INTERVAL:
+    if not SHORTEST_INTERVAL <= settings.fetch_interval <= LONGEST_INTERVAL:
         raise InvalidInput("fetch_interval", f"must be from {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}")
     try:
-        parts = urlsplit(wishes.url)
+        parts = urlsplit(settings.url)
         fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         fits = False
-    if not fits or len(wishes.url) > LONGEST_URL or not wishes.url.isprintable() or " " in wishes.url:
+    if not fits or len(settings.url) > LONGEST_URL or not settings.url.isprintable() or " " in settings.url:
         raise InvalidInput("url", "must be the URL of a feed, like https://example.org/rss")

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from kurabito.feeds.dates import CHINA, moment
 from kurabito.feeds.markup import FeedField, Malformed, fields, magnet_in
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 from kurabito.feeds.sizes import size_of
 
 _TITLES: Final = ("title",)
@@ -29,14 +29,14 @@ _LONGEST_DESCRIPTION: Final = 10_000
 _LONGEST_URL: Final = 8_000
 
 
-def read_item(piece: str, base: str) -> FetchedItem:
+def read_item(piece: str, base: str) -> FeedItem:
     """The item; raises Malformed with what is wrong with it."""
     found = fields(piece)
     title = " ".join(_first(found, _TITLES).split())[:_LONGEST_TITLE]
     if not title:
         raise Malformed("it has no title")
     guid = " ".join(_first(found, _IDS).split())[:_LONGEST_URL]
-    return FetchedItem(
+    return FeedItem(
         title=title,
         download_url=_download_url(found, piece, base),
         description=_first(found, _DESCRIPTIONS)[:_LONGEST_DESCRIPTION] or None,
@@ -109,7 +109,7 @@ def _pub_date(found: list[FeedField]) -> datetime | None:
 
 
 def _is_of_mikan(date: FeedField, found: list[FeedField]) -> bool:
-    """Whether a date stands in the element of Mikan's own, whose dates have no zone and mean China's."""
+    """Whether a date is in Mikan's own element, whose dates have no zone and mean China's."""
     return date.inside == "torrent" and any(
         one.name == "torrent" and _MIKAN in one.attributes.get("xmlns", "") for one in found
     )

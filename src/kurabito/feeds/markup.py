@@ -1,6 +1,6 @@
 """From the text of a feed to its items, one by one.
 
-The items are cut out of the text first, and each is read by itself. So one that is broken takes no other with it, a feed
+The items are cut out of the text first, and each is read alone. So one that is broken takes no other with it, a feed
 that breaks off gives what came before, and there is no place for a document type: entities that grow without end, or that
 name files and other hosts, cannot be declared inside an item. Expat, which is strict, reads the pieces.
 """

@@ -14,7 +14,7 @@ from kurabito.errors import FeedUnreadable
 from kurabito.feeds.encodings import decoded
 from kurabito.feeds.items import read_item
 from kurabito.feeds.markup import Malformed, Piece, pieces
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 
 MOST_ITEMS: Final = 5_000
 _HEAD: Final = 20_000
@@ -41,7 +41,7 @@ class Feed:
     """What a feed gave."""
 
     title: str | None
-    items: tuple[FetchedItem, ...]
+    items: tuple[FeedItem, ...]
     refused: tuple[FeedRefused, ...] = ()
     is_whole: bool = True
     """False when it breaks off: there is more to come, so it must be asked for again."""
@@ -63,8 +63,8 @@ def parse_feed(data: bytes, url: str, content_type: str = "") -> Feed:
     return Feed(_title(_ITEM.split(head, maxsplit=1)[0]), tuple(items), tuple(refused), is_whole)
 
 
-def _read_all(found: list[Piece], base_url: str) -> tuple[list[FetchedItem], list[FeedRefused]]:
-    items: dict[tuple[str, str | None], FetchedItem] = {}
+def _read_all(found: list[Piece], base_url: str) -> tuple[list[FeedItem], list[FeedRefused]]:
+    items: dict[tuple[str, str | None], FeedItem] = {}
     refused = []
     for number, piece in enumerate(found, 1):
         try:
@@ -86,9 +86,11 @@ def _check_root(head: str) -> None:
     root = _ROOT.match(head)
     name = root[1].lower() if root else ""
     if root and name == "error":
-        told = {key.lower(): html.unescape(double or single) for key, double, single in _ATTRIBUTE.findall(root[2])}
+        attributes = {
+            key.lower(): html.unescape(double or single) for key, double, single in _ATTRIBUTE.findall(root[2])
+        }
         raise FeedUnreadable(
-            f"the indexer answers with error {told.get('code', '?')}: {told.get('description', 'no reason')[:500]}"
+            f"the indexer answers with error {attributes.get('code', '?')}: {attributes.get('description', 'no reason')[:500]}"
         )
     if name in ("html", "head", "body") or head[:15].lower().startswith(("<!doctype html", "<html")):
         raise FeedUnreadable("this is a web page and not a feed; look for its RSS link and follow that")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from typing import Any, Final
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 from kurabito.titles import LONGEST_TITLE
 
 LARGEST: Final = 2**63 - 1
@@ -50,34 +50,12 @@ class RawReason(StrEnum):
     """It was there before the subscription began."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanItem:
-    """An item that any database can hold: no half characters, nothing endless, and a name to know it by."""
-
-    identity: str
-    title: str
-    description: str | None
-    download_url: str | None
-    pub_date: int | None
-    size_bytes: int | None
-    info_hash: str | None
-    is_chosen: bool
-    problem: RawReason | None
-    """Why its URL cannot be downloaded from."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawItem:
-    """An item as it is kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawItem(FeedItem):
+    """An item as it is kept, and what became of it."""
 
     id: int
     subscription_id: int
-    title: str
-    description: str | None
-    download_url: str | None
-    pub_date: datetime | None
-    size_bytes: int | None
-    info_hash: str | None
     fetcher_source: str | None
     status: RawStatus
     reason: RawReason | None
@@ -85,22 +63,32 @@ class RawItem:
     created_at: datetime
 
 
-def clean(item: FetchedItem) -> CleanItem:
-    """The item as it can be kept. Nothing makes it fail: what cannot be used is left out, and says so."""
-    url = clean_text(item.download_url).strip()
-    title = clean_text(item.title[:LONGEST_TITLE]).strip()
-    size = item.size_bytes
-    return CleanItem(
-        identity=_short(clean_text(item.guid).strip() or url or f"title:{title}"),
-        title=title,
+def clean(item: FeedItem) -> FeedItem:
+    """The item as any database can hold it: no half characters and nothing endless. What cannot be used is left out."""
+    size, date = item.size_bytes, item.pub_date
+    return FeedItem(
+        title=clean_text(item.title[:LONGEST_TITLE]).strip(),
+        download_url=clean_text(item.download_url).strip() or None,
         description=clean_text(item.description)[:_LONGEST_DESCRIPTION] or None,
-        download_url=url[:_LONGEST_URL] or None,
-        pub_date=_moment(item.pub_date),
+        pub_date=date if date is None or date.tzinfo else date.replace(tzinfo=UTC),
+        guid=clean_text(item.guid).strip() or None,
         size_bytes=size if size is not None and 0 <= size <= LARGEST else None,
         info_hash=clean_text(item.info_hash).strip()[:100] or None,
-        is_chosen=item.is_chosen,
-        problem=_problem_of(url),
     )
+
+
+def identity_of(item: FeedItem) -> str:
+    """What a clean item is known by among those of its feed. It is short: indexes hold no long texts."""
+    identity = item.guid or item.download_url or f"title:{item.title}"
+    return identity if len(identity) <= _LONGEST_IDENTITY else f"sha256:{hashlib.sha256(identity.encode()).hexdigest()}"
+
+
+def problem_of(item: FeedItem) -> RawReason | None:
+    """Why nothing can be downloaded from the URL of a clean item; None when it can."""
+    url = item.download_url
+    if url is None:
+        return RawReason.NO_URL
+    return None if len(url) <= _LONGEST_URL and _SCHEME.fullmatch(url) else RawReason.BAD_URL
 
 
 def clean_text(text: str | None) -> str:
@@ -108,24 +96,41 @@ def clean_text(text: str | None) -> str:
     return (text or "").encode("utf-8", "ignore").decode().replace("\x00", "")
 
 
-def known(conn: Connection, subscription_id: int, items: Iterable[CleanItem]) -> dict[str, RawStatus]:
+def known(conn: Connection, subscription_id: int, identities: Iterable[str]) -> dict[str, RawStatus]:
     """What became of those items that were received before, by their identity."""
-    rows = json.dumps([{"identity": item.identity} for item in items])
+    rows = json.dumps([{"identity": identity} for identity in identities])
     found = conn.all(_sql(conn).known, {"subscription_id": subscription_id, "rows": rows})
     return {identity: RawStatus(status) for identity, status in found}
 
 
+def new_row(item: FeedItem, status: RawStatus, reason: RawReason | None, release_key: str | None) -> dict[str, Any]:
+    """A clean item as `add` keeps it."""
+    return {
+        "identity": identity_of(item),
+        "title": item.title,
+        "description": item.description,
+        "download_url": item.download_url and item.download_url[:_LONGEST_URL],
+        "pub_date": None if item.pub_date is None else from_datetime(item.pub_date),
+        "size_bytes": item.size_bytes,
+        "info_hash": item.info_hash,
+        "status": status,
+        "reason": reason,
+        "release_key": release_key,
+    }
+
+
 def add(
-    conn: Connection, subscription_id: int, fetcher_source: str | None, rows: Iterable[Mapping[str, Any]]
+    conn: Connection, subscription_id: int, fetcher_source: str | None, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, int]:
     """Keep items that are new; their ids by their identity. Those that are known already stay as they are."""
-    values = {"subscription_id": subscription_id, "fetcher_source": fetcher_source, "rows": json.dumps(list(rows))}
+    source = clean_text(fetcher_source) or None
+    values = {"subscription_id": subscription_id, "fetcher_source": source, "rows": json.dumps(rows)}
     return {identity: item_id for item_id, identity in conn.all(_sql(conn).add, values)}
 
 
-def understand(conn: Connection, item_id: int, release_key: str) -> bool:
+def mark_parsed(conn: Connection, item_id: int, release_key: str) -> bool:
     """Say that a failed item could be read after all; false when it was no longer failed."""
-    return conn.run(_sql(conn).understand, {"id": item_id, "release_key": release_key}) == 1
+    return conn.run(_sql(conn).mark_parsed, {"id": item_id, "release_key": release_key}) == 1
 
 
 def page(
@@ -146,37 +151,23 @@ def _sql(conn: Connection) -> Queries:
     return _SQL[False, False]
 
 
-def _short(identity: str) -> str:
-    # Indexes hold no long texts.
-    return identity if len(identity) <= _LONGEST_IDENTITY else f"sha256:{hashlib.sha256(identity.encode()).hexdigest()}"
-
-
-def _problem_of(url: str) -> RawReason | None:
-    if not url:
-        return RawReason.NO_URL
-    return None if len(url) <= _LONGEST_URL and _SCHEME.fullmatch(url) else RawReason.BAD_URL
-
-
-def _moment(moment: datetime | None) -> int | None:
-    if moment is None:
-        return None
-    return from_datetime(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-
-
 def _raw_item(row: Row) -> RawItem:
-    item_id, subscription, title, description, url, date, size, info_hash, source, status, reason, key, created = row
+    (
+        item_id, subscription, identity, title, description, url, date, size, info_hash, source, status, reason, key, created,
+    ) = row  # fmt: skip
     return RawItem(
-        item_id,
-        subscription,
-        title,
-        description,
-        url,
-        None if date is None else to_datetime(date),
-        size,
-        info_hash,
-        source,
-        RawStatus(status),
-        None if reason is None else RawReason(reason),
-        key,
-        to_datetime(created),
+        id=item_id,
+        subscription_id=subscription,
+        guid=identity,
+        title=title,
+        description=description,
+        download_url=url,
+        pub_date=None if date is None else to_datetime(date),
+        size_bytes=size,
+        info_hash=info_hash,
+        fetcher_source=source,
+        status=RawStatus(status),
+        reason=None if reason is None else RawReason(reason),
+        release_key=key,
+        created_at=to_datetime(created),
     )

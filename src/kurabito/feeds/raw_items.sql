@@ -15,13 +15,13 @@ FROM {given} WHERE true
 ON CONFLICT (subscription_id, identity) DO NOTHING
 RETURNING id, identity;
 
--- name: understand
--- Only one of two who read it again has it change.
+-- name: mark_parsed
+-- Where two programs read it again, only the first changes it.
 UPDATE raw_anime_items SET status = 'parsed', reason = NULL, release_key = :release_key, updated_at = :now
 WHERE id = :id AND status = 'failed';
 
 -- name: page
-SELECT id, subscription_id, title, description, download_url, pub_date, size_bytes, info_hash, fetcher_source, status, reason,
+SELECT id, subscription_id, identity, title, description, download_url, pub_date, size_bytes, info_hash, fetcher_source, status, reason,
        release_key, created_at
 FROM raw_anime_items
 WHERE id < :before {filter}

@@ -1,6 +1,6 @@
 """What a fetcher brings from a feed, and the port that takes it in.
 
-Any fetcher speaks these words: the one inside, and those that are services of their own.
+The built-in fetcher and those that are services of their own use the same words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedItem:
+class FeedItem:
     """One item of a feed, as it came: nothing of it was understood yet, and none of it can be trusted."""
 
     title: str
@@ -20,12 +20,15 @@ class FetchedItem:
     pub_date: datetime | None = None
     """Aware; None when the feed gives none, or none that can be read."""
     guid: str | None = None
-    """What the feed itself tells its items apart by; without one it is the URL."""
+    """What tells it apart from the other items of its feed; without one it is the URL."""
     size_bytes: int | None = None
     info_hash: str | None = None
     """A torrent's, where the feed has a field for it."""
-    is_chosen: bool = False
-    """The user picked it when he subscribed."""
+
+    @property
+    def key(self) -> str:
+        """What a keeper picks it by in a preview."""
+        return self.guid or self.download_url or self.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +36,11 @@ class FetcherResults:
     """What one reading of a feed gave."""
 
     subscription_id: int
-    items: tuple[FetchedItem, ...]
+    items: tuple[FeedItem, ...]
     fetcher_source: str | None = None
     """Who read the feed."""
+    chosen: frozenset[str] = frozenset()
+    """The keys of items that their keeper picked when he subscribed."""
     success: bool = True
     error_message: str | None = None
     error_code: str | None = None

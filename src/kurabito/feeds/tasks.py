@@ -2,14 +2,14 @@
 
     every minute ─► feeds.check ─► one feeds.fetch for each feed that is due ─► Intake
 
-A check plans a feed's next turn and asks for its fetch in one transaction, so none is lost or asked for twice. Items are
-stored before it is noted which version of the feed they came from: whatever dies in between, they are asked for again, and
-storing them again changes nothing.
+A check schedules a feed's next fetch and enqueues this one in one transaction, so none is lost or enqueued twice. Items are
+stored before the version of the feed that they came from: after a crash in between the feed is read again, and storing its
+items again changes nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from kurabito.errors import (
@@ -21,12 +21,11 @@ from kurabito.errors import (
     PermanentError,
     SubscriptionNotFound,
 )
-from kurabito.feeds import subscriptions
+from kurabito.feeds import subscription_store
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
-from kurabito.feeds.results import FetchedItem, FetcherResults, Intake
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import Subscription
+from kurabito.feeds.results import FetcherResults, Intake
+from kurabito.feeds.subscriptions import StartWith, Subscription
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Priority, Registry
@@ -44,15 +43,15 @@ _BREAKS_OFF: Final = "the feed breaks off after {} items"
 
 
 @dataclass(frozen=True, slots=True)
-class FetchOrder:
+class FetchTask:
     """Which feed to read."""
 
     subscription_id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """What one reading gave."""
+class FetchResult:
+    """What came of a task."""
 
     changed: bool = True
     items: int = 0
@@ -63,19 +62,14 @@ class Fetched:
 
 
 def fetch_of(subscription_id: int, priority: Priority = Priority.NORMAL) -> PreparedTask:
-    """A reading of one feed."""
-    order = FetchOrder(subscription_id)
-    return prepare(FETCH, order, priority=priority, unique_key=fetch_key(subscription_id))
+    """The task that reads one feed."""
+    task = FetchTask(subscription_id)
+    return prepare(FETCH, task, priority=priority, unique_key=fetch_key(subscription_id))
 
 
 def fetch_key(subscription_id: int) -> str:
     """What two requests to read the same feed have in common."""
     return f"{FETCH}:{subscription_id}"
-
-
-def key_of(item: FetchedItem) -> str:
-    """What an item of a preview is chosen by."""
-    return item.guid or item.download_url or item.title
 
 
 class FeedTasks:
@@ -100,53 +94,54 @@ class FeedTasks:
 
     async def check(self) -> int:
         """Ask for every feed that is due; how many were."""
-        if not await self._database.read(subscriptions.is_due):
+        if not await self._database.read(subscription_store.is_due):
             return 0
 
         def ask(tasks: TaskTransaction) -> int:
-            due = subscriptions.take_due(tasks.conn)
+            due = subscription_store.claim_due(tasks.conn)
             for subscription_id in due:
                 tasks.enqueue(fetch_of(subscription_id))
             return len(due)
 
         return await self._queue.delegate_write(ask)
 
-    async def fetch(self, order: FetchOrder) -> Fetched:
-        """Read one feed. What goes wrong is written on the subscription, whose next turn is the next attempt."""
+    async def fetch(self, task: FetchTask) -> FetchResult:
+        """Read one feed. What goes wrong is written on the subscription, whose next fetch is the next attempt."""
         try:
-            subscription = await self._database.read(lambda conn: subscriptions.find(conn, order.subscription_id))
-            if subscription.wishes.module_id is None:
+            subscription = await self._database.read(lambda conn: subscription_store.find(conn, task.subscription_id))
+            if subscription.settings.module_id is None:
                 return await self._read(subscription)
-            return await self._hand_over(subscription, subscription.wishes.module_id)
+            return await self._hand_over(subscription, subscription.settings.module_id)
         except SubscriptionNotFound as gone:
             raise PermanentError(str(gone)) from None
         except (OutboundError, FeedError) as error:
-            await self._note(order.subscription_id, error)
+            await self._note(task.subscription_id, error)
             raise PermanentError(f"{error.code}: {error}") from None
 
-    async def _read(self, subscription: Subscription) -> Fetched:
-        wishes, subscription_id = subscription.wishes, subscription.id
+    async def _read(self, subscription: Subscription) -> FetchResult:
+        settings, subscription_id = subscription.settings, subscription.id
         reading = await self._reader.read(
-            wishes.url, validators=subscription.validators, allows_private=wishes.allows_private
+            settings.url, validators=subscription.validators, allows_private=settings.allows_private
         )
-        feed, outcome = reading.feed, Fetched(changed=False)
+        feed, outcome = reading.feed, FetchResult(changed=False)
         if feed is not None:
             _check_beginning(subscription, feed)
             receipt = await self._intake.receive(
                 FetcherResults(
                     subscription_id=subscription_id,
-                    items=tuple(_marked(item, subscription.chosen) for item in feed.items),
+                    items=feed.items,
                     fetcher_source=BUILT_IN,
+                    chosen=subscription.chosen,
                 )
             )
-            outcome = Fetched(items=len(feed.items), new=receipt.items_new, refused=len(feed.refused))
+            outcome = FetchResult(items=len(feed.items), new=receipt.items_new, refused=len(feed.refused))
         problem = _problem(feed) if feed is not None else None
         await self._database.write(
-            lambda conn: subscriptions.note_reading(conn, subscription, reading.validators, problem)
+            lambda conn: subscription_store.record_reading(conn, subscription, reading.validators, problem)
         )
         return outcome
 
-    async def _hand_over(self, subscription: Subscription, module_id: int) -> Fetched:
+    async def _hand_over(self, subscription: Subscription, module_id: int) -> FetchResult:
         fetcher = await self._database.read(lambda conn: services.find(conn, module_id))
         name = fetcher.registration.service_name
         if not fetcher.is_enabled:
@@ -156,14 +151,16 @@ class FeedTasks:
             fetcher.registration.capabilities.fetch_endpoint or _FETCH_PATH,
             {
                 "subscription_id": subscription.id,
-                "rss_url": subscription.wishes.url,
+                "rss_url": subscription.settings.url,
                 "callback_url": self._callback_url,
             },
         )
         if not isinstance(answer, dict) or answer.get("accepted") is not True:
-            said = answer.get("message") if isinstance(answer, dict) else None
-            raise FetcherRefused(f"the fetcher {name!r} did not take the feed: {str(said or 'no reason given')[:500]}")
-        return Fetched(changed=False, handed_to=name)
+            reason = answer.get("message") if isinstance(answer, dict) else None
+            raise FetcherRefused(
+                f"the fetcher {name!r} did not take the feed: {str(reason or 'no reason given')[:500]}"
+            )
+        return FetchResult(changed=False, handed_to=name)
 
     async def _note(self, subscription_id: int, error: OutboundError | FeedError) -> None:
         await self._intake.receive(
@@ -177,11 +174,7 @@ class FeedTasks:
             )
         )
         asked = (error.retry_after or 0.0) if isinstance(error, BadStatus) else 0.0
-        await self._database.write(lambda conn: subscriptions.plan_next(conn, subscription_id, asked))
-
-
-def _marked(item: FetchedItem, chosen: frozenset[str]) -> FetchedItem:
-    return replace(item, is_chosen=True) if key_of(item) in chosen else item
+        await self._database.write(lambda conn: subscription_store.schedule_next(conn, subscription_id, asked))
 
 
 def _check_beginning(subscription: Subscription, feed: Feed) -> None:

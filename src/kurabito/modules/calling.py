@@ -28,10 +28,10 @@ class ServiceCalls:
 
     async def request(self, service: Service, method: str, path: str, body: Any = None) -> Any:
         """What the service answers to any request, read as JSON."""
-        return (await self.tell(service, method, path, body)).json()
+        return (await self.send(service, method, path, body)).json()
 
-    async def tell(self, service: Service, method: str, path: str, body: Any = None) -> Reply:
-        """Say something to the service; what it answers need not be JSON. Why it refuses is told in its own words."""
+    async def send(self, service: Service, method: str, path: str, body: Any = None) -> Reply:
+        """Send a request; the answer need not be JSON. A refusal is raised in the words of the service."""
         try:
             return await self._outbound.request(
                 method,
@@ -45,7 +45,7 @@ class ServiceCalls:
             raise with_cause(refused) from None
 
     async def answers(self, service: Service) -> bool:
-        """Whether somebody is there. Any answer counts: not every service has a page about its health."""
+        """Whether the service answers. Any answer counts: not every service has a page about its health."""
         try:
             await self._outbound.get(service.url("/health"), trusted=[service.registration.host], limits=_PROBE)
         except BadStatus:
@@ -63,10 +63,10 @@ def with_cause(refused: BadStatus) -> BadStatus:
 
 def _cause(content: bytes) -> str | None:
     try:
-        told = json.loads(content)
+        answer = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    error = told.get("error") if isinstance(told, dict) else None
+    error = answer.get("error") if isinstance(answer, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     if not isinstance(message, str):
         return None

@@ -1,4 +1,4 @@
-"""Services come, are switched on and off, and go."""
+"""What a program asks of the services: register, change, remove."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _PATH: Final = re.compile(r"/(?!/)[!-~]{0,500}")
 _NOT_IN_PATH: Final = re.compile(r"[?#@\\]")
 
 
-class Host(Protocol):
-    """Has something for services that come."""
+class RegistrationListener(Protocol):
+    """Hears of services that register."""
 
-    def welcome(self, conn: Connection, service: Service) -> None:
+    def on_registered(self, conn: Connection, service: Service) -> None:
         """A service registered, for the first time or again: in the transaction that stores it."""
         ...
 
@@ -35,11 +35,16 @@ class Services:
     """The services of one database. `hosts` are those that its keeper allows beside where a module calls from."""
 
     def __init__(
-        self, database: Database, calls: ServiceCalls, host: Host | None = None, *, hosts: Iterable[str] = ()
+        self,
+        database: Database,
+        calls: ServiceCalls,
+        listener: RegistrationListener | None = None,
+        *,
+        hosts: Iterable[str] = (),
     ) -> None:
         self._database = database
         self._calls = calls
-        self._host = host
+        self._listener = listener
         self._allowed = identities.allowed_hosts(hosts)
 
     async def register(self, registration: Registration, caller: Caller | None = None) -> Service:
@@ -116,15 +121,15 @@ class Services:
         if stored is not None and caller is not None:
             # After the row is ours: of two keys that come at once, the second one finds the first.
             identities.claim(conn, caller, registration)
-        if stored is not None and self._host is not None:
-            self._host.welcome(conn, stored)
+        if stored is not None and self._listener is not None:
+            self._listener.on_registered(conn, stored)
         return stored
 
 
 def _is_another(known: Service, registration: Registration) -> bool:
-    """Whether this is a second process, and not the first one that was started anew."""
+    """Whether this is a second process, and not the first one after a restart."""
     old = known.registration
-    # What answers at the same address is whoever registers now.
+    # At the same address only the process that registers now can answer.
     same_address = (old.host, old.port) == (registration.host, registration.port)
     return old.instance_id != registration.instance_id and not same_address
 

@@ -56,7 +56,7 @@ class Registration:
     """What we have to show when we call it."""
     capabilities: Capabilities = Capabilities()
     priority: int = USUAL_PRIORITY
-    """Where it stands among others until its user decides."""
+    """Its place among others until its user decides."""
 
 
 @dataclass(frozen=True, slots=True)

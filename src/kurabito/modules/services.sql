@@ -1,5 +1,5 @@
 -- name: register
--- Only over the instance that was seen: whoever came in between is looked at anew. Priority and switch are the user's.
+-- Only over the instance that was seen: an instance that came in between is looked at again. Priority and switch are the user's.
 INSERT INTO service_modules (service_type, service_name, host, port, instance_id, token, fetch_endpoint, download_endpoint,
                              sync_endpoint, priority, registered_at, last_seen_at)
 VALUES (:service_type, :service_name, :host, :port, :instance_id, :token, :fetch_endpoint, :download_endpoint,

@@ -28,13 +28,12 @@ from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.downloads.announcer import Credentials
 from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.dispatch.polling import Polled
+from kurabito.downloads.dispatch.polling import PollResult
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
 from kurabito.errors import DownloadConflict, OutboundError
-from kurabito.feeds.results import FetchedItem, FetcherResults
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
@@ -158,7 +157,7 @@ class Household:
         await program.add_by_hand(mine, folder)
         self.own[mine.hash] = (program, folder, whole)
         items = tuple(
-            FetchedItem(title=f"[Kura] Yoru no Kurabito {number} - {part:02}", download_url=self._url(release))
+            FeedItem(title=f"[Kura] Yoru no Kurabito {number} - {part:02}", download_url=self._url(release))
             for part, release in enumerate((mine, other), start=1)
         )
         await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
@@ -210,7 +209,7 @@ class Household:
             while good < 2:
                 poll = await self.queue.enqueue(POLL)
                 await self.settle()
-                told = (await self.queue.get(poll.id)).result_as(Polled)
+                told = (await self.queue.get(poll.id)).result_as(PollResult)
                 before, unclear = unclear, (await self.losses())["unclear"]
                 good = good + 1 if told.offline == 0 and unclear == before else int(told.offline == 0)
 
@@ -294,7 +293,7 @@ async def household(
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, Settings(state=folder / "state"))
-        following = open_feeds(queue, outbound, taking=downloading.taking)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber)
         programs = [rig.program for rig in rigs if rig.program.name is not ClientName.EMBEDDED]
         home = Household(queue, following, downloading, programs, swarm, folder, chance)
         await home.prepare(folder / "services")

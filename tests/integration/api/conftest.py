@@ -153,7 +153,7 @@ async def site_of(
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
         access, downloading = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, taking=downloading.taking)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber)
         about = open_metadata(settings, queue, outbound)
         actor = asyncio.create_task(about.actor.run()) if acting else None
         yield build_site(

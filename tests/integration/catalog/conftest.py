@@ -14,7 +14,7 @@ from kurabito.catalog.title_rules import TitleRules
 from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
-from kurabito.feeds.results import FetchedItem, FetcherResults, Receipt
+from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 
 SUBSCRIBE = (
     "INSERT INTO subscriptions (name, url, series_id, new_series, start_with, fetch_interval, created_at, updated_at) "
@@ -28,7 +28,7 @@ class Taken:
     def __init__(self) -> None:
         self.ids: list[int] = []
 
-    def take(self, conn: Connection, link_ids: Sequence[int]) -> None:
+    def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         # In the transaction that made them: they can be read here already.
         assert conn.one("SELECT count(*) FROM anime_links WHERE id >= :first", {"first": min(link_ids)}) != (0,)
         self.ids += link_ids
@@ -53,7 +53,7 @@ class Desk:
         assert row is not None
         return int(row[0])
 
-    async def bring(self, subscription_id: int, *items: FetchedItem, **how: Any) -> Receipt:
+    async def bring(self, subscription_id: int, *items: FeedItem, **how: Any) -> Receipt:
         return await self.intake.receive(FetcherResults(subscription_id=subscription_id, items=items, **how))
 
     def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ import pytest
 
 from kurabito.db import Connection, Dialect
 from kurabito.errors import UniqueConflict
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -29,9 +29,7 @@ MODULE = (
 
 @pytest.fixture(autouse=True)
 async def _a_link(desk: Desk) -> None:
-    await desk.bring(
-        desk.subscribe(), FetchedItem(title="[Kura] Show - 01", download_url="https://feeds.example/1.mkv")
-    )
+    await desk.bring(desk.subscribe(), FeedItem(title="[Kura] Show - 01", download_url="https://feeds.example/1.mkv"))
 
 
 def add(desk: Desk, status: str, module: int | None = None) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from kurabito.clock import to_datetime
 from kurabito.errors import SubscriptionNotFound
-from kurabito.feeds.results import FetchedItem, Receipt
+from kurabito.feeds.results import FeedItem, Receipt
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources import offline
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 HASH = "0123456789abcdef0123456789abcdef01234567"
 
 
-def item(title: str, url: str | None = None, **more: object) -> FetchedItem:
+def item(title: str, url: str | None = None, **more: object) -> FeedItem:
     given = {"title": title, "download_url": url or f"https://feeds.example/{quote(title)}.torrent", **more}
-    return FetchedItem(**given)  # type: ignore[arg-type]
+    return FeedItem(**given)  # type: ignore[arg-type]
 
 
 async def test_items_become_links_of_their_series_and_episodes(desk: Desk) -> None:
@@ -264,9 +264,9 @@ async def test_nothing_from_before_a_subscription_is_taken_by_surprise(
         item("[Kura] Show - 01", guid="old", pub_date=now - timedelta(hours=1)),
         item("[Kura] Show - 02", guid="new", pub_date=now + timedelta(hours=1)),
         item("[Kura] Show - 03", guid="undated"),
-        item("[Kura] Show - 04", guid="picked", is_chosen=True),
+        item("[Kura] Show - 04", guid="picked"),
     ]
-    receipt = await desk.bring(feed, *items)
+    receipt = await desk.bring(feed, *items, chosen=frozenset({"picked"}))
     assert dict(desk.all("SELECT identity, status FROM raw_anime_items")) == expected
     assert receipt.items_skipped == list(expected.values()).count("skipped")
     await desk.bring(feed, *items, item("[Kura] Show - 05", guid="later", pub_date=now - timedelta(days=1)))

@@ -8,7 +8,7 @@ import pytest
 
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput, SeriesNotFound
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 async def test_an_episode_is_unaired_until_its_moment_comes(desk: Desk) -> None:
     titles = [f"[Kura] Show - {number:02}" for number in (1, 2, 3)]
-    items = [FetchedItem(title=title, download_url=f"https://feeds.example/{title[-2:]}.torrent") for title in titles]
+    items = [FeedItem(title=title, download_url=f"https://feeds.example/{title[-2:]}.torrent") for title in titles]
     await desk.bring(desk.subscribe(), *items)
     ((series_id,),) = desk.all("SELECT id FROM series")
     airs = desk.clock.now() + 60 * SECOND
@@ -33,7 +33,7 @@ async def test_an_episode_is_unaired_until_its_moment_comes(desk: Desk) -> None:
 
 async def test_pages_of_a_list_give_everything_once(desk: Desk) -> None:
     items = [
-        FetchedItem(title=f"[Kura] Show {number} - 01", download_url=f"https://feeds.example/{number}.torrent")
+        FeedItem(title=f"[Kura] Show {number} - 01", download_url=f"https://feeds.example/{number}.torrent")
         for number in range(7)
     ]
     await desk.bring(desk.subscribe(), *items)

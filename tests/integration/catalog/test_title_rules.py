@@ -8,13 +8,13 @@ import pytest
 
 from kurabito.catalog.rules import checked
 from kurabito.errors import InvalidInput, TitleRuleConflict, TitleRuleNotFound
-from kurabito.feeds.results import FetchedItem
+from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:
     from tests.integration.catalog.conftest import Desk
 
-NAMELESS = FetchedItem(title="[720p][07]", download_url="https://feeds.example/7.torrent")
-BROKEN = FetchedItem(title="[720p][08]", download_url=None)
+NAMELESS = FeedItem(title="[720p][07]", download_url="https://feeds.example/7.torrent")
+BROKEN = FeedItem(title="[720p][08]", download_url=None)
 RULE = checked(name="nameless", condition=r"^\[720p\]", parse=r"\[(?P<episodes>\d+)\]$", fields={"title": "The Cellar"})
 
 
@@ -46,7 +46,7 @@ async def test_the_rule_of_the_larger_priority_is_tried_first_and_one_that_is_of
     for name, priority, is_enabled in (("low", 10, True), ("high", 90, True), ("off", 99, False)):
         rule = checked(name=name, condition="Show", parse="Show", fields={"title": name}, priority=priority)
         await desk.rules.add(rule, is_enabled=is_enabled)
-    await desk.bring(feed, FetchedItem(title="[Kura] Show - 01", download_url="https://feeds.example/1.torrent"))
+    await desk.bring(feed, FeedItem(title="[Kura] Show - 01", download_url="https://feeds.example/1.torrent"))
     assert desk.all("SELECT title FROM series") == [("high",)]
     assert [stored.rule.name for stored in await desk.rules.everything()] == ["off", "high", "low"]
 

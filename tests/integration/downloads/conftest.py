@@ -20,10 +20,9 @@ from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
-from kurabito.downloads.tasks import CLEAR, DISPATCH, ClearOrder, DispatchOrder
-from kurabito.feeds.results import FetchedItem, FetcherResults, Receipt
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.downloads.tasks import CLEAR, DISPATCH, CleanupTask, DispatchTask
+from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
@@ -198,7 +197,7 @@ class Core:
     async def bring(self, *titles_and_urls: tuple[str, str], subscription_id: int | None = None) -> Receipt:
         """Have a fetcher bring these."""
         subscription_id = subscription_id or self.subscription_id or await self.subscribe()
-        items = tuple(FetchedItem(title=title, download_url=url) for title, url in titles_and_urls)
+        items = tuple(FeedItem(title=title, download_url=url) for title, url in titles_and_urls)
         return await self.following.intake.receive(FetcherResults(subscription_id=subscription_id, items=items))
 
     async def register(self, stand_in: StandIn, *types: DownloadType, priority: int = 50) -> Service:
@@ -223,9 +222,9 @@ class Core:
         ]:
             for task in reversed(waiting):
                 if task.task_type == DISPATCH:
-                    await self.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
+                    await self.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
                 else:
-                    await self.downloading.clearing.clear(task.payload_as(ClearOrder))
+                    await self.downloading.cleanup.clear(task.payload_as(CleanupTask))
                 await self.queue.cancel(task.id)
 
     async def poll(self) -> Any:
@@ -289,5 +288,5 @@ async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
         yield Core(queue, clock, following, downloading)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.tasks import CHOOSE, ChooseOrder
+from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
 from kurabito.feeds.preferences import Policy, Preferences
 
@@ -113,7 +113,7 @@ async def test_the_best_may_wait_for_a_better_one(core: Core) -> None:
     (task,) = (await core.queue.list(task_type=CHOOSE)).items
     assert task.next_run_at is not None
     assert (task.next_run_at - task.created_at).total_seconds() == 1800
-    order = task.payload_as(ChooseOrder)
+    order = task.payload_as(ChooseTask)
     assert await core.downloading.conflicts.choose(order) == 2
     assert titles(await taken(core)) == ["[Kura] Yoru no Kurabito - 01 [1080p]"]
     # Once more, after a crash, changes nothing.

@@ -11,7 +11,7 @@ import pytest
 
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
 from kurabito.downloads.filters.model import Action, FilterRule
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchTask
 from kurabito.http import Limits
 from kurabito.modules import calling
 from kurabito.modules.download_types import DownloadType
@@ -322,7 +322,7 @@ async def test_a_dispatch_that_died_after_sending_asks_that_downloader_first(
     await core.register(a, priority=90)
     await core.bring(link(1), link(2))
     (task,) = (await core.queue.list(task_type=DISPATCH)).items
-    order = task.payload_as(DispatchOrder)
+    order = task.payload_as(DispatchTask)
 
     class Died(BaseException):
         pass
@@ -353,9 +353,9 @@ async def test_no_link_is_dispatched_twice_while_a_download_of_it_is_under_way(c
     await core.register(a)
     await core.bring(magnet(1))
     (link_id,) = [found for (found,) in await core.all("SELECT id FROM anime_links")]
-    await core.queue.database.write(lambda conn: core.downloading.taking.take(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloading.grabber.accept(conn, [link_id]))
     await core.work()
-    await core.queue.database.write(lambda conn: core.downloading.taking.take(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloading.grabber.accept(conn, [link_id]))
     await core.work()
     assert await core.statuses() == ["downloading"]
     assert len(a.posts()) == 1

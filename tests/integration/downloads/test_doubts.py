@@ -12,7 +12,7 @@ import pytest
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.filters.model import Action, FilterRule
-from kurabito.downloads.tasks import DISPATCH, ClearOrder, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, CleanupTask, DispatchTask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def torrent(number: int) -> tuple[str, str]:
     return f"[Kura] Yoru no Kurabito - {number:02} [1080p]", f"https://feeds.example/{number}.torrent"
 
 
-async def die_after_sending(core: Core, patch: pytest.MonkeyPatch) -> DispatchOrder:
+async def die_after_sending(core: Core, patch: pytest.MonkeyPatch) -> DispatchTask:
     """Send what waits, and die before the answer is stored; the order that is left."""
     (task,) = (await core.queue.list(task_type=DISPATCH, state="queued")).items
     await core.queue.cancel(task.id)
@@ -42,8 +42,8 @@ async def die_after_sending(core: Core, patch: pytest.MonkeyPatch) -> DispatchOr
     with patch.context() as dying:
         dying.setattr(RemoteDownloaders, "offer", die)
         with pytest.raises(BaseExceptionGroup):
-            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
-    return task.payload_as(DispatchOrder)
+            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+    return task.payload_as(DispatchTask)
 
 
 async def nothing_is_owed(core: Core) -> bool:
@@ -189,7 +189,7 @@ async def test_two_polls_in_a_row_that_leave_it_out_settle_a_doubt(core: Core, a
     await core.poll()
     assert not await nothing_is_owed(core)
     # What clears up between two polls is no poll: a program that reads its list would be asked twice in a moment.
-    await core.downloading.clearing.clear(ClearOrder(1))
+    await core.downloading.cleanup.clear(CleanupTask(1))
     assert not await nothing_is_owed(core)
     await core.poll()
     assert await nothing_is_owed(core)
@@ -247,11 +247,11 @@ async def test_what_is_wanted_again_is_not_taken_away_by_who_was_told_before(
         return await cancel(self, *what)
 
     monkeypatch.setattr(RemoteDownloaders, "cancel", late)
-    clearing = asyncio.create_task(core.downloading.clearing.clear(ClearOrder(service.id)))
+    clearing = asyncio.create_task(core.downloading.cleanup.clear(CleanupTask(service.id)))
     await is_due.wait()
     await core.downloading.filters.remove(rule.id)
     (task,) = (await core.queue.list(task_type=DISPATCH, state="queued")).items
-    sending = asyncio.create_task(core.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder)))
+    sending = asyncio.create_task(core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask)))
     # It has to wait for its turn; without one it would be done long before.
     await asyncio.wait({sending}, timeout=0.5)
     go_on.set()

@@ -10,7 +10,7 @@ import pytest
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.items import Owner
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder
+from kurabito.downloads.tasks import DISPATCH, DispatchTask
 from kurabito.errors import DownloadConflict
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ async def test_what_was_seen_there_before_a_crash_is_still_the_users_after_it(
     with monkeypatch.context() as dying:
         dying.setattr(RemoteDownloaders, "offer", die)
         with pytest.raises(BaseExceptionGroup):
-            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
-    await core.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
+            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+    await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
     assert await owners(core) == ["user", "kurabito" if tells else None]
     for one in (1, 2):
         await core.downloading.downloads.cancel(one)

@@ -13,7 +13,7 @@ from kurabito.db import Connection, Database, Dialect, Query, migrate, open_data
 from kurabito.db.migrate import PRODUCT, RUNTIME
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
-from kurabito.downloads.dispatch import attempts, polling, recovery
+from kurabito.downloads.dispatch import attempts, pending, polling, recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.model import Target
 from kurabito.modules import services
@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "removed": "r",
     "off": "o",
     "module_name": "s5",
-    "owed": "cancel",
+    "kind": "cancel",
     "reason": "r",
     "has_stalled": 0,
     "target_id": 5,
@@ -86,25 +86,32 @@ def statements() -> dict[str, Asked]:
         polling._SQL,
         release_options.SQL,
     )
-    asked = {
-        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "requests", "touch", "cancel", "of_links")
-    }
-    asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
-    asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
-    asked |= {name: Asked(getattr(row, name)) for name in ("promised", "sharing", "note_detail", "get")}
+    names = ("requeue_links", "cancel", "of_links", "elsewhere", "restate")
+    asked = {name: Asked(getattr(row, name), IDS) for name in names}
+    asked |= {name: Asked(getattr(row, name)) for name in ("sharing", "note_detail", "get")}
+    sent = pending._SQL
+    asked |= {name: Asked(getattr(sent, name), IDS) for name in ("requests", "touch")}
+    asked |= {name: Asked(getattr(sent, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
+    asked |= {"promised": Asked(sent.promised)}
     left = recovery._SQL
-    asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_owed")}
+    asked |= {name: Asked(getattr(left, name)) for name in ("requeue_due", "stuck", "readopt", "readopt_cleanups")}
     asked |= {name: Asked(getattr(left, name), IDS) for name in ("rescue", "readopt_attempts")}
     asked |= {"requeue": Asked(row.requeue, ROWS), "requeued": Asked(rows._NOT_REFUSED_SQL.requeue, ROWS)}
     asked |= {f"page {narrowed}": Asked(sql) for narrowed, sql in rows._PAGES.items()}
-    asked |= {name: Asked(getattr(tried, name), IDS) for name in ("in_round", "owe", "settle", "revive", "abandon")}
-    asked |= {name: Asked(getattr(tried, name), ROWS) for name in ("drop_vain", "answer", "doubt", "name")}
-    asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "owed", "abandon_old")}
-    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "standing_still", "left_alone")}
+    asked |= {
+        name: Asked(getattr(tried, name), IDS)
+        for name in ("in_round", "request_cleanup", "settle", "revive", "abandon")
+    }
+    asked |= {
+        name: Asked(getattr(tried, name), ROWS)
+        for name in ("drop_unanswered", "record_answers", "look_elsewhere", "set_hashes")
+    }
+    asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "pending_cleanups", "abandon_old")}
+    asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "mark_unreachable", "stalled", "away")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
     asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "standing", "rivals", "there")}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_for", "under_way", "of_downloads")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "current", "rivals", "have")}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_conflicts", "under_way", "of_downloads")}
     asked |= {
         "open_links": Asked(choice.open_links),
         "able": Asked(services._SQL.able, whole="downloader_capabilities"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kurabito.downloads.clients.sources import SourceReader, TorrentSource
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.items import DownloadItem, Owner
-from kurabito.downloads.tasks import DispatchOrder
+from kurabito.downloads.tasks import DispatchTask
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 
@@ -111,7 +111,7 @@ async def test_a_crash_forgets_neither_the_answer_nor_that_it_may_pass(core: Cor
     # As if it had died between the answer and what follows from it.
     await core.run("UPDATE downloads SET status = 'pending', tries = 0, retry_at = NULL")
     a.asked.clear()
-    await core.downloading.dispatcher.dispatch(DispatchOrder((1,), "again"))
+    await core.downloading.dispatcher.dispatch(DispatchTask((1,), "again"))
     assert await core.all("SELECT status, tries FROM downloads") == [("no_downloader", 1)]
     assert not a.posts()
 

@@ -11,9 +11,8 @@ import pytest
 from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import Subscription, SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
+from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -35,8 +34,8 @@ async def followed(
     return await following.subscriptions.create(wishes(site, **given), start_with)
 
 
-async def fetch(following: FeedParts, subscription: Subscription) -> Fetched:
-    return await following.tasks.fetch(FetchOrder(subscription.id))
+async def fetch(following: FeedParts, subscription: Subscription) -> FetchResult:
+    return await following.tasks.fetch(FetchTask(subscription.id))
 
 
 async def now(following: FeedParts, subscription: Subscription) -> Subscription:
@@ -60,7 +59,7 @@ async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
     assert await following.tasks.check() == 0
     assert await kept.waiting() == 1
     site.put(site.feed(2, 3))
-    assert await fetch(following, subscription) == Fetched(items=2, new=1)
+    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
     assert len(await kept.links()) == 3
 
 
@@ -91,13 +90,13 @@ async def test_nothing_that_was_there_before_is_taken_by_surprise(
 async def test_a_feed_that_did_not_change_is_not_sent_again(following: FeedParts, site: FeedSite) -> None:
     site.put(site.feed(1), etag='"one"', last_modified="Tue, 14 Jan 2025 09:35:59 GMT", content_encoding="gzip")
     subscription = await followed(following, site)
-    assert await fetch(following, subscription) == Fetched(items=1, new=1)
-    assert await fetch(following, subscription) == Fetched(changed=False)
+    assert await fetch(following, subscription) == FetchResult(items=1, new=1)
+    assert await fetch(following, subscription) == FetchResult(changed=False)
     assert "if-none-match" not in site.asked[0].headers
     assert site.asked[1].headers["if-none-match"] == '"one"'
     assert site.asked[1].headers["if-modified-since"] == "Tue, 14 Jan 2025 09:35:59 GMT"
     site.put(site.feed(1, 2), etag='"two"')
-    assert await fetch(following, subscription) == Fetched(items=2, new=1)
+    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
 
 
 async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_again(
@@ -182,7 +181,7 @@ async def test_a_private_host_is_refused_until_its_user_allows_it_for_this_feed(
     assert len(await kept.links()) == 1
     elsewhere = await open_site()
     moved = await following.subscriptions.change(subscription.id, {"url": elsewhere.url()})
-    assert not moved.wishes.allows_private
+    assert not moved.settings.allows_private
 
 
 async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
@@ -193,7 +192,7 @@ async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
     subscription = await followed(following, site)
     await fetch(following, subscription)
     assert await kept.links() == [site.url("/new/1.torrent")]
-    assert (await now(following, subscription)).wishes.url == site.url()
+    assert (await now(following, subscription)).settings.url == site.url()
     secret = await open_site()
     secret.put(site.feed(9))
     site.put(status="302 Found", location=secret.url().replace("127.0.0.1", "localhost"))
@@ -238,7 +237,7 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(following: Feed
         await followed(following, site)
     with pytest.raises(SubscriptionConflict):
         await following.subscriptions.change(second.id, {"url": site.url()})
-    assert (await now(following, first)).wishes == wishes(site)
+    assert (await now(following, first)).settings == wishes(site)
     wrong: dict[str, Any] = {
         "url": "ftp://feeds.example/rss",
         "name": " ",

@@ -17,8 +17,7 @@ from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import to_datetime
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.identities import Caller

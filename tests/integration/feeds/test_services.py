@@ -15,9 +15,8 @@ from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
-from kurabito.feeds.subscription_state import StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
+from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.runtime.sql.queue import SqlQueue
@@ -144,7 +143,7 @@ async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds
     site.put(b'{"accepted": true, "message": "soon"}', "/v1/fetch")
     wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
     subscription = await following.subscriptions.create(wishes, StartWith.MISSING)
-    assert await following.tasks.fetch(FetchOrder(subscription.id)) == Fetched(changed=False, handed_to="mikanani")
+    assert await following.tasks.fetch(FetchTask(subscription.id)) == FetchResult(changed=False, handed_to="mikanani")
     (asked,) = site.asked
     assert asked.headers["authorization"] == f"Bearer {TOKEN}"
     assert asked.json == {
@@ -185,7 +184,7 @@ async def test_a_fetcher_that_does_not_take_a_feed_is_an_error_of_the_feed(
     for failures, (answer, status, code) in enumerate(answers, 1):
         site.put(answer, "/v1/fetch", status, location=site.url("/steal"))
         with pytest.raises(PermanentError, match=code):
-            await following.tasks.fetch(FetchOrder(subscription.id))
+            await following.tasks.fetch(FetchTask(subscription.id))
         health = (await following.subscriptions.get(subscription.id)).health
         assert (health.failures, health.error_code) == (failures, code)
     assert {asked.path for asked in site.asked} == {"/v1/fetch"}
@@ -237,7 +236,7 @@ async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient,
     assert (await http.post("/api/v1/subscriptions", json=order)).status_code == 409
     fetching = await http.post(path + "/fetch")
     assert (fetching.status_code, fetching.json()["task"]["task_type"]) == (202, "feeds.fetch")
-    await following.tasks.fetch(FetchOrder(subscription["id"]))
+    await following.tasks.fetch(FetchTask(subscription["id"]))
     assert (await http.get(path)).json()["last_success_at"] is not None
     assert [one["title"] for one in (await http.get("/api/v1/links")).json()["items"]] == [offers[0]["title"]]
     changed = await http.patch(

@@ -12,7 +12,7 @@ from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.series import Alias
 from kurabito.catalog.states import SeriesState
 from kurabito.errors import MetadataNotFound
-from kurabito.feeds.results import FetchedItem, FetcherResults
+from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -26,8 +26,8 @@ SUBSCRIBE = (
 )
 
 
-def item(number: int, title: str) -> FetchedItem:
-    return FetchedItem(title=title, download_url=f"https://feeds.example/{number}.torrent")
+def item(number: int, title: str) -> FeedItem:
+    return FeedItem(title=title, download_url=f"https://feeds.example/{number}.torrent")
 
 
 async def test_an_entry_becomes_a_series_that_releases_find(desk: Desk) -> None:

@@ -12,9 +12,8 @@ import pytest
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.errors import PermanentError
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
-from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
+from kurabito.feeds.tasks import FetchResult, FetchTask
 
 if TYPE_CHECKING:
     from tests.integration.web.conftest import Site
@@ -28,8 +27,8 @@ async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) ->
     return made.id
 
 
-async def fetch(site: Site, subscription_id: int = 1) -> Fetched:
-    return await site.following.tasks.fetch(FetchOrder(subscription_id))
+async def fetch(site: Site, subscription_id: int = 1) -> FetchResult:
+    return await site.following.tasks.fetch(FetchTask(subscription_id))
 
 
 def host_of(url: str) -> str:
@@ -74,7 +73,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     page = await site.post("/following", **answers, start_with="chosen", chosen=keys[:2], fetch_interval="3600")
     assert page.url.path == "/following/1"
     assert "Not read yet" in page.text
-    assert await fetch(site) == Fetched(items=12, new=12)
+    assert await fetch(site) == FetchResult(items=12, new=12)
 
     page = await site.get("/following/1")
     assert text_of(page).count("Left alone It was there before the feed was followed.") == 10
@@ -104,7 +103,7 @@ async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, f
         assert "Allow this host" in page.text
     page = await site.post("/following/1/allow", next="/following")
     assert page.url.path == "/following"
-    assert await fetch(site) == Fetched(items=2, new=2)
+    assert await fetch(site) == FetchResult(items=2, new=2)
     page = await site.get("/following/1")
     assert "Allow this host" not in page.text
     assert "Tales from the Loft" in page.text

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.matches import MatchVerdict, NewFolder
+from kurabito.catalog.matching.matches import MatchDecision, NewFolder
 from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, MatchReason
 from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
@@ -14,9 +14,8 @@ from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN
 from kurabito.demo.metadata import MetadataStand
 from kurabito.demo.shows import ALL_SHOWS
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
-from kurabito.feeds.tasks import FetchOrder
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
+from kurabito.feeds.tasks import FetchTask
 from kurabito.library.libraries import LibrarySettings
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.records import Details
@@ -161,8 +160,8 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
         )
         reading = FolderReading((Name.of("The Lantern"),), None, None, None)
         folders = [
-            (NewFolder("The Lantern <3", reading, 1), MatchVerdict(candidates=offers)),
-            (NewFolder("ab/???", reading, 2), MatchVerdict()),
+            (NewFolder("The Lantern <3", reading, 1), MatchDecision(candidates=offers)),
+            (NewFolder("ab/???", reading, 2), MatchDecision()),
         ]
         matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
 
@@ -196,7 +195,7 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
     wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
     made = await illustrated.following.subscriptions.create(wishes, StartWith.MISSING)
-    await illustrated.following.tasks.fetch(FetchOrder(made.id))
+    await illustrated.following.tasks.fetch(FetchTask(made.id))
     assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text
     path = "/posters/0123456789abcdef.png"
     record = await illustrated.about.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))

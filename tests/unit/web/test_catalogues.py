@@ -16,7 +16,7 @@ from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.states import Outcome
 from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
 from kurabito.feeds.raw_items import RawReason, RawStatus
-from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.feeds.subscriptions import NewSeries, StartWith
 from kurabito.library.deletion.rules import KeepReason, KeepRule
 from kurabito.metadata.calendar import SEASON_MONTHS
 from kurabito.metadata.records import RecordKind as ShownAs

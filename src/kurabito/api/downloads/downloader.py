@@ -269,7 +269,7 @@ def _status(status: DownloadStatus) -> StatusAnswer:
         hash=status.hash,
         status=status.status,
         progress=status.progress,
-        size=status.size,
+        size=status.size or 0,
         rate=status.rate,
         peers=status.peers,
         detail=status.detail,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
 from kurabito.api.callers import Speaking, check_sender
 from kurabito.feeds.following import Subscriptions
-from kurabito.feeds.results import FetchedItem, FetcherResults, Intake, Receipt
+from kurabito.feeds.results import FeedItem, FetcherResults, Intake, Receipt
 from kurabito.modules.identities import Caller
 from kurabito.modules.registering import Services
 from kurabito.site.errors import WITH_BODY, documented
@@ -110,10 +110,10 @@ def router(intake: Intake, services: Services, subscriptions: Subscriptions) -> 
     return routes
 
 
-def _item(given: dict[Any, Any]) -> FetchedItem:
+def _item(given: dict[Any, Any]) -> FeedItem:
     """An item as far as it makes sense."""
     size = given.get("size_bytes")
-    return FetchedItem(
+    return FeedItem(
         title=_text(given.get("title")) or "",
         description=_text(given.get("description")),
         download_url=_text(given.get("download_url")),

@@ -16,8 +16,7 @@ from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.preferences import Policy, Preferences
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, SubscriptionSettings
+from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, Subscription, SubscriptionSettings
 from kurabito.site.errors import WITH_BODY, documented
 
 _LARGEST_MODULE: Final = 2**31 - 1
@@ -144,7 +143,7 @@ class SubscriptionAnswer(BaseModel):
 
     @classmethod
     def of(cls, subscription: Subscription) -> Self:
-        wishes, health = subscription.wishes, subscription.health
+        wishes, health = subscription.settings, subscription.health
         return cls(
             id=subscription.id,
             name=wishes.name,

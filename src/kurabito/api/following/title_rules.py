@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
 from kurabito.catalog.rules import StoredRule, checked
-from kurabito.catalog.title_rules import PREVIEWED, Previewed, TitleRules
+from kurabito.catalog.title_rules import PREVIEWED, TitlePreview, TitleRules
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.titles import ReleaseKind, TitleRule
 
@@ -119,7 +119,7 @@ class PreviewedAnswer(BaseModel):
     after: TitleAnswer
 
     @classmethod
-    def of(cls, previewed: Previewed) -> Self:
+    def of(cls, previewed: TitlePreview) -> Self:
         return cls(
             title=previewed.title,
             before=TitleAnswer.model_validate(previewed.before),

@@ -36,13 +36,13 @@ DOWNLOADS: Final = "downloads"
 class DownloadParts:
     """What there is to ask about downloads, and the tasks behind it."""
 
-    taking: Grabber
+    grabber: Grabber
     filters: Filters
     conflicts: Conflicts
     downloads: Downloads
     wanting: Wanting
     dispatcher: DownloadDispatcher
-    clearing: DownloaderCleanup
+    cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
     paths: PathTests
 
@@ -50,7 +50,7 @@ class DownloadParts:
         """Register the tasks."""
         self.conflicts.join(registry)
         self.dispatcher.join(registry)
-        self.clearing.join(registry)
+        self.cleanup.join(registry)
         self.scheduler.join(registry)
 
 
@@ -63,34 +63,34 @@ def open_downloads(
     queue: DelegatedTasks, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
 ) -> DownloadParts:
     """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
-    database, orders = queue.database, DownloadTasks(queue)
-    taking, downloaders = Grabber(orders), downloaders or RemoteDownloaders(ServiceCalls(outbound))
+    database, tasks = queue.database, DownloadTasks(queue)
+    grabber, downloaders = Grabber(tasks), downloaders or RemoteDownloaders(ServiceCalls(outbound))
     root = download_root(settings)
-    turns = DownloaderLocks()
-    clearing = DownloaderCleanup(database, downloaders, turns)
+    locks = DownloaderLocks()
+    cleanup = DownloaderCleanup(database, downloaders, locks)
     elsewhere = settings.elsewhere_minutes
     return DownloadParts(
-        taking,
-        Filters(database, taking),
-        Conflicts(database, taking),
-        Downloads(database, downloaders, orders, stalled=timedelta(minutes=settings.stalled_minutes)),
-        Wanting(database, downloaders, taking),
+        grabber,
+        Filters(database, grabber),
+        Conflicts(database, grabber),
+        Downloads(database, downloaders, tasks, stalled=timedelta(minutes=settings.stalled_minutes)),
+        Wanting(database, downloaders, grabber),
         DownloadDispatcher(
             database,
             downloaders,
-            orders,
-            turns,
+            tasks,
+            locks,
             root,
-            taking,
+            grabber,
             reserve=round(settings.download_reserve * (1 << 30)),
         ),
-        clearing,
+        cleanup,
         DownloadScheduler(
             database,
             downloaders,
-            taking,
-            orders,
-            clearing,
+            grabber,
+            tasks,
+            cleanup,
             interval=settings.download_poll_interval,
             elsewhere=None if elsewhere is None else timedelta(minutes=elsewhere),
         ),

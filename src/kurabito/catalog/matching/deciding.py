@@ -1,4 +1,4 @@
-"""From readings to verdicts: what is known is gathered, weighed, and given the records that it lacks."""
+"""From what folders say to what they are about: gather what is known, weigh it, and add the records that are missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.catalog.matching.knowledge import Knowledge, Thing
-from kurabito.catalog.matching.matches import MatchVerdict
+from kurabito.catalog.matching.matches import MatchDecision
 from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.matching.weighing import weigh
 from kurabito.catalog.releases import Name
@@ -21,23 +21,23 @@ _SQL: Final = Queries("kurabito.catalog.matching", "deciding.sql")
 _FIRST_SEASON: Final = 1
 
 
-def decide(conn: Connection, readings: Sequence[FolderReading]) -> list[MatchVerdict]:
-    """What each of some folders is about. Records are made where there are none, and series are told theirs."""
+def decide(conn: Connection, readings: Sequence[FolderReading]) -> list[MatchDecision]:
+    """What each of some folders is about. Records are added where there are none, and given to their series."""
     if not readings:
         return []
     known = Knowledge(conn, readings)
     weighed = [weigh(reading, known) for reading in readings]
     made = _with_records(conn, [one.thing for one in weighed if one.thing is not None])
-    told = {
+    of_series = {
         one.series.id: made[one.thing.key]
         for one in weighed
         if one.thing is not None and one.series is not None and one.series.metadata_id is None
     }
-    _tell_series(conn, told)
+    _set_records(conn, of_series)
     return [
-        MatchVerdict(candidates=one.candidates)
+        MatchDecision(candidates=one.candidates)
         if one.thing is None
-        else MatchVerdict(made[one.thing.key], one.series.id if one.series else None, one.reasons)
+        else MatchDecision(made[one.thing.key], one.series.id if one.series else None, one.reasons)
         for one in weighed
     ]
 
@@ -64,7 +64,7 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
         if (thing := weigh(reading, known, by_alias=False).thing) is not None
     }
     made = _with_records(conn, list(found.values()))
-    _tell_series(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
+    _set_records(conn, {series_id: made[thing.key] for series_id, thing in found.items()})
     return max(names), len(found)
 
 
@@ -82,7 +82,7 @@ def _with_records(conn: Connection, things: Sequence[Thing]) -> dict[str, int]:
     return known | dict(zip(new, records.add_all(conn, list(new.values())), strict=True))
 
 
-def _tell_series(conn: Connection, told: dict[int, int]) -> None:
-    if told:
-        rows = [{"id": series_id, "metadata_id": metadata_id} for series_id, metadata_id in told.items()]
-        conn.run(_SQL.tell_series, {"rows": json.dumps(rows)})
+def _set_records(conn: Connection, of_series: dict[int, int]) -> None:
+    if of_series:
+        rows = [{"id": series_id, "metadata_id": metadata_id} for series_id, metadata_id in of_series.items()]
+        conn.run(_SQL.set_records, {"rows": json.dumps(rows)})

@@ -7,6 +7,6 @@ SELECT alias.series_id, alias.name FROM {given} CROSS JOIN series_aliases AS ali
 WHERE alias.series_id = CAST(given.value ->> 'id' AS bigint)
 ORDER BY alias.series_id, alias.season, alias.name;
 
--- name: tell_series
+-- name: set_records
 UPDATE series SET metadata_id = CAST(given.value ->> 'metadata_id' AS bigint), updated_at = :now
 FROM {given} WHERE series.id = CAST(given.value ->> 'id' AS bigint) AND series.metadata_id IS NULL;

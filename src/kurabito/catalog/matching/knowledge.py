@@ -159,7 +159,7 @@ def spelled(name: Name, season: int) -> list[str]:
 
 
 def entry_key(entry: OfflineEntry) -> str:
-    """What names an entry, whenever the index is imported anew."""
+    """What names an entry, also after the index was imported again."""
     if entry.ids.bgm_id is not None:
         return f"bgm:{entry.ids.bgm_id}"
     if entry.ids.tmdb_id is not None:
@@ -197,8 +197,8 @@ def _wanted(reading: FolderReading) -> Iterable[str]:
             yield from spelled(name, reading.season)
 
 
-def _completed(known: Details, told: Details) -> Details:
-    missing = {name: getattr(told, name) for name in told.__dataclass_fields__ if getattr(known, name) is None}
+def _completed(known: Details, other: Details) -> Details:
+    missing = {name: getattr(other, name) for name in other.__dataclass_fields__ if getattr(known, name) is None}
     return replace(known, **missing)
 
 

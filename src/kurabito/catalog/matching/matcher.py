@@ -48,7 +48,7 @@ class CatalogMatcher:
         return await self._database.read(lambda conn: matches.count_left(conn, job_id))
 
     async def _new(self, library_id: int, files: Sequence[tuple[int, str]]) -> list[NewFolder]:
-        """The folders of some files that nobody looked at yet, read off the writer's thread."""
+        """The folders of some files that were not matched yet, read beside the writer's thread."""
         folders: dict[str, list[tuple[int, str]]] = {}
         for file_id, path in files:
             folder, _, name = path.rpartition("/")
@@ -71,11 +71,11 @@ def _store(
     conn: Connection, library_id: int, job_id: str, new: Sequence[NewFolder], look: MatchLook, looked_at: int
 ) -> int:
     lock_catalog(conn)
-    verdicts = decide(conn, [one.reading for one in new])
-    matches.add(conn, library_id, job_id, list(zip(new, verdicts, strict=True)), MatchedBy.OFFLINE)
+    decisions = decide(conn, [one.reading for one in new])
+    matches.add(conn, library_id, job_id, list(zip(new, decisions, strict=True)), MatchedBy.OFFLINE)
     # Only at the end is the scan behind us: what was moved is looked for from the beginning.
     matches.note_look(conn, library_id, look.session_before, max(looked_at, look.file_id))
-    return sum(verdict.metadata_id is not None for verdict in verdicts)
+    return sum(decision.metadata_id is not None for decision in decisions)
 
 
 def _tidy(conn: Connection, library_id: int, look: MatchLook) -> None:

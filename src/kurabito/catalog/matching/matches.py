@@ -24,7 +24,7 @@ _SQL: Final = Queries("kurabito.catalog.matching", "matches.sql", match=_MATCH)
 
 
 class NewFolder(NamedTuple):
-    """A folder that nobody looked at yet."""
+    """A folder that was not matched yet."""
 
     folder: str
     reading: FolderReading
@@ -33,7 +33,7 @@ class NewFolder(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MatchVerdict:
+class MatchDecision:
     """What a folder is about, or may be."""
 
     metadata_id: int | None = None
@@ -59,7 +59,7 @@ def find(conn: Connection, match_id: int) -> FolderMatch:
 
 
 def count_open(conn: Connection) -> int:
-    """How many folders wait for somebody to say what they are."""
+    """How many folders wait for their keeper to choose a match."""
     return int(conn.value(_SQL.count_open))
 
 
@@ -78,7 +78,7 @@ def folders_of(conn: Connection, metadata_ids: Iterable[int]) -> dict[int, list[
 
 
 def choose(conn: Connection, match_id: int, metadata_id: int | None) -> None:
-    """Write down what a person said: this record, or none at all."""
+    """Write down what the keeper chose: this record, or none at all."""
     values = {
         "id": match_id,
         "metadata_id": metadata_id,
@@ -89,7 +89,7 @@ def choose(conn: Connection, match_id: int, metadata_id: int | None) -> None:
 
 
 def reopen(conn: Connection, match_id: int) -> None:
-    """Take back what a person said."""
+    """Take back what the keeper chose."""
     values = {"id": match_id, "metadata_id": None, "matched_by": None, "is_ignored": 0}
     conn.run(_SQL.choose, values)
 
@@ -102,7 +102,7 @@ def known(conn: Connection, library_id: int, folders: Iterable[str]) -> set[str]
 
 
 def add(
-    conn: Connection, library_id: int, job_id: str, found: Sequence[tuple[NewFolder, MatchVerdict]], by: MatchedBy
+    conn: Connection, library_id: int, job_id: str, found: Sequence[tuple[NewFolder, MatchDecision]], by: MatchedBy
 ) -> None:
     """Store folders and what they are about."""
     rows = [
@@ -110,24 +110,24 @@ def add(
             "folder": new.folder,
             "reading": json.dumps(new.reading.as_stored(), ensure_ascii=False),
             "file_id": new.file_id,
-            **_stored(verdict, by),
+            **_stored(decision, by),
         }
-        for new, verdict in found
+        for new, decision in found
     ]
     values = {"library_id": library_id, "job_id": job_id, "rows": json.dumps(rows, ensure_ascii=False)}
     conn.run(_SQL.add, values)
 
 
 def settle(
-    conn: Connection, match_id: int, verdict: MatchVerdict, by: MatchedBy, *, asked_at: int | None = None
+    conn: Connection, match_id: int, decision: MatchDecision, by: MatchedBy, *, asked_at: int | None = None
 ) -> bool:
-    """Write down what was found later; false when a person was quicker."""
-    values = {"id": match_id, **_stored(verdict, by), "asked_at": asked_at}
+    """Write down what was found later; false when the keeper was quicker."""
+    values = {"id": match_id, **_stored(decision, by), "asked_at": asked_at}
     return bool(conn.run(_SQL.settle, values))
 
 
 def unasked(conn: Connection, *, after: int, limit: int, cool_down: int) -> list[FolderMatch]:
-    """Open folders that nobody looked for online within the cool-down."""
+    """Open folders that were not looked up online within the cool-down."""
     values = {"after": after, "limit": limit, "cool_down": cool_down}
     return [_match(row) for row in conn.all(_SQL.unasked, values)]
 
@@ -182,13 +182,13 @@ def files_after(conn: Connection, library_id: int, after: int, limit: int) -> li
     return [(file_id, path) for file_id, path in conn.all(_SQL.files_after, values)]
 
 
-def _stored(verdict: MatchVerdict, by: MatchedBy) -> dict[str, Any]:
+def _stored(decision: MatchDecision, by: MatchedBy) -> dict[str, Any]:
     return {
-        "metadata_id": verdict.metadata_id,
-        "series_id": verdict.series_id,
-        "matched_by": None if verdict.metadata_id is None else by,
-        "reasons": json.dumps(verdict.reasons),
-        "candidates": json.dumps([_candidate_as_stored(one) for one in verdict.candidates], ensure_ascii=False),
+        "metadata_id": decision.metadata_id,
+        "series_id": decision.series_id,
+        "matched_by": None if decision.metadata_id is None else by,
+        "reasons": json.dumps(decision.reasons),
+        "candidates": json.dumps([_candidate_as_stored(one) for one in decision.candidates], ensure_ascii=False),
     }
 
 
@@ -202,12 +202,12 @@ def _day(day: date | None) -> str | None:
 
 
 def _candidate(found: dict[str, Any]) -> MatchCandidate:
-    told = found["details"]
-    day, world = told.get("air_date"), told.get("tmdb_kind")
+    stored = found["details"]
+    day, world = stored.get("air_date"), stored.get("tmdb_kind")
     details = Details(
         **{
-            **told,
-            "kind": RecordKind(told["kind"]),
+            **stored,
+            "kind": RecordKind(stored["kind"]),
             "air_date": None if day is None else date.fromisoformat(day),
             "tmdb_kind": None if world is None else TmdbKind(world),
         }

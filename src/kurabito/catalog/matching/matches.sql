@@ -56,7 +56,7 @@ FROM {given} WHERE true
 ON CONFLICT (library_id, folder) DO NOTHING;
 
 -- name: settle
--- Whoever chose meanwhile has the last word.
+-- A keeper who chose meanwhile has the last word.
 UPDATE folder_matches
 SET metadata_id = :metadata_id, series_id = :series_id, matched_by = :matched_by, reasons = :reasons,
     candidates = :candidates, asked_at = coalesce(:asked_at, asked_at), updated_at = :now
@@ -83,7 +83,7 @@ WHERE id = :id AND NOT EXISTS (
     SELECT 1 FROM folder_matches AS other WHERE other.library_id = folder_matches.library_id AND other.folder = :folder);
 
 -- name: forget_gone
--- What a person said stays: the folder may be on a disk that is away for a while. '0' is what comes behind '/'.
+-- What the keeper chose stays: the folder may be on a disk that is away for a while. '0' is what comes behind '/'.
 DELETE FROM folder_matches
 WHERE library_id = :library_id AND is_ignored = 0 AND (matched_by IS NULL OR matched_by <> 'keeper')
   AND NOT EXISTS (

@@ -14,12 +14,12 @@ class MatchState(StrEnum):
     """How far a folder is."""
 
     OPEN = "open"
-    """It is not clear what it is about; a person has to say."""
+    """It is not clear what it is about; the keeper has to choose."""
     MATCHED = "matched"
     CHOSEN = "chosen"
-    """A person said what it is, and nothing else changes that."""
+    """The keeper chose what it is, and nothing else changes that."""
     IGNORED = "ignored"
-    """A person said that it is none of what we know."""
+    """The keeper said that it is none of what we know."""
 
 
 class MatchedBy(StrEnum):
@@ -64,7 +64,7 @@ class MatchCandidate:
     details: Details
     reasons: tuple[MatchReason, ...]
     metadata_id: int | None = None
-    """Its record; None while nobody made one. Choosing it does."""
+    """Its record; None while it has none. Choosing it adds one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class FolderMatch:
     reasons: tuple[MatchReason, ...]
     """Why it was matched."""
     candidates: tuple[MatchCandidate, ...]
-    """What it may be, while it is open; what it might have been, when somebody chose."""
+    """What it may be, while it is open; what it might have been, when the keeper chose."""
     asked_at: datetime | None
     """When it was looked for online."""
     created_at: datetime

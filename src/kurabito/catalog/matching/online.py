@@ -14,7 +14,7 @@ from typing import Final
 from kurabito.catalog.linking import lock_catalog
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.deciding import decide, decide_series
-from kurabito.catalog.matching.matches import MatchVerdict
+from kurabito.catalog.matching.matches import MatchDecision
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
 from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.matching.service import MATCH, record_for
@@ -124,11 +124,13 @@ def _offline(conn: Connection, after: int) -> tuple[int | None, int]:
     lock_catalog(conn)
     page = matches.page(conn, MatchState.OPEN, after=after, limit=_AT_ONCE)
     found = 0
-    for match, verdict in zip(page, decide(conn, [match.reading for match in page]), strict=True):
-        told = MatchVerdict(verdict.metadata_id, verdict.series_id, verdict.reasons, _merged(verdict.candidates, match))
-        if (told.metadata_id, told.candidates) != (match.metadata_id, match.candidates):
-            matches.settle(conn, match.id, told, MatchedBy.OFFLINE)
-            found += told.metadata_id is not None
+    for match, decision in zip(page, decide(conn, [match.reading for match in page]), strict=True):
+        merged = MatchDecision(
+            decision.metadata_id, decision.series_id, decision.reasons, _merged(decision.candidates, match)
+        )
+        if (merged.metadata_id, merged.candidates) != (match.metadata_id, match.candidates):
+            matches.settle(conn, match.id, merged, MatchedBy.OFFLINE)
+            found += merged.metadata_id is not None
     return (page[-1].id if page else None), found
 
 
@@ -140,8 +142,8 @@ def _keep(
     new = [one for one in candidates if (one.details.tmdb_kind, one.details.tmdb_id) not in known]
     listed = (*offline, *new)[:MOST_CANDIDATES]
     record = None if chosen is None else record_for(conn, chosen)
-    verdict = MatchVerdict(record, None, () if chosen is None else chosen.reasons, listed)
-    return matches.settle(conn, match.id, verdict, MatchedBy.ONLINE, asked_at=conn.now()) and record is not None
+    decision = MatchDecision(record, None, () if chosen is None else chosen.reasons, listed)
+    return matches.settle(conn, match.id, decision, MatchedBy.ONLINE, asked_at=conn.now()) and record is not None
 
 
 def _merged(candidates: Iterable[MatchCandidate], match: FolderMatch) -> tuple[MatchCandidate, ...]:

@@ -50,7 +50,7 @@ class FolderReading:
     """None where nothing tells a film from a show."""
     has_several_seasons: bool = False
     names_of_files: tuple[Name, ...] = ()
-    """What its files are called, all of them; for a folder whose own name nobody knows."""
+    """What its files are called, all of them; for a folder whose own name is unknown."""
 
     def as_stored(self) -> dict[str, Any]:
         """As the database keeps it."""
@@ -96,19 +96,19 @@ def read_folder(folder: str, files: Sequence[str]) -> FolderReading | None:
         return None
     # A folder that says all of it needs no help from its files.
     asked = dict.fromkeys((files[0], files[-1])) if files and (season is None or found.title is None) else ()
-    told = [parse_title(name) for name in asked]
-    seasons = {one.season for one in told if one.season is not None}
+    titles = [parse_title(name) for name in asked]
+    seasons = {one.season for one in titles if one.season is not None}
     if season is None and len(seasons) == 1:
         (season,) = seasons
     if year is None:
-        year = next((one.year for one in told if one.year is not None), None)
+        year = next((one.year for one in titles if one.year is not None), None)
     return FolderReading(
         _names(found),
         _within(season),
         _within(year),
         _kind(found, parts, season),
         has_several_seasons=season is None and len(seasons) > 1,
-        names_of_files=_shared(told),
+        names_of_files=_shared(titles),
     )
 
 
@@ -138,9 +138,9 @@ def _names(found: ReleaseTitle) -> tuple[Name, ...]:
     return tuple({name.folded: name for name in names}.values())
 
 
-def _shared(told: Iterable[ReleaseTitle]) -> tuple[Name, ...]:
+def _shared(titles: Iterable[ReleaseTitle]) -> tuple[Name, ...]:
     """The names that all of the files have."""
-    names = [_names(one) for one in told]
+    names = [_names(one) for one in titles]
     if not names:
         return ()
     in_all = set[str].intersection(*({name.folded for name in each} for each in names))

@@ -51,7 +51,7 @@ class Matches:
         return await self._database.read(lambda conn: matches.find(conn, match_id))
 
     async def count_open(self) -> int:
-        """How many folders wait for somebody to say what they are."""
+        """How many folders wait for their keeper to choose a match."""
         return await self._database.read(matches.count_open)
 
     async def folders_of(self, metadata_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:

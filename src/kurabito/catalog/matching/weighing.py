@@ -34,7 +34,7 @@ class Weighed:
 
 
 def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) -> Weighed:
-    """What it is about by its own names; only where nobody knows them, by those of its files.
+    """What it is about by its own names; only where those are unknown, by those of its files.
 
     `by_alias` is off where a series itself asks.
     """
@@ -130,8 +130,8 @@ def _candidates(
     """The likeliest first."""
     shared = {thing.key for thing in fitting} if len(fitting) > 1 else set()
     for thing, reasons in sorted(judged, key=lambda one: len(AGAINST.intersection(one[1]))):
-        told = (*reasons, MatchReason.SHARED_NAME) if thing.key in shared else reasons
-        yield MatchCandidate(thing.key, thing.details, told, thing.metadata_id)
+        weighed = (*reasons, MatchReason.SHARED_NAME) if thing.key in shared else reasons
+        yield MatchCandidate(thing.key, thing.details, weighed, thing.metadata_id)
 
 
 def _as_thing(series: KnownSeries, reading: FolderReading) -> Thing:

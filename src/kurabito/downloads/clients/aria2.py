@@ -9,29 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from kurabito.catalog.download_types import DownloadType
+from kurabito.downloads.clients.aria2_entries import (
+    GONE,
+    QUEUED,
+    Entry,
+    clear_folder,
+    files_of,
+    is_complete,
+    is_ours,
+    owner_of,
+    status_of,
+)
 from kurabito.downloads.clients.aria2_rpc import Aria2Rpc
 from kurabito.downloads.clients.calling import Calls
-from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
 from kurabito.downloads.items import (
-    MOST_FILES,
     CancelResult,
     CancelStatus,
     DownloadItem,
     DownloadItemResult,
     DownloadStatus,
     Owner,
-    TransferFile,
-    TransferStatus,
 )
 from kurabito.errors import TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
@@ -53,18 +59,13 @@ _PLAIN: Final = {
     "auto-file-renaming": "false",
 }
 _OVER: Final = frozenset({"complete", "error", "removed"})
-_GONE: Final = frozenset({"error", "removed"})
 _MOST: Final = 100_000
 _LOOKS: Final = 50
 _BETWEEN_LOOKS: Final = 0.1
 # Another download of the same torrent was there first.
 _REGISTERED_TWICE: Final = "12"
 
-_QUEUED: Final = "queued"
-_NO_SLOT: Final = f"{_QUEUED}: torrents that seed hold all slots of aria2; start it with --bt-detach-seed-only=true"
-_OWN_TORRENT: Final = re.compile(r"[0-9a-f]{40}\.torrent")
-
-Entry = Mapping[str, Any]
+_NO_SLOT: Final = f"{QUEUED}: torrents that seed hold all slots of aria2; start it with --bt-detach-seed-only=true"
 
 
 class Aria2Client:
@@ -73,7 +74,7 @@ class Aria2Client:
     def __init__(self, calls: Calls, outbound: Outbound, ids: NativeIds) -> None:
         self._rpc = Aria2Rpc(calls)
         self._is_on_this_machine = calls.is_on_this_machine
-        self._taking = SourceReader(outbound, ARIA2_TYPES)
+        self._sources = SourceReader(outbound, ARIA2_TYPES)
         self._ids = ids
         self._seeds_beside = True
 
@@ -88,16 +89,16 @@ class Aria2Client:
             log.warning("torrents that seed take the slots of aria2; start it with --bt-detach-seed-only=true")
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
-        # Told apart here: each item would else say for itself that nobody is there.
+        # Asked once here: else each item alone would say that aria2 does not answer.
         await self._rpc.do("aria2.getVersion")
-        return await self._taking.each(items, self._add)
+        return await self._sources.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
         there = await self._find(hashes)
         noted = await self._ids.of(list(there))
-        found = {hash: entry for hash, entry in there.items() if _is_ours(hash, entry, noted)}
+        found = {hash: entry for hash, entry in there.items() if is_ours(hash, entry, noted)}
         for hash, entry in found.items():
-            await self._remove(hash, entry, delete_files=not _is_complete(entry))
+            await self._remove(hash, entry, delete_files=not is_complete(entry))
         return [
             CancelResult(hash, CancelStatus.CANCELLED if hash in found else CancelStatus.NOT_FOUND) for hash in hashes
         ]
@@ -107,12 +108,14 @@ class Aria2Client:
         if not hashes:
             await self._rpc.do("aria2.getVersion")
         noted = await self._ids.of(list(found))
-        told = [_status(hash, found[hash], _owner(hash, found[hash], noted)) for hash in hashes if hash in found]
-        if not self._seeds_beside and any(status.detail == _QUEUED for status in told):
+        statuses = [
+            status_of(hash, found[hash], owner_of(hash, found[hash], noted)) for hash in hashes if hash in found
+        ]
+        if not self._seeds_beside and any(status.detail == QUEUED for status in statuses):
             (active,) = await self._rpc.batch([("aria2.tellActive", ["seeder"])])
             if any(entry.get("seeder") == "true" for entry in active or ()):
-                return [replace(one, detail=_NO_SLOT) if one.detail == _QUEUED else one for one in told]
-        return told
+                return [replace(one, detail=_NO_SLOT) if one.detail == QUEUED else one for one in statuses]
+        return statuses
 
     async def pause_torrent(self, hash: str) -> None:
         entry = await self._one(hash)
@@ -128,35 +131,35 @@ class Aria2Client:
         # A delete that was killed may have got as far as having it removed.
         await self._remove(hash, await self._one(hash, even_removed=True), delete_files=delete_files)
 
-    async def _add(self, offer: TorrentSource) -> Owner:
-        there = (await self._find([offer.hash])).get(offer.hash)
+    async def _add(self, source: TorrentSource) -> Owner:
+        there = (await self._find([source.hash])).get(source.hash)
         if there is not None:
-            owner = _owner(offer.hash, there, await self._ids.of([offer.hash]))
-            if there["status"] not in _GONE:
+            owner = owner_of(source.hash, there, await self._ids.of([source.hash]))
+            if there["status"] not in GONE:
                 return owner
             if owner is Owner.KURABITO:
-                await self._remove(offer.hash, there, delete_files=False)
-        gid = offer.hash[:16]
+                await self._remove(source.hash, there, delete_files=False)
+        gid = source.hash[:16]
         # A magnet link keeps its id when only what followed it was removed.
         await self._rpc.ask("aria2.removeDownloadResult", gid)
-        await self._ids.put(offer.hash, gid)
-        options = {"dir": offer.item.save_path, "gid": gid}
-        if offer.torrent is not None:
-            await asyncio.to_thread(self._make_folder, Path(offer.item.save_path))
-            content = base64.b64encode(offer.torrent.content).decode("ascii")
+        await self._ids.put(source.hash, gid)
+        options = {"dir": source.item.save_path, "gid": gid}
+        if source.torrent is not None:
+            await asyncio.to_thread(self._make_folder, Path(source.item.save_path))
+            content = base64.b64encode(source.torrent.content).decode("ascii")
             problem = await self._rpc.ask("aria2.addTorrent", content, [], options)
-        elif offer.kind is DownloadType.MAGNET:
-            problem = await self._rpc.ask("aria2.addUri", [offer.item.url], options)
+        elif source.kind is DownloadType.MAGNET:
+            problem = await self._rpc.ask("aria2.addUri", [source.item.url], options)
         else:
-            problem = await self._rpc.ask("aria2.addUri", [offer.item.url], {**_PLAIN, **options})
+            problem = await self._rpc.ask("aria2.addUri", [source.item.url], {**_PLAIN, **options})
         if problem is None:
             return Owner.KURABITO
-        # Somebody else may have added it in between, such as a service that was killed after it had asked.
-        there = (await self._find([offer.hash])).get(offer.hash)
+        # Another program may have added it in between, such as a service that was killed after it had asked.
+        there = (await self._find([source.hash])).get(source.hash)
         if there is None:
-            await self._ids.drop(offer.hash)
+            await self._ids.drop(source.hash)
             raise SourceRefused(f"aria2 does not take it: {problem}")
-        return _owner(offer.hash, there, await self._ids.of([offer.hash]))
+        return owner_of(source.hash, there, await self._ids.of([source.hash]))
 
     async def _remove(self, hash: str, entry: Entry, *, delete_files: bool) -> None:
         entry = await self._end(hash, entry)
@@ -164,7 +167,7 @@ class Aria2Client:
         # All at once, and before the files go: nothing is ever said to be complete that has none.
         await self._rpc.batch([("aria2.removeDownloadResult", gid) for gid in gids])
         await self._ids.drop(hash)
-        await asyncio.to_thread(_clear, Path(entry["dir"]), _files(entry) if delete_files else [])
+        await asyncio.to_thread(clear_folder, Path(entry["dir"]), files_of(entry) if delete_files else [])
 
     async def _end(self, hash: str, entry: Entry) -> Entry:
         """What is left of a download once it has let go of its files.
@@ -194,7 +197,7 @@ class Aria2Client:
         entry = (await self._find([hash])).get(hash)
         if entry is None or (entry["status"] == "removed" and not even_removed):
             raise TransferNotFound(f"aria2 has no download {hash}; it may have been removed there")
-        if not _is_ours(hash, entry, await self._ids.of([hash])):
+        if not is_ours(hash, entry, await self._ids.of([hash])):
             raise TransferNotOurs("aria2", hash)
         return entry
 
@@ -214,7 +217,7 @@ class Aria2Client:
                 if entry.get("followedBy"):
                     following[hash] = entry["followedBy"][0]
                     # Only of what is ours: to note an id is to say so.
-                    if _is_ours(hash, entry, kept):
+                    if is_ours(hash, entry, kept):
                         await self._ids.put(hash, following[hash])
                 else:
                     found[hash] = entry
@@ -240,78 +243,3 @@ class Aria2Client:
             for entry in entries
             if entry.get("infoHash") and not entry.get("followedBy") and entry.get("errorCode") != _REGISTERED_TWICE
         }
-
-
-def _is_ours(hash: str, entry: Entry, noted: Mapping[str, str]) -> bool:
-    """Whether we added this: under an id that we noted, or following one. After a restart aria2 begins with the first id."""
-    ids = {noted[hash], hash[:16]} if hash in noted else set()
-    return entry["gid"] in ids or entry.get("following") in ids
-
-
-def _owner(hash: str, entry: Entry, noted: Mapping[str, str]) -> Owner:
-    return Owner.KURABITO if _is_ours(hash, entry, noted) else Owner.USER
-
-
-def _is_metadata(entry: Entry) -> bool:
-    """Whether this only finds out what is in the torrent."""
-    return any(file["path"].startswith("[METADATA]") for file in entry["files"])
-
-
-def _is_complete(entry: Entry) -> bool:
-    return not _is_metadata(entry) and (entry["status"] == "complete" or entry.get("seeder") == "true")
-
-
-def _files(entry: Entry) -> list[Path]:
-    """The files of a download, and where aria2 notes how far it is."""
-    paths = [Path(file["path"]) for file in entry["files"] if file["path"] and not _is_metadata(entry)]
-    name = entry.get("bittorrent", {}).get("info", {}).get("name")
-    notes = [Path(entry["dir"]) / f"{name}.aria2"] if name else [path.with_name(f"{path.name}.aria2") for path in paths]
-    return [*paths, *notes]
-
-
-def _files_below(entry: Entry) -> tuple[TransferFile, ...] | None:
-    """The files as they lie below the folder of the download; None if one lies elsewhere, or if there are too many."""
-    folder = entry["dir"].rstrip("/") + "/"
-    listed = entry["files"]
-    if len(listed) > MOST_FILES or not all(file["path"].startswith(folder) for file in listed):
-        return None
-    # It is asked for of what is complete, which is all that was selected.
-    selected = [file["selected"] == "true" for file in listed]
-    return tuple(
-        TransferFile(file["path"].removeprefix(folder), int(file["length"]), is_wanted, is_complete=is_wanted)
-        for file, is_wanted in zip(listed, selected, strict=True)
-    )
-
-
-def _clear(folder: Path, gone: Sequence[Path]) -> None:
-    """Remove these, and the torrent file that aria2 laid there: it is named by its own hash, and of no more use."""
-    torrents = [path for path in folder.glob("*.torrent") if _OWN_TORRENT.fullmatch(path.name)]
-    remove_files(folder, [*gone, *torrents])
-
-
-def _status(hash: str, entry: Entry, owner: Owner) -> DownloadStatus:
-    is_metadata, state = _is_metadata(entry), entry["status"]
-    total, done = (0, 0) if is_metadata else (int(entry["totalLength"]), int(entry["completedLength"]))
-    # Whatever follows a magnet link is another download. There is none when aria2 does not like what is in it.
-    is_refused = is_metadata and state == "complete"
-    detail: str | None
-    if is_refused or state in _GONE:
-        status = TransferStatus.ERROR
-        detail = "aria2 does not take what is in the torrent" if is_refused else entry.get("errorMessage") or state
-    elif _is_complete(entry):
-        status, detail = TransferStatus.COMPLETED, "seeding" if state == "active" else None
-    else:
-        status = TransferStatus.DOWNLOADING
-        detail = {"paused": "paused", "waiting": _QUEUED}.get(state) or ("metadata" if is_metadata else None)
-    return DownloadStatus(
-        hash=hash,
-        status=status,
-        progress=done / total if total else float(status is TransferStatus.COMPLETED),
-        size=total,
-        rate=int(entry["downloadSpeed"]),
-        peers=int(entry["connections"]),
-        detail=detail,
-        owner=owner,
-        content_path=entry["dir"] or None,
-        files=_files_below(entry) if status is TransferStatus.COMPLETED else None,
-    )

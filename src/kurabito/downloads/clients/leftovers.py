@@ -14,7 +14,7 @@ def remove_files(folder: Path, files: Iterable[Path]) -> None:
     root = folder.resolve()
     for file in files:
         place = (root / file).parent.resolve()
-        # A link or a `..` on the way may lead to what belongs to somebody else.
+        # A link or a `..` on the way may lead out of the folder.
         if not place.is_relative_to(root):
             continue
         target = place / file.name

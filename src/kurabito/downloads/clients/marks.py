@@ -1,4 +1,4 @@
-"""How what we add is told from what is there besides."""
+"""How what we add is told apart from what the program has besides."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class QBittorrentClient:
     def __init__(self, calls: Calls, outbound: Outbound, mark: str = MARK) -> None:
         self._calls = calls
         self._mark = mark
-        self._taking = SourceReader(outbound, QBITTORRENT_TYPES)
+        self._sources = SourceReader(outbound, QBITTORRENT_TYPES)
         self._credentials: tuple[str, str] | None = None
         self._logging_in = asyncio.Lock()
         self._logins = 0
@@ -94,11 +94,11 @@ class QBittorrentClient:
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
         known = await self._all()
 
-        async def take(offer: TorrentSource) -> Owner:
-            there = known.get(offer.hash)
-            return await self._add(offer) if there is None else self._owner(there)
+        async def take(source: TorrentSource) -> Owner:
+            there = known.get(source.hash)
+            return await self._add(source) if there is None else self._owner(there)
 
-        return await self._taking.each(items, take)
+        return await self._sources.each(items, take)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
         known = await self._all()
@@ -114,10 +114,10 @@ class QBittorrentClient:
     async def query_status(self, hashes: Sequence[str]) -> list[DownloadStatus]:
         known = await self._all()
         found = {hash: known[hash] for hash in hashes if hash in known}
-        turn = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_AT_ONCE)
 
         async def files_of(torrent: Torrent) -> tuple[TransferFile, ...] | None:
-            async with turn:
+            async with slots:
                 return await self._files(torrent) if _is_complete(torrent) else None
 
         files = await asyncio.gather(*(files_of(torrent) for torrent in found.values()))
@@ -179,18 +179,18 @@ class QBittorrentClient:
                     by_hash[name.lower()] = torrent
         return by_hash
 
-    async def _add(self, offer: TorrentSource) -> Owner:
+    async def _add(self, source: TorrentSource) -> Owner:
         # The tag comes with the torrent: no crash can leave one of ours without it.
         options = {
-            "savepath": offer.item.save_path,
+            "savepath": source.item.save_path,
             "autoTMM": "false",
             "contentLayout": "Original",
             "tags": self._mark,
         }
-        if offer.torrent is None:
-            sent: dict[str, Any] = {"data": {**options, "urls": offer.item.url}}
+        if source.torrent is None:
+            sent: dict[str, Any] = {"data": {**options, "urls": source.item.url}}
         else:
-            file = (f"{offer.hash}.torrent", offer.torrent.content, "application/x-bittorrent")
+            file = (f"{source.hash}.torrent", source.torrent.content, "application/x-bittorrent")
             sent = {"data": options, "files": {"torrents": file}}
         response = await self._call("POST", "torrents/add", **sent)
         if _was_added(response):
@@ -198,7 +198,7 @@ class QBittorrentClient:
         # It says the same of one that is there already and of one that it cannot use. One that came in this moment, by its user or
         # by a life of ours before this one, is listed only when it was read.
         for _ in range(_LOOKS):
-            if (there := (await self._all()).get(offer.hash)) is not None:
+            if (there := (await self._all()).get(source.hash)) is not None:
                 return self._owner(there)
             await asyncio.sleep(_BETWEEN_LOOKS)
         raise SourceRefused("qBittorrent does not take it")
@@ -214,7 +214,7 @@ class QBittorrentClient:
         if response.status_code not in (401, 403):
             return response
         async with self._logging_in:
-            # A session ends by itself after a while. Whoever waited here finds that another one has logged in.
+            # A session ends after a while. A request that waited here finds that another one has logged in.
             if self._credentials is None:
                 raise DownloaderLoginRefused(f"qBittorrent at {self._calls.url} wants a login first")
             if logins == self._logins:

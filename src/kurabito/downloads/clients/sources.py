@@ -44,7 +44,7 @@ class TorrentSource:
 
 
 Take = Callable[[TorrentSource], Awaitable[Owner]]
-"""Hands an offer over, or finds it there; the answer says whose it is."""
+"""Hands a source over, or finds it there; the answer says whose it is."""
 
 
 class SourceReader:
@@ -55,22 +55,22 @@ class SourceReader:
         self._kinds = frozenset(kinds)
 
     async def each(self, items: Sequence[DownloadItem], take: Take) -> list[DownloadItemResult]:
-        """Hand over every item; `take` raises Refused with the reason when the program does not want it."""
-        turn = asyncio.Semaphore(_AT_ONCE)
+        """Hand over every item; `take` raises SourceRefused with the reason when the program does not want it."""
+        slots = asyncio.Semaphore(_AT_ONCE)
         taken: dict[str, asyncio.Lock] = {}
         done: dict[str, Owner] = {}
 
         async def one(item: DownloadItem) -> DownloadItemResult:
-            async with turn:
+            async with slots:
                 try:
-                    offer = await self._prepare(item)
+                    source = await self._prepare(item)
                     # Two URLs of one batch may lead to the same torrent.
-                    async with taken.setdefault(offer.hash, asyncio.Lock()):
-                        if offer.hash not in done:
-                            done[offer.hash] = await take(offer)
+                    async with taken.setdefault(source.hash, asyncio.Lock()):
+                        if source.hash not in done:
+                            done[source.hash] = await take(source)
                 except SourceRefused as refused:
                     return DownloadItemResult.rejected(item.url, mask_text(str(refused)), may_pass=refused.may_pass)
-            return DownloadItemResult.accepted(item.url, offer.hash, done[offer.hash])
+            return DownloadItemResult.accepted(item.url, source.hash, done[source.hash])
 
         return [await result for result in [asyncio.ensure_future(one(item)) for item in items]]
 

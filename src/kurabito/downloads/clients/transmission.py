@@ -57,7 +57,7 @@ class TransmissionClient:
         self._calls = calls
         self._adding = adding
         self._mark = mark
-        self._taking = SourceReader(outbound, TRANSMISSION_TYPES)
+        self._sources = SourceReader(outbound, TRANSMISSION_TYPES)
         self._auth: tuple[str, str] | None = None
         self._session = ""
 
@@ -66,7 +66,7 @@ class TransmissionClient:
         await self._call("session-get", fields=["version"])
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
-        return await self._taking.each(items, self._add)
+        return await self._sources.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
         there = await self._ours(hashes)
@@ -133,27 +133,27 @@ class TransmissionClient:
         await self._call("torrent-set", ids=[hash], labels=[self._mark])
         await self._adding.drop(hash)
 
-    async def _add(self, offer: TorrentSource) -> Owner:
-        if there := await self._get([offer.hash]):
+    async def _add(self, source: TorrentSource) -> Owner:
+        if there := await self._get([source.hash]):
             return Owner.KURABITO if await self._recognise(there) else Owner.USER
-        wanted: dict[str, Any] = {"download-dir": offer.item.save_path, "paused": False, "labels": [self._mark]}
-        await self._adding.put(offer.hash, offer.item.save_path)
-        if offer.torrent is None:
-            wanted["filename"] = offer.item.url
+        wanted: dict[str, Any] = {"download-dir": source.item.save_path, "paused": False, "labels": [self._mark]}
+        await self._adding.put(source.hash, source.item.save_path)
+        if source.torrent is None:
+            wanted["filename"] = source.item.url
         else:
-            wanted["metainfo"] = base64.b64encode(offer.torrent.content).decode("ascii")
+            wanted["metainfo"] = base64.b64encode(source.torrent.content).decode("ascii")
         problem, answer = await self._ask("torrent-add", wanted)
         if problem is not None:
-            await self._adding.drop(offer.hash)
+            await self._adding.drop(source.hash)
             raise SourceRefused(f"Transmission does not take it: {problem}")
         if "torrent-added" in answer:
-            await self._label(offer.hash)
+            await self._label(source.hash)
             return Owner.KURABITO
         # It came in this moment: by its user, or by a life of ours before this one, into the folder that is meant for it.
-        return Owner.KURABITO if await self._ours([offer.hash]) else Owner.USER
+        return Owner.KURABITO if await self._ours([source.hash]) else Owner.USER
 
     async def _files(self, hashes: Sequence[str]) -> dict[str, tuple[TransferFile, ...]]:
-        """The files of these; they are asked for by themselves, as there can be many of them."""
+        """The files of these; they are asked for alone, as there can be many of them."""
         if not hashes:
             return {}
         answer = await self._call("torrent-get", ids=list(hashes), fields=["hashString", "files", "fileStats"])
@@ -183,7 +183,7 @@ class TransmissionClient:
         """What went wrong, if anything did, and the answer."""
         response = await self._post(method, arguments)
         if response.status_code == 409:
-            # It names the session that it wants to see, at the first request and after it was started anew.
+            # It names the session that it wants to see, at the first request and after a restart.
             self._session = response.headers.get(_SESSION, "")
             response = await self._post(method, arguments)
         if response.status_code in (401, 403):

@@ -1,13 +1,20 @@
-"""What downloaders say, read with care: a broken answer counts for nothing, and one about something else even less."""
+"""The answers of downloaders, read with care: what is broken, or about something else, is left out."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from kurabito.downloads.items import MOST_FILES, Owner, TransferFile
+from kurabito.downloads.items import (
+    MOST_FILES,
+    DownloadItemResult,
+    DownloadStatus,
+    Owner,
+    TransferFile,
+    TransferStatus,
+)
 from kurabito.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
@@ -16,61 +23,36 @@ _LARGEST: Final = 2**63 - 1
 _LONGEST_PATH: Final = 4_096
 
 
-class ReadItem(NamedTuple):
-    """Whether a downloader took something."""
-
-    is_accepted: bool
-    hash: str | None = None
-    reason: str | None = None
-    owner: Owner | None = None
-    """None where the downloader does not tell."""
-    may_pass: bool = False
-    """It may take it later."""
-
-
-class Report(NamedTuple):
-    """How something is doing at a downloader."""
-
-    status: str
-    progress: float
-    size: int | None
-    rate: int | None
-    peers: int | None
-    detail: str | None
-    owner: Owner | None = None
-    content_path: str | None = None
-    """The folder in which its files lie, as the downloader sees it."""
-    files: tuple[TransferFile, ...] | None = None
-
-
-def read_items(answer: Any, asked: Collection[str]) -> dict[str, ReadItem]:
+def read_results(answer: Any, asked: Collection[str]) -> dict[str, DownloadItemResult]:
     """What became of the URLs that were asked for. Of two answers the one that took it counts: it may be there."""
-    found: dict[str, ReadItem] = {}
+    found: dict[str, DownloadItemResult] = {}
     for entry in _entries(answer, "results"):
         url, status = entry.get("url"), entry.get("status")
         if not isinstance(url, str) or url not in asked:
             continue
         if status == "accepted":
-            found[url] = ReadItem(True, read_hash(entry.get("hash")), owner=_owner(entry.get("owner")))
+            found[url] = DownloadItemResult.accepted(url, read_hash(entry.get("hash")), _owner(entry.get("owner")))
         elif status == "rejected":
             may_pass = entry.get("may_pass") is True
-            found.setdefault(url, ReadItem(False, reason=_text(entry.get("reason")), may_pass=may_pass))
+            found.setdefault(url, DownloadItemResult.rejected(url, _text(entry.get("reason")), may_pass=may_pass))
     return found
 
 
-def read_reports(answer: Any, asked: Collection[str]) -> dict[str, Report]:
+def read_statuses(answer: Any, asked: Collection[str]) -> dict[str, DownloadStatus]:
     """How the hashes that were asked for are doing; those that are not there are left out."""
-    found: dict[str, Report] = {}
+    found: dict[str, DownloadStatus] = {}
     for entry in _entries(answer, "statuses"):
-        known, status = read_hash(entry.get("hash")), _text(entry.get("status"))
-        if known is not None and known in asked and status is not None:
-            found[known] = Report(
-                status.lower(),
+        known, word = read_hash(entry.get("hash")), _text(entry.get("status"))
+        if known is not None and known in asked and word is not None:
+            status, detail = _status(word.lower())
+            found[known] = DownloadStatus(
+                known,
+                status,
                 _share(entry.get("progress")),
                 _count(entry.get("size")),
                 _count(entry.get("rate")),
                 _count(entry.get("peers"), 2**31 - 1),
-                _text(entry.get("detail")),
+                _text(entry.get("detail")) or detail,
                 _owner(entry.get("owner")),
                 _path(entry.get("content_path")),
                 _files(entry.get("files")),
@@ -89,6 +71,11 @@ def read_hash(value: Any) -> str | None:
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         return None
     return value.lower() if re.fullmatch(r"[0-9A-Fa-f]{40}", value) else value
+
+
+def _status(word: str) -> tuple[TransferStatus, str | None]:
+    """The status that a word means, and a detail: any other word than ours, such as paused, is a download that can go on."""
+    return (TransferStatus(word), None) if word in set(TransferStatus) else (TransferStatus.DOWNLOADING, word)
 
 
 def _owner(value: Any) -> Owner | None:

@@ -34,35 +34,35 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Round:
+class DispatchRound:
     """What was tried for one download since it was queued."""
 
     unanswered: set[int] = field(default_factory=set)
     """Downloaders that may have got it before a crash."""
     refused: dict[int, str] = field(default_factory=dict)
-    """Downloaders that said no, and how they are called and why."""
+    """Downloaders that refused it, with their names and reasons."""
     passing: set[int] = field(default_factory=set)
     """Those of them that may take it later."""
     missed: dict[int, str] = field(default_factory=dict)
-    """Downloaders of which nobody knows what they would have said."""
+    """Downloaders that gave no answer, or none that is clear."""
 
     def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None, *, may_pass: bool = False) -> None:
-        """Take up what came of offering it to one downloader."""
-        said = f"{name}: {reason or outcome}"
+        """Remember what came of offering it to one downloader."""
+        why = f"{name}: {reason or outcome}"
         match outcome:
             case Outcome.SENT:
                 self.unanswered.add(module_id)
             case Outcome.REJECTED:
-                self.refused[module_id] = said
+                self.refused[module_id] = why
                 if may_pass:
                     self.passing.add(module_id)
             case Outcome.UNREACHABLE | Outcome.UNCLEAR:
-                self.missed[module_id] = said
+                self.missed[module_id] = why
             case Outcome.ACCEPTED:
                 pass
 
 
-class Earlier(NamedTuple):
+class EarlierOffers(NamedTuple):
     """What is known of downloads that are offered to a downloader again."""
 
     doubtful: frozenset[int]
@@ -72,19 +72,19 @@ class Earlier(NamedTuple):
 
 
 class PendingCleanup(NamedTuple):
-    """Something to clear up at a downloader."""
+    """Something to remove, or to look up, at a downloader."""
 
     attempt_id: int
     hash: str | None
     """None where only the downloader knows it."""
-    owed: CleanupKind
+    kind: CleanupKind
     download_id: int
     status: Status
     """Of the download that the attempt was for."""
     url: str
     save_path: str | None
     is_kept: bool
-    """Another download still stands for that content there."""
+    """Another download still has that content there."""
     waits: bool
     """A download of the same link is on its way."""
     missed_polls: int
@@ -93,7 +93,7 @@ class PendingCleanup(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether it is settled who gets the download, so that others can be cleared."""
-        is_open = self.owed is CleanupKind.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
+        is_open = self.kind is CleanupKind.LOOK and self.status in (Status.PENDING, Status.NO_DOWNLOADER)
         return not self.waits and not is_open
 
     @property
@@ -102,15 +102,15 @@ class PendingCleanup(NamedTuple):
         return self.missed_polls >= GOOD_POLLS
 
 
-def write(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> Earlier:
+def begin(conn: Connection, service: Service, rows: Sequence[Mapping[str, Any]]) -> EarlierOffers:
     """Say that these (`id`, `hash`, `save_path`) are about to be offered to a downloader; what is known of them there."""
     given = {"module_id": service.id, "module_name": service.registration.service_name}
-    vain = conn.all(_SQL.drop_vain, {**given, "rows": json.dumps(rows)})
-    owners = {download_id: owner for download_id, _, owner in vain}
+    dropped = conn.all(_SQL.drop_unanswered, {**given, "rows": json.dumps(rows)})
+    owners = {download_id: owner for download_id, _, owner in dropped}
     owned = json.dumps([{"owner": owners.get(row["id"]), **row} for row in rows])
     conn.run(_SQL.add, {**given, "rows": owned})
-    return Earlier(
-        frozenset(download_id for download_id, outcome, _ in vain if outcome != Outcome.UNREACHABLE),
+    return EarlierOffers(
+        frozenset(download_id for download_id, outcome, _ in dropped if outcome != Outcome.UNREACHABLE),
         frozenset(download_id for download_id, owner in owners.items() if owner == Owner.USER),
     )
 
@@ -122,25 +122,25 @@ def ours(conn: Connection, module_id: int, hashes: Mapping[int, str]) -> set[str
     return {known for (known,) in conn.all(_SQL.ours, given)}
 
 
-def own(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
+def set_owners(conn: Connection, module_id: int, owners: Mapping[int, Owner]) -> None:
     """Say who added what a downloader has for these downloads."""
     rows = json.dumps([{"id": download_id, "owner": owner} for download_id, owner in owners.items()])
-    conn.run(_SQL.own, {"rows": rows, "module_id": module_id})
+    conn.run(_SQL.set_owners, {"rows": rows, "module_id": module_id})
 
 
-def answer(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say what came of it: `id`, `outcome`, `reason`, `owed`, `hash`, `owner` and `may_pass` of each."""
-    conn.run(_SQL.answer, {"rows": json.dumps(rows), "module_id": module_id})
+def record_answers(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say what came of it: `id`, `outcome`, `reason`, `cleanup`, `hash`, `owner` and `may_pass` of each."""
+    conn.run(_SQL.record_answers, {"rows": json.dumps(rows), "module_id": module_id})
 
 
-def doubt(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+def look_elsewhere(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """A downloader took these (`id`, `hash`): have it looked up whether another has them too."""
-    conn.run(_SQL.doubt, {"rows": json.dumps(rows), "module_id": module_id})
+    conn.run(_SQL.look_elsewhere, {"rows": json.dumps(rows), "module_id": module_id})
 
 
-def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, Round]:
+def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, DispatchRound]:
     """What was tried for these since they were queued."""
-    found: dict[int, Round] = defaultdict(Round)
+    found: dict[int, DispatchRound] = defaultdict(DispatchRound)
     tried = conn.all(_SQL.in_round, given_ids(download_ids))
     for download_id, module_id, outcome, name, reason, may_pass in tried:
         found[download_id].note(module_id, name, Outcome(outcome), reason, may_pass=bool(may_pass))
@@ -153,7 +153,7 @@ def abandon(conn: Connection, download_ids: Iterable[int]) -> None:
 
 
 def abandon_old(conn: Connection, age: int) -> None:
-    """The same for those that were sent so long ago that nobody can be waiting for an answer."""
+    """The same for those that were sent so long ago that no task waits for an answer any more."""
     conn.run(_SQL.abandon_old, {"age": age})
 
 
@@ -167,19 +167,19 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
     ]
 
 
-def owe(conn: Connection, download_ids: Iterable[int], owed: CleanupKind) -> set[int]:
-    """Note what has to be cleared up for these downloads; the downloaders that are concerned."""
-    concerned = conn.all(_SQL.owe, {**given_ids(download_ids), "owed": owed.value})
-    return {module_id for (module_id,) in concerned if module_id is not None}
+def request_cleanup(conn: Connection, download_ids: Iterable[int], kind: CleanupKind) -> set[int]:
+    """Have what downloaders have of these downloads cleaned up; the downloaders."""
+    asked = conn.all(_SQL.request_cleanup, {**given_ids(download_ids), "kind": kind.value})
+    return {module_id for (module_id,) in asked if module_id is not None}
 
 
 def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
-    """What has to be cleared up at a downloader."""
+    """The cleanups that are still to be done at a downloader."""
     return [
         PendingCleanup(
             attempt_id,
             hash_,
-            CleanupKind(owed),
+            CleanupKind(kind),
             download_id,
             Status(status),
             url,
@@ -188,16 +188,16 @@ def pending_cleanups(conn: Connection, module_id: int) -> list[PendingCleanup]:
             bool(waits),
             missed,
         )
-        for attempt_id, hash_, owed, download_id, status, url, save_path, kept, waits, missed in conn.all(
-            _SQL.owed, {"module_id": module_id}
+        for attempt_id, hash_, kind, download_id, status, url, save_path, kept, waits, missed in conn.all(
+            _SQL.pending_cleanups, {"module_id": module_id}
         )
     ]
 
 
-def name(conn: Connection, hashes: Mapping[int, str]) -> None:
+def set_hashes(conn: Connection, hashes: Mapping[int, str]) -> None:
     """A downloader has what these attempts sent, and calls it so."""
     rows = [{"id": attempt_id, "hash": hash_} for attempt_id, hash_ in hashes.items()]
-    conn.run(_SQL.name, {"rows": json.dumps(rows)})
+    conn.run(_SQL.set_hashes, {"rows": json.dumps(rows)})
 
 
 def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int]) -> None:
@@ -207,7 +207,7 @@ def count_poll(conn: Connection, *, missed: Iterable[int], found: Iterable[int])
 
 
 def settle(conn: Connection, attempt_ids: Iterable[int]) -> None:
-    """These are cleared up."""
+    """These are cleaned up."""
     conn.run(_SQL.settle, given_ids(attempt_ids))
 
 

@@ -4,7 +4,7 @@ SELECT CAST(given.value ->> 'id' AS bigint), :module_id, :module_name, given.val
        given.value ->> 'owner', 'sent', :now
 FROM {given} WHERE true;
 
--- name: drop_vain
+-- name: drop_unanswered
 -- One that could not be reached before and is tried again: the new attempt tells as much.
 DELETE FROM dispatch_attempts
 WHERE module_id = :module_id AND outcome IN ('sent', 'unreachable', 'unclear')
@@ -26,20 +26,20 @@ WHERE attempt.hash = given.value ->> 'hash' AND attempt.module_id = :module_id A
                                       WHERE later.hash = attempt.hash AND later.module_id = attempt.module_id
                                           AND later.outcome = 'accepted' AND later.id > attempt.id)));
 
--- name: own
--- What turns out to be the user's is nothing that we could clear up.
+-- name: set_owners
+-- What turns out to be the user's is not ours to remove.
 UPDATE dispatch_attempts
 SET owner = given.value ->> 'owner', owed = CASE given.value ->> 'owner' WHEN 'user' THEN NULL ELSE owed END
 FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') IN ('sent', 'accepted');
 
--- name: answer
+-- name: record_answers
 -- With `coalesce` SQLite reads what is given first, and not all that was ever sent.
 UPDATE dispatch_attempts
 SET outcome = given.value ->> 'outcome', reason = given.value ->> 'reason',
     owed = CASE coalesce(given.value ->> 'owner', dispatch_attempts.owner)
-        WHEN 'user' THEN NULL ELSE given.value ->> 'owed' END,
+        WHEN 'user' THEN NULL ELSE given.value ->> 'cleanup' END,
     hash = coalesce(given.value ->> 'hash', dispatch_attempts.hash), answered_at = :now,
     owner = coalesce(given.value ->> 'owner', dispatch_attempts.owner),
     may_pass = CAST(coalesce(given.value ->> 'may_pass', '0') AS integer)
@@ -47,7 +47,7 @@ FROM {given}
 WHERE dispatch_attempts.download_id = CAST(given.value ->> 'id' AS bigint) AND dispatch_attempts.module_id = :module_id
     AND coalesce(dispatch_attempts.outcome, '') = 'sent';
 
--- name: doubt
+-- name: look_elsewhere
 -- Another downloader took these. One that may have them too is looked at, by the hash that is known now.
 UPDATE dispatch_attempts
 SET owed = CASE WHEN outcome = 'sent' AND coalesce(owner, '') <> 'user' THEN coalesce(owed, 'look') ELSE owed END,
@@ -69,10 +69,10 @@ ORDER BY attempt.id;
 SELECT module_id, module_name, outcome, reason, sent_at, answered_at FROM dispatch_attempts
 WHERE download_id = :id ORDER BY id;
 
--- name: owe
--- Only where no other row still stands for the same content at that downloader, and never for what is the user's. A
+-- name: request_cleanup
+-- Only where no other download has the same content at that downloader, and never for what is the user's. A
 -- downloader that was removed may come back.
-UPDATE dispatch_attempts SET owed = :owed
+UPDATE dispatch_attempts SET owed = :kind
 WHERE id IN (
     SELECT max(attempt.id)
     FROM {given} CROSS JOIN downloads AS download
@@ -87,7 +87,7 @@ WHERE id IN (
     GROUP BY download.id, attempt.module_id, attempt.hash)
 RETURNING module_id;
 
--- name: owed
+-- name: pending_cleanups
 -- While a download of the same link is on its way, nothing is taken away: it may be on its way to the same place.
 SELECT attempt.id, attempt.hash, attempt.owed, attempt.download_id, download.status, link.url, attempt.save_path,
        EXISTS (SELECT 1 FROM downloads AS other
@@ -101,7 +101,7 @@ JOIN anime_links AS link ON link.id = download.link_id
 WHERE attempt.module_id = :module_id AND attempt.owed IS NOT NULL AND attempt.outcome <> 'sent'
 ORDER BY attempt.id;
 
--- name: name
+-- name: set_hashes
 -- A downloader said what it calls something: it has it, so there is nothing to look up any more.
 UPDATE dispatch_attempts
 SET hash = given.value ->> 'hash', owed = CASE dispatch_attempts.owed WHEN 'look' THEN 'cancel' ELSE dispatch_attempts.owed END

@@ -1,4 +1,4 @@
-"""Shipments: what goes to one downloader at once. Written before it is sent, settled with what the downloader said."""
+"""Batches: the downloads that one downloader is offered at once. Written before they are sent, settled by its answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Connection
-from kurabito.downloads import store
-from kurabito.downloads.dispatch import attempts
+from kurabito.downloads.dispatch import attempts, pending
 from kurabito.downloads.dispatch import save_path as places
-from kurabito.downloads.dispatch.answers import ReadItem
-from kurabito.downloads.dispatch.attempts import Round
+from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.outcomes import AnswerOutcome, hash_of, outcome_of
-from kurabito.downloads.dispatch.remote import Heard, Item
+from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
+from kurabito.downloads.dispatch.remote import OfferReply
 from kurabito.downloads.dispatch.room import no_room
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
 from kurabito.downloads.states import CleanupKind, Outcome, Status
-from kurabito.downloads.store import DownloadRequest, Ending
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.services import Service
 
@@ -32,8 +30,8 @@ class Batch:
 
     service: Service
     by_url: Mapping[str, Sequence[DownloadRequest]]
-    items: Mapping[str, Item]
-    cramped: Mapping[int, str]
+    items: Mapping[str, DownloadItem]
+    no_room_for: Mapping[int, str]
     """Downloads for which there is no room, and why."""
     doubtful: Collection[int]
     """Downloads that may be there already."""
@@ -55,29 +53,29 @@ def prepare(
 
     They go below `root`, where so many bytes are `free`; None is not known.
     """
-    wanted = store.requests(conn, (request.id for request in requests))
-    store.touch(conn, (request.id for request in wanted))
+    wanted = pending.requests(conn, (request.id for request in requests))
+    pending.touch(conn, (request.id for request in wanted))
     by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
     for request in wanted:
         by_url[request.url].append(request)
-    items = {url: Item(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
-    earlier = attempts.write(
+    items = {url: DownloadItem(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
+    earlier = attempts.begin(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
-    cramped: dict[int, str] = {}
+    no_room_for: dict[int, str] = {}
     if free is not None:
         # What may be there already needs no room.
         new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
-        cramped = _without_room(new, free - store.promised(conn))
-    if cramped:
-        told = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in cramped.items()]
-        attempts.answer(conn, service.id, told)
-    roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in cramped}
+        no_room_for = _without_room(new, free - pending.promised(conn))
+    if no_room_for:
+        unsent = [{"id": one, "outcome": Outcome.UNREACHABLE, "reason": why} for one, why in no_room_for.items()]
+        attempts.record_answers(conn, service.id, unsent)
+    roomy = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in no_room_for}
     return Batch(
         service,
         by_url=roomy,
         items={url: items[url] for url in roomy},
-        cramped=cramped,
+        no_room_for=no_room_for,
         doubtful=earlier.doubtful,
         unwanted={one.id for one in requests} - {one.id for one in wanted},
         foreign=earlier.foreign,
@@ -98,27 +96,27 @@ def note_foreign(conn: Connection, batch: Batch, there: Collection[str]) -> Batc
     brought = attempts.ours(conn, batch.service.id, found) if found else set()
     foreign = {download_id for download_id, known in found.items() if known not in brought}
     if foreign:
-        attempts.own(conn, batch.service.id, dict.fromkeys(foreign, Owner.USER))
+        attempts.set_owners(conn, batch.service.id, dict.fromkeys(foreign, Owner.USER))
     return replace(batch, foreign={*batch.foreign, *foreign})
 
 
 def settle(
-    conn: Connection, orders: DownloadTasks, batch: Batch, heard: Heard, rounds: Mapping[int, Round]
+    conn: Connection, tasks: DownloadTasks, batch: Batch, reply: OfferReply, rounds: Mapping[int, DispatchRound]
 ) -> set[int]:
-    """Write what the downloader said, also into the rounds; the downloads that need no other downloader."""
+    """Write what the downloader answered, also into the rounds; the downloads that need no other downloader."""
     service = batch.service
     name = service.registration.service_name
     accepted: list[dict[str, Any]] = []
     unnamed: list[Ending] = []
     answered: list[dict[str, Any]] = []
-    for request, verdict, known in _verdicts(batch, heard):
-        answer = heard.answers.get(request.url)
+    for request, result, known in _outcomes(batch, reply):
+        answer = reply.results.get(request.url)
         may_pass = answer is not None and answer.may_pass
         owner = _owner(batch, request, answer)
-        told = {"hash": known, "owner": owner, "may_pass": int(may_pass)}
-        answered.append({"id": request.id, **verdict._asdict(), **told})
-        if verdict.outcome is not Outcome.ACCEPTED:
-            rounds[request.id].note(service.id, name, verdict.outcome, verdict.reason, may_pass=may_pass)
+        facts = {"hash": known, "owner": owner, "may_pass": int(may_pass)}
+        answered.append({"id": request.id, **result._asdict(), **facts})
+        if result.outcome is not Outcome.ACCEPTED:
+            rounds[request.id].note(service.id, name, result.outcome, result.reason, may_pass=may_pass)
         elif known is None:
             unnamed.append(Ending(request.id, Status.FAILED, NO_HASH.format(name)))
         else:
@@ -127,44 +125,42 @@ def settle(
                 {"id": request.id, "hash": known, "module_id": service.id, "save_path": save_path, "owner": owner}
             )
     # What another link brought there lies where that one put it.
-    held = store.held(conn, (row["hash"] for row in accepted))
+    held = pending.held(conn, (row["hash"] for row in accepted))
     for row in accepted:
         if (first := held.get(row["hash"])) is not None and first["module_id"] == service.id:
             row["save_path"] = first["save_path"]
-    taken = store.accept(conn, accepted) if accepted else set()
-    attempts.doubt(conn, service.id, accepted)
+    taken = pending.accept(conn, accepted) if accepted else set()
+    attempts.look_elsewhere(conn, service.id, accepted)
     if unnamed:
-        store.conclude(conn, unnamed)
+        pending.conclude(conn, unnamed)
     unwanted = {row["id"] for row in accepted} - taken
-    attempts.answer(
+    attempts.record_answers(
         conn,
         service.id,
-        [{**row, "owed": CleanupKind.CANCEL} if row["id"] in unwanted else row for row in answered],
+        [{**row, "cleanup": CleanupKind.CANCEL} if row["id"] in unwanted else row for row in answered],
     )
     if unwanted:
-        orders.clear(conn, [service.id])
+        tasks.clear(conn, [service.id])
     return taken | unwanted | {ending.id for ending in unnamed}
 
 
-def _verdicts(batch: Batch, heard: Heard) -> Iterator[tuple[DownloadRequest, AnswerOutcome, str | None]]:
+def _outcomes(batch: Batch, reply: OfferReply) -> Iterator[tuple[DownloadRequest, AnswerOutcome, str | None]]:
     """What became of each request, and what it is called there."""
     for url, requests in batch.by_url.items():
-        answer = heard.answers.get(url)
-        verdict = outcome_of(answer, heard.problem)
-        if requests[0].id in batch.doubtful and verdict.outcome in (Outcome.UNREACHABLE, Outcome.REJECTED):
+        answer = reply.results.get(url)
+        result = outcome_of(answer, reply.problem)
+        if requests[0].id in batch.doubtful and result.outcome in (Outcome.UNREACHABLE, Outcome.REJECTED):
             # That it cannot be asked now, or does not want more of it, does not tell what it got before.
-            is_refused = verdict.outcome is Outcome.REJECTED
-            verdict = AnswerOutcome(
-                Outcome.REJECTED if is_refused else Outcome.UNCLEAR, verdict.reason, CleanupKind.LOOK
-            )
+            is_refused = result.outcome is Outcome.REJECTED
+            result = AnswerOutcome(Outcome.REJECTED if is_refused else Outcome.UNCLEAR, result.reason, CleanupKind.LOOK)
         for request in requests:
-            yield request, verdict, hash_of(request, answer)
+            yield request, result, hash_of(request, answer)
 
 
-def _owner(batch: Batch, request: DownloadRequest, answer: ReadItem | None) -> Owner | None:
+def _owner(batch: Batch, request: DownloadRequest, answer: DownloadItemResult | None) -> Owner | None:
     """Whose it is: the downloader's word counts, else what was seen there before it was offered."""
-    told = answer.owner if answer is not None else None
-    return told or (Owner.USER if request.id in batch.foreign else None)
+    answered = answer.owner if answer is not None else None
+    return answered or (Owner.USER if request.id in batch.foreign else None)
 
 
 def _place(root: Path, service: Service, request: DownloadRequest) -> str:
@@ -173,12 +169,12 @@ def _place(root: Path, service: Service, request: DownloadRequest) -> str:
 
 def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, str]:
     """The downloads that do not fit any more when those before them are there. What has no known size is tried."""
-    cramped: dict[int, str] = {}
+    no_room_for: dict[int, str] = {}
     for requests in by_url.values():
         # The links of a batch say each how large all of it is.
         needed = max(request.size_bytes or 0 for request in requests)
         if needed > left:
-            cramped |= {request.id: no_room(needed, left) for request in requests}
+            no_room_for |= {request.id: no_room(needed, left) for request in requests}
         else:
             left -= needed
-    return cramped
+    return no_room_for

@@ -1,13 +1,12 @@
-"""Speaking to the downloader of this process, which no request has to leave for."""
+"""The downloader of this process, called without a request."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from kurabito.downloads.dispatch.answers import ReadItem, Report
-from kurabito.downloads.dispatch.remote import Downloaders, Heard, Item
-from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus
+from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
+from kurabito.downloads.items import DownloadItem, DownloadStatus
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import BadStatus, DownloaderError, InvalidInput, OutboundError, TransferNotFound, Unreachable
 from kurabito.modules.services import Service
@@ -24,26 +23,20 @@ class WithBuiltIn:
         self._instance_id = instance_id
         self._built_in = built_in
 
-    async def offer(self, service: Service, items: Sequence[Item]) -> Heard:
+    async def offer(self, service: Service, items: Sequence[DownloadItem]) -> OfferReply:
         if not self._is_ours(service):
             return await self._others.offer(service, items)
         try:
             with _as_from_outside():
-                results = await self._ours().add([DownloadItem(item.url, item.save_path) for item in items])
+                return OfferReply({one.url: one for one in await self._ours().add(items)})
         except OutboundError as problem:
-            return Heard(problem=problem)
-        return Heard(
-            {
-                one.url: ReadItem(one.status is ItemStatus.ACCEPTED, one.hash, one.reason, one.owner, one.may_pass)
-                for one in results
-            }
-        )
+            return OfferReply(problem=problem)
 
-    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
+    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, DownloadStatus]:
         if not self._is_ours(service):
             return await self._others.look(service, hashes)
         with _as_from_outside():
-            return {one.hash: _report(one) for one in await self._ours().status(list(hashes))}
+            return {one.hash: one for one in await self._ours().status(list(hashes))}
 
     async def cancel(self, service: Service, hashes: Sequence[str]) -> set[str]:
         if not self._is_ours(service):
@@ -86,24 +79,10 @@ class WithBuiltIn:
 
 @contextmanager
 def _as_from_outside() -> Iterator[None]:
-    """Whoever asks downloaders knows one kind of error for all of them."""
+    """Turn the errors of the built-in downloader into those of one that is called over HTTP."""
     try:
         yield
     except (TransferNotFound, InvalidInput) as error:
         raise BadStatus(str(error), error.status) from error
     except DownloaderError as error:
         raise Unreachable(str(error)) from error
-
-
-def _report(status: DownloadStatus) -> Report:
-    return Report(
-        status.status.value,
-        status.progress,
-        status.size,
-        status.rate,
-        status.peers,
-        status.detail,
-        status.owner,
-        status.content_path,
-        status.files,
-    )

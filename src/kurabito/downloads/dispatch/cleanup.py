@@ -1,4 +1,4 @@
-"""Clears up at downloaders: what was cancelled while one was away, and what one may have taken without telling."""
+"""Cleans up at downloaders: what was cancelled while one was away, and what one may have taken without an answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Final
 
 from kurabito.db import Connection, Database
 from kurabito.downloads.dispatch import attempts
-from kurabito.downloads.dispatch.answers import Report
 from kurabito.downloads.dispatch.attempts import PendingCleanup
 from kurabito.downloads.dispatch.locks import DownloaderLocks
-from kurabito.downloads.dispatch.remote import Downloaders, Item
-from kurabito.downloads.items import Owner
+from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.items import DownloadItem, DownloadStatus, Owner
 from kurabito.downloads.states import CleanupKind, Status
-from kurabito.downloads.tasks import CLEAR, ClearOrder
+from kurabito.downloads.tasks import CLEAR, CleanupTask
 from kurabito.errors import ModuleNotFound, OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
@@ -23,42 +22,44 @@ _AT_ONCE: Final = 4
 
 
 class DownloaderCleanup:
-    """Pays what is owed to downloaders."""
+    """Removes from downloaders what they should no longer have."""
 
-    def __init__(self, database: Database, downloaders: Downloaders, turns: DownloaderLocks) -> None:
+    def __init__(self, database: Database, downloaders: Downloaders, locks: DownloaderLocks) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._turns = turns
+        self._locks = locks
 
     def join(self, registry: Registry) -> None:
-        """Have downloaders told at once what is wanted no longer."""
+        """Have downloaders give up at once what is no longer wanted."""
         registry.task(CLEAR, concurrency=_AT_ONCE)(self.clear)
 
-    async def clear(self, order: ClearOrder) -> int:
-        """Clear up at one downloader; how much. One that does not answer is left to its next good poll."""
+    async def clear(self, task: CleanupTask) -> int:
+        """Clean up at one downloader; how much. One that does not answer is left to its next good poll."""
         try:
-            service = await self._database.read(lambda conn: services.find(conn, order.module_id))
-            owed = await self._debts(service)
-            asked = {pending.hash for pending in owed if pending.owed is CleanupKind.LOOK and pending.hash is not None}
+            service = await self._database.read(lambda conn: services.find(conn, task.module_id))
+            cleanups = await self._pending(service)
+            asked = {
+                pending.hash for pending in cleanups if pending.kind is CleanupKind.LOOK and pending.hash is not None
+            }
             reports = await self._downloaders.look(service, asked) if asked else {}
             return await self.run(service, asked, reports)
         except (ModuleNotFound, OutboundError):
             return 0
 
-    async def run(self, service: Service, asked: Collection[str], reports: Mapping[str, Report]) -> int:
-        """Pay what is due at a downloader that was asked for some hashes, and reported these; how much is gone."""
-        async with self._turns.at(service.id):
+    async def run(self, service: Service, asked: Collection[str], reports: Mapping[str, DownloadStatus]) -> int:
+        """Do what is due at a downloader that was asked for some hashes and reported these; how much is gone."""
+        async with self._locks.at(service.id):
             if nameless := [
-                pending for pending in await self._debts(service) if pending.is_due and pending.hash is None
+                pending for pending in await self._pending(service) if pending.is_due and pending.hash is None
             ]:
                 await self._name(service, nameless)
             due = [
                 pending
-                for pending in await self._debts(service)
+                for pending in await self._pending(service)
                 if pending.is_due
-                and (pending.hash in asked if pending.owed is CleanupKind.LOOK else pending.hash is not None)
+                and (pending.hash in asked if pending.kind is CleanupKind.LOOK else pending.hash is not None)
             ]
-            return await self._pay(service, due, reports)
+            return await self._clean_up(service, due, reports)
 
     async def _name(self, service: Service, nameless: Sequence[PendingCleanup]) -> None:
         """Find out what a downloader calls what it may have got before a crash.
@@ -66,58 +67,62 @@ class DownloaderCleanup:
         To offer it again is the one way: what is there already is accepted and stays as it is.
         """
         items = {
-            pending.url: Item(pending.url, pending.save_path) for pending in nameless if pending.save_path is not None
+            pending.url: DownloadItem(pending.url, pending.save_path)
+            for pending in nameless
+            if pending.save_path is not None
         }
-        heard = await self._downloaders.offer(service, list(items.values()))
+        reply = await self._downloaders.offer(service, list(items.values()))
         names, unknown = {}, []
         for pending in nameless:
-            answer = heard.answers.get(pending.url)
+            answer = reply.results.get(pending.url)
             if answer is not None and answer.hash is not None and answer.owner is not Owner.USER:
                 names[pending.attempt_id] = answer.hash
             elif answer is not None or pending.url not in items:
                 unknown.append(pending.attempt_id)
 
         def store(conn: Connection) -> None:
-            attempts.name(conn, names)
+            attempts.set_hashes(conn, names)
             attempts.settle(conn, unknown)
 
         await self._database.write(store)
 
-    async def _pay(self, service: Service, due: Sequence[PendingCleanup], reports: Mapping[str, Report]) -> int:
+    async def _clean_up(
+        self, service: Service, due: Sequence[PendingCleanup], reports: Mapping[str, DownloadStatus]
+    ) -> int:
         left = {
-            pending.attempt_id: (pending.hash, pending.owed)
+            pending.attempt_id: (pending.hash, pending.kind)
             for pending in due
             if pending.hash is not None
             and not pending.is_kept
-            and (pending.owed is not CleanupKind.LOOK or _is_ours(pending, reports))
+            and (pending.kind is not CleanupKind.LOOK or _is_ours(pending, reports))
         }
-        cancelling = sorted({hash_ for hash_, owed in left.values() if owed in (CleanupKind.LOOK, CleanupKind.CANCEL)})
+        cancelling = sorted({hash_ for hash_, kind in left.values() if kind in (CleanupKind.LOOK, CleanupKind.CANCEL)})
         gone = await self._downloaders.cancel(service, cancelling) if cancelling else set()
-        for hash_, owed in left.values():
-            if owed in (CleanupKind.DELETE, CleanupKind.DELETE_FILES):
-                await self._downloaders.delete(service, hash_, delete_files=owed is CleanupKind.DELETE_FILES)
+        for hash_, kind in left.values():
+            if kind in (CleanupKind.DELETE, CleanupKind.DELETE_FILES):
+                await self._downloaders.delete(service, hash_, delete_files=kind is CleanupKind.DELETE_FILES)
                 gone.add(hash_)
-        unpaid = {attempt_id for attempt_id, (hash_, _) in left.items() if hash_ not in gone}
-        unpaid |= {pending.attempt_id for pending in due if _is_open(pending, reports)}
-        paid = [pending.attempt_id for pending in due if pending.attempt_id not in unpaid]
-        if paid:
-            await self._database.write(lambda conn: attempts.settle(conn, paid))
+        undone = {attempt_id for attempt_id, (hash_, _) in left.items() if hash_ not in gone}
+        undone |= {pending.attempt_id for pending in due if _is_open(pending, reports)}
+        done = [pending.attempt_id for pending in due if pending.attempt_id not in undone]
+        if done:
+            await self._database.write(lambda conn: attempts.settle(conn, done))
         return len(gone)
 
-    async def _debts(self, service: Service) -> list[PendingCleanup]:
+    async def _pending(self, service: Service) -> list[PendingCleanup]:
         return await self._database.read(lambda conn: attempts.pending_cleanups(conn, service.id))
 
 
-def _is_ours(pending: PendingCleanup, reports: Mapping[str, Report]) -> bool:
+def _is_ours(pending: PendingCleanup, reports: Mapping[str, DownloadStatus]) -> bool:
     """Whether a downloader has it and its user did not add it."""
     found = reports.get(pending.hash or "")
     return found is not None and found.owner is not Owner.USER
 
 
-def _is_open(pending: PendingCleanup, reports: Mapping[str, Report]) -> bool:
+def _is_open(pending: PendingCleanup, reports: Mapping[str, DownloadStatus]) -> bool:
     """Whether the next poll may still find what this one did not."""
     return (
-        pending.owed is CleanupKind.LOOK
+        pending.kind is CleanupKind.LOOK
         and pending.hash not in reports
         and not pending.is_kept
         and not pending.is_refuted
@@ -125,13 +130,13 @@ def _is_open(pending: PendingCleanup, reports: Mapping[str, Report]) -> bool:
 
 
 def count_poll(
-    conn: Connection, service_id: int, asked: Collection[str], reports: Mapping[str, Report]
+    conn: Connection, service_id: int, asked: Collection[str], reports: Mapping[str, DownloadStatus]
 ) -> list[PendingCleanup]:
-    """Note which doubts a good poll found and which it did not; all that is owed there."""
+    """Note which doubts a good poll found and which it did not; all cleanups that are still to be done there."""
     looked = [
         pending
         for pending in attempts.pending_cleanups(conn, service_id)
-        if pending.owed is CleanupKind.LOOK and pending.hash in asked
+        if pending.kind is CleanupKind.LOOK and pending.hash in asked
     ]
     attempts.count_poll(
         conn,
@@ -141,15 +146,15 @@ def count_poll(
     return attempts.pending_cleanups(conn, service_id)
 
 
-def revive_found(conn: Connection, owed: Sequence[PendingCleanup], reports: Mapping[str, Report]) -> None:
-    """What nobody took, as far as we knew, and this downloader has after all, is its own. Of what it calls by a name that we
-    do not know, it is asked first.
+def revive_found(conn: Connection, cleanups: Sequence[PendingCleanup], reports: Mapping[str, DownloadStatus]) -> None:
+    """A download that no downloader took, as far as we knew, belongs to this one if it has it after all. Where we do not know
+    the hash, the next dispatch asks it first.
     """
-    open_debts = [
-        pending for pending in owed if pending.status is Status.NO_DOWNLOADER and pending.owed is CleanupKind.LOOK
+    open_looks = [
+        pending for pending in cleanups if pending.status is Status.NO_DOWNLOADER and pending.kind is CleanupKind.LOOK
     ]
-    found = {pending.attempt_id for pending in open_debts if pending.hash is None or pending.hash in reports}
+    found = {pending.attempt_id for pending in open_looks if pending.hash is None or pending.hash in reports}
     attempts.revive(conn, found)
     attempts.settle(
-        conn, (pending.attempt_id for pending in open_debts if pending.attempt_id not in found and pending.is_refuted)
+        conn, (pending.attempt_id for pending in open_looks if pending.attempt_id not in found and pending.is_refuted)
     )

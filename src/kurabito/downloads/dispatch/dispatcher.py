@@ -1,7 +1,7 @@
 """Sends downloads to downloaders: one request for each downloader and type, the next one gets what the first did not take.
 
-An attempt is written before it is sent. Whoever carries an order out after a crash asks that downloader first what it has,
-so nothing is sent twice and nothing is lost. What finds no room on the disk waits, as if its downloader were away.
+An attempt is written before it is sent. After a crash the next task asks that downloader first what it has, so nothing is
+sent twice and nothing is lost. What finds no room on the disk waits, as if its downloader were away.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from kurabito.catalog.linking import lock_catalog
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store
-from kurabito.downloads.dispatch import attempts, batches
-from kurabito.downloads.dispatch.answers import ReadItem
-from kurabito.downloads.dispatch.attempts import Round
+from kurabito.downloads.dispatch import attempts, batches, pending
+from kurabito.downloads.dispatch.attempts import DispatchRound
 from kurabito.downloads.dispatch.batches import Batch
 from kurabito.downloads.dispatch.locks import DownloaderLocks
-from kurabito.downloads.dispatch.remote import Downloaders, Heard
+from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
+from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.items import DownloadItemResult
 from kurabito.downloads.states import CleanupKind, Outcome, Status
-from kurabito.downloads.store import DownloadRequest, Ending
-from kurabito.downloads.tasks import DISPATCH, DispatchOrder, DownloadTasks
+from kurabito.downloads.tasks import DISPATCH, DispatchTask, DownloadTasks
 from kurabito.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
@@ -47,8 +47,8 @@ _WAITS: Final = tuple(minutes * 60 * SECOND for minutes in (1, 5, 20, 60))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatched:
-    """What became of an order."""
+class DispatchResult:
+    """What became of the downloads of one task."""
 
     downloading: int = 0
     failed: int = 0
@@ -56,50 +56,50 @@ class Dispatched:
 
 
 class DownloadDispatcher:
-    """Carries dispatch orders out. `root` is the folder for downloads, as the core sees it; `reserve` bytes there stay free."""
+    """Runs the dispatch tasks. `root` is the folder for downloads, as the core sees it; `reserve` bytes there stay free."""
 
     def __init__(
         self,
         database: Database,
         downloaders: Downloaders,
-        orders: DownloadTasks,
-        turns: DownloaderLocks,
+        tasks: DownloadTasks,
+        locks: DownloaderLocks,
         root: Path,
-        taking: Grabber,
+        grabber: Grabber,
         *,
         reserve: int = 0,
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._orders = orders
-        self._turns = turns
+        self._tasks = tasks
+        self._locks = locks
         self._root = root
-        self._taking = taking
+        self._grabber = grabber
         self._room = Room(root, reserve)
-        self._telling: set[int] = set()
+        self._naming_owners: set[int] = set()
         """Downloaders that say whose something is."""
 
     def join(self, registry: Registry) -> None:
         """Have downloads sent when they are asked for."""
         registry.task(DISPATCH, concurrency=_AT_ONCE)(self.dispatch)
 
-    async def dispatch(self, order: DispatchOrder) -> Dispatched:
-        """Send the downloads of an order that are still wanted."""
-        requests = await self._database.write(partial(_begin, download_ids=order.download_ids))
+    async def dispatch(self, task: DispatchTask) -> DispatchResult:
+        """Send the downloads of a task that are still wanted."""
+        requests = await self._database.write(partial(_begin, download_ids=task.download_ids))
         by_type: dict[DownloadType | None, list[DownloadRequest]] = defaultdict(list)
         for request in requests:
             by_type[request.download_type].append(request)
         if unknown := by_type.pop(None, []):
-            nobody = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
-            await self._database.write(lambda conn: store.conclude(conn, nobody))
+            unsent = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
+            await self._database.write(lambda conn: pending.conclude(conn, unsent))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
                 if kind is not None:
                     group.create_task(self._cascade(kind, of_kind))
         now = await self._database.read(lambda conn: store.of_links(conn, (request.link_id for request in requests)))
         counts = Counter(status for _, status in now.values())
-        log.info("dispatched", why=order.why, **{status.value: count for status, count in counts.items()})
-        return Dispatched(
+        log.info("dispatched", why=task.why, **{status.value: count for status, count in counts.items()})
+        return DispatchResult(
             downloading=counts[Status.DOWNLOADING],
             failed=counts[Status.FAILED],
             no_downloader=counts[Status.NO_DOWNLOADER],
@@ -108,57 +108,66 @@ class DownloadDispatcher:
     async def _cascade(self, kind: DownloadType, requests: Sequence[DownloadRequest]) -> None:
         """Offer downloads of one type to one downloader after the other."""
 
-        def look(conn: Connection) -> tuple[list[Service], dict[int, Round]]:
+        def look(conn: Connection) -> tuple[list[Service], dict[int, DispatchRound]]:
             return services.able(conn, kind), attempts.rounds(conn, (request.id for request in requests))
 
         able, rounds = await self._database.read(look)
         waiting = {request.id: request for request in requests}
         for service in able:
             unanswered = [one for one in waiting.values() if service.id in rounds[one.id].unanswered]
-            for done in await self._ask(service, unanswered, rounds, again=True) if unanswered else ():
+            for done in await self._offer(service, unanswered, rounds, again=True) if unanswered else ():
                 del waiting[done]
         for service in able:
             tried = [one for one in waiting.values() if _may_have(service, one, rounds[one.id])]
-            for done in await self._ask(service, tried, rounds) if tried else ():
+            for done in await self._offer(service, tried, rounds) if tried else ():
                 del waiting[done]
         if left := list(waiting.values()):
-            given_up = partial(_give_up, requests=left, able=able, rounds=rounds, taking=self._taking)
+            given_up = partial(_give_up, requests=left, able=able, rounds=rounds, grabber=self._grabber)
             await self._database.write(given_up)
 
-    async def _ask(
-        self, service: Service, requests: Sequence[DownloadRequest], rounds: Mapping[int, Round], *, again: bool = False
+    async def _offer(
+        self,
+        service: Service,
+        requests: Sequence[DownloadRequest],
+        rounds: Mapping[int, DispatchRound],
+        *,
+        again: bool = False,
     ) -> set[int]:
-        """Offer these to one downloader; those that need no other, because it took them or nobody wants them."""
+        """Offer these to one downloader; those that need no other, because it took them or they are no longer wanted."""
         name = service.registration.service_name
-        async with self._turns.at(service.id):
+        async with self._locks.at(service.id):
             free = await self._room.free()
             batch = await self._database.write(
                 partial(batches.prepare, service=service, requests=requests, root=self._root, free=free)
             )
-            for download_id, reason in batch.cramped.items():
+            for download_id, reason in batch.no_room_for.items():
                 rounds[download_id].note(service.id, name, Outcome.UNREACHABLE, reason)
-            heard = Heard()
+            reply = OfferReply()
             if again:
-                heard.answers = await self._already_there(service, batch.hashes)
-            elif batch.hashes and service.id not in self._telling:
+                reply.results = await self._already_there(service, batch.hashes)
+            elif batch.hashes and service.id not in self._naming_owners:
                 batch = await self._look_first(service, batch)
-            if offered := [item for url, item in batch.items.items() if url not in heard.answers]:
-                answered = await self._downloaders.offer(service, offered)
-                heard = Heard(heard.answers | answered.answers, answered.problem)
-                if any(one.owner is not None for one in answered.answers.values()):
-                    self._telling.add(service.id)
+            if offered := [item for url, item in batch.items.items() if url not in reply.results]:
+                answer = await self._downloaders.offer(service, offered)
+                reply = OfferReply(reply.results | answer.results, answer.problem)
+                if any(one.owner is not None for one in answer.results.values()):
+                    self._naming_owners.add(service.id)
             done = await self._database.write(
-                partial(batches.settle, orders=self._orders, batch=batch, heard=heard, rounds=rounds)
+                partial(batches.settle, tasks=self._tasks, batch=batch, reply=reply, rounds=rounds)
             )
         return done.union(batch.unwanted)
 
-    async def _already_there(self, service: Service, hashes: Mapping[str, str]) -> dict[str, ReadItem]:
+    async def _already_there(self, service: Service, hashes: Mapping[str, str]) -> dict[str, DownloadItemResult]:
         """What a downloader has of what may have been sent to it before a crash."""
         try:
             found = await self._downloaders.look(service, set(hashes.values())) if hashes else {}
         except OutboundError:
             return {}
-        return {url: ReadItem(True, known, owner=found[known].owner) for url, known in hashes.items() if known in found}
+        return {
+            url: DownloadItemResult.accepted(url, known, found[known].owner)
+            for url, known in hashes.items()
+            if known in found
+        }
 
     async def _look_first(self, service: Service, batch: Batch) -> Batch:
         """See what a downloader has before it is offered anything: one that cannot say whose something is tells at least that."""
@@ -171,11 +180,11 @@ class DownloadDispatcher:
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
-    """What is still to be sent of an order. What a downloader has already, for another link, is only joined."""
+    """What is still to be sent of a task. What a downloader has already, for another link, is only joined."""
     attempts.abandon(conn, download_ids)
-    requests = store.requests(conn, download_ids)
-    store.touch(conn, (request.id for request in requests))
-    held = store.held(conn, (request.hash for request in requests if request.hash is not None))
+    requests = pending.requests(conn, download_ids)
+    pending.touch(conn, (request.id for request in requests))
+    held = pending.held(conn, (request.hash for request in requests if request.hash is not None))
     joining = {
         request.id: {**known, "id": request.id}
         for request in requests
@@ -187,12 +196,12 @@ def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadReques
     for row in joining.values():
         by_module[row["module_id"]].append(row)
     for module_id, of_module in by_module.items():
-        attempts.write(conn, services.find(conn, module_id), of_module)
+        attempts.begin(conn, services.find(conn, module_id), of_module)
         joined = [{"id": row["id"], "outcome": Outcome.ACCEPTED, "owner": row["owner"]} for row in of_module]
-        attempts.answer(conn, module_id, joined)
-        attempts.doubt(conn, module_id, of_module)
+        attempts.record_answers(conn, module_id, joined)
+        attempts.look_elsewhere(conn, module_id, of_module)
     if joining:
-        store.join_held(conn, list(joining.values()))
+        pending.join_held(conn, list(joining.values()))
         download_files.share(conn, joining)
     return [request for request in requests if request.id not in joining]
 
@@ -201,11 +210,11 @@ def _give_up(
     conn: Connection,
     requests: Sequence[DownloadRequest],
     able: Sequence[Service],
-    rounds: Mapping[int, Round],
-    taking: Grabber,
+    rounds: Mapping[int, DispatchRound],
+    grabber: Grabber,
 ) -> None:
-    """Nobody took these. They failed if every downloader said no for good, and another release is taken; else one may still
-    take them later.
+    """No downloader took these. They failed if every one refused them for good, and another release is taken; else one may
+    still take them later.
     """
     lock_catalog(conn)
     asked = {service.id for service in able}
@@ -214,24 +223,24 @@ def _give_up(
     for request in requests:
         tried = rounds[request.id]
         for module_id in tried.unanswered - asked:
-            lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "owed": CleanupKind.LOOK})
-        # The one that it was taken away from may take it again, unless it stood still there.
+            lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "cleanup": CleanupKind.LOOK})
+        # The one that it was taken away from may take it again, unless it stalled there.
         capable = asked - {request.avoids} if request.has_stalled else asked
-        said = "; ".join([*tried.refused.values(), *tried.missed.values()])
+        reasons = "; ".join([*tried.refused.values(), *tried.missed.values()])
         retry_in = _WAITS[request.tries] if tried.passing and request.tries < len(_WAITS) else None
         if retry_in is None and capable <= tried.refused.keys() and (capable or request.has_stalled):
-            why = f"{GAVE_UP}; {said}".rstrip("; ") if request.has_stalled else said
+            why = f"{GAVE_UP}; {reasons}".rstrip("; ") if request.has_stalled else reasons
             ended.append(Ending(request.id, Status.FAILED, why))
             failed.append(request.link_id)
         else:
-            why = said or NOBODY.format(request.download_type)
+            why = reasons or NOBODY.format(request.download_type)
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
-        attempts.answer(conn, module_id, of_module)
-    store.conclude(conn, ended)
+        attempts.record_answers(conn, module_id, of_module)
+    pending.conclude(conn, ended)
     if failed:
-        taking.take_next(conn, failed)
+        grabber.take_next(conn, failed)
 
 
-def _may_have(service: Service, request: DownloadRequest, tried: Round) -> bool:
+def _may_have(service: Service, request: DownloadRequest, tried: DispatchRound) -> bool:
     return service.id != request.avoids and service.id not in tried.refused and service.id not in tried.missed

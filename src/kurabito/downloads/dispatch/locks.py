@@ -1,4 +1,4 @@
-"""Who offers something to a downloader, and who takes something away from it, do so one after the other.
+"""At one downloader, an offer and a cleanup never run at the same time.
 
 Else a download could be cancelled there in the moment in which it is wanted again.
 """
@@ -9,11 +9,11 @@ import asyncio
 
 
 class DownloaderLocks:
-    """One turn at a time at each downloader."""
+    """One lock for each downloader."""
 
     def __init__(self) -> None:
         self._locks: dict[int, asyncio.Lock] = {}
 
     def at(self, module_id: int) -> asyncio.Lock:
-        """To be held while something is offered there or taken away, and what came of it is written."""
+        """To be held while something is offered there or removed, until the result is written."""
         return self._locks.setdefault(module_id, asyncio.Lock())

@@ -1,30 +1,30 @@
-"""What a downloader's answer comes to, and what its silence does."""
+"""What a downloader's answer means for a download, and what its silence does."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.downloads.dispatch.answers import ReadItem
+from kurabito.downloads.dispatch.pending import DownloadRequest
+from kurabito.downloads.items import DownloadItemResult, ItemStatus
 from kurabito.downloads.states import CleanupKind, Outcome
-from kurabito.downloads.store import DownloadRequest
 from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
 
 
 class AnswerOutcome(NamedTuple):
-    """Whether something was taken, why not, and whether that has to be looked up."""
+    """Whether a downloader took a download, why not, and whether it has to be looked at again."""
 
     outcome: Outcome
     reason: str | None = None
-    owed: CleanupKind | None = None
+    cleanup: CleanupKind | None = None
 
 
-def outcome_of(answer: ReadItem | None, problem: OutboundError | None) -> AnswerOutcome:
-    """What an answer comes to, or the problem on the way where there is none."""
+def outcome_of(answer: DownloadItemResult | None, problem: OutboundError | None) -> AnswerOutcome:
+    """What an answer means, or the problem on the way where there is none."""
     match answer, problem:
-        case ReadItem(is_accepted=True), _:
+        case DownloadItemResult(status=ItemStatus.ACCEPTED), _:
             return AnswerOutcome(Outcome.ACCEPTED)
-        case ReadItem(reason=reason), _:
+        case DownloadItemResult(reason=reason), _:
             return AnswerOutcome(Outcome.REJECTED, reason or "no reason given")
         case None, BadStatus(answered=status) if status < 500:
             return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
@@ -38,7 +38,7 @@ def outcome_of(answer: ReadItem | None, problem: OutboundError | None) -> Answer
             return AnswerOutcome(Outcome.UNCLEAR, "it said nothing about this one", CleanupKind.LOOK)
 
 
-def hash_of(request: DownloadRequest, answer: ReadItem | None) -> str | None:
-    """What a download is called. A magnet link or a plain URL says it itself; of a torrent its downloader knows best."""
-    told = answer.hash if answer is not None else None
-    return (told or request.hash) if request.download_type is DownloadType.TORRENT else (request.hash or told)
+def hash_of(request: DownloadRequest, answer: DownloadItemResult | None) -> str | None:
+    """The hash of a download. A magnet link or a plain URL names it; of a torrent its downloader knows best."""
+    answered = answer.hash if answer is not None else None
+    return (answered or request.hash) if request.download_type is DownloadType.TORRENT else (request.hash or answered)

@@ -1,4 +1,4 @@
-"""Asks every downloader, again and again, how its downloads are doing."""
+"""Asks every downloader, at an interval, how its downloads are doing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from kurabito import logs
 from kurabito.db import Connection, Database, Queries
-from kurabito.downloads import download_files
-from kurabito.downloads import store as rows
+from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts, recovery
-from kurabito.downloads.dispatch.answers import Report
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import DownloadStatus, Owner, TransferStatus
 from kurabito.downloads.states import CleanupKind, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
 from kurabito.errors import OutboundError
@@ -33,7 +31,11 @@ log = logs.get_logger(__name__)
 REMOVED: Final = "removed at the downloader"
 STOOD_STILL: Final = "it stood still"
 ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
-_ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
+_STATUS: Final = {
+    TransferStatus.DOWNLOADING: Status.DOWNLOADING,
+    TransferStatus.COMPLETED: Status.COMPLETED,
+    TransferStatus.ERROR: Status.FAILED,
+}
 _WRITTEN_AT_ONCE: Final = 2_000
 REMOVED_DOWNLOADER: Final = " was removed; it goes on when that registers again, or send it elsewhere"
 SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or send it elsewhere"
@@ -43,8 +45,8 @@ _STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
 _SQL: Final = Queries("kurabito.downloads.dispatch", "polling.sql")
 
 
-class Watched(NamedTuple):
-    """A download that a downloader has, as far as we know."""
+class PolledDownload(NamedTuple):
+    """A download that a downloader has, as far as the last poll knows: what a poll can change of it."""
 
     id: int
     hash: str
@@ -60,7 +62,7 @@ class Watched(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Polled:
+class PollResult:
     """What one round of questions found."""
 
     downloaders: int = 0
@@ -69,26 +71,26 @@ class Polled:
 
 
 class DownloadScheduler:
-    """Polls downloaders. After `elsewhere` what stands still, or whose downloader is away, is sent to another; what stood still
-    and nobody else takes has failed.
+    """Polls downloaders. After `elsewhere` a download that has stalled, or whose downloader is away, is sent to another one; it
+    has failed if it had stalled and no other takes it.
     """
 
     def __init__(
         self,
         database: Database,
         downloaders: Downloaders,
-        taking: Grabber,
-        orders: DownloadTasks,
-        clearing: DownloaderCleanup,
+        grabber: Grabber,
+        tasks: DownloadTasks,
+        cleanup: DownloaderCleanup,
         *,
         interval: float,
         elsewhere: timedelta | None = None,
     ) -> None:
         self._database = database
         self._downloaders = downloaders
-        self._taking = taking
-        self._orders = orders
-        self._clearing = clearing
+        self._grabber = grabber
+        self._tasks = tasks
+        self._cleanup = cleanup
         self._interval = interval
         self._elsewhere = elsewhere
 
@@ -97,7 +99,7 @@ class DownloadScheduler:
         registry.task(POLL)(self.poll)
         registry.every(self._interval, POLL, unique_key=POLL)
 
-    async def poll(self) -> Polled:
+    async def poll(self) -> PollResult:
         """Ask every downloader that is switched on, side by side."""
 
         def enabled(conn: Connection) -> list[Service]:
@@ -109,7 +111,7 @@ class DownloadScheduler:
         changes = [poll.result() for poll in polls]
         await self._database.write(self._look_after)
         await self._rescue()
-        return Polled(
+        return PollResult(
             downloaders=len(asked),
             offline=sum(change is None for change in changes),
             changed=sum(change or 0 for change in changes),
@@ -119,17 +121,21 @@ class DownloadScheduler:
         """Ask one downloader; how many downloads changed, None when it does not answer."""
         name = service.registration.service_name
 
-        def look(conn: Connection) -> tuple[list[Watched], list[PendingCleanup]]:
+        def look(conn: Connection) -> tuple[list[PolledDownload], list[PendingCleanup]]:
             found = conn.all(_SQL.watched, {"module_id": service.id})
-            return [Watched._make(row) for row in found], attempts.pending_cleanups(conn, service.id)
+            return [PolledDownload._make(row) for row in found], attempts.pending_cleanups(conn, service.id)
 
-        watched, owed = await self._database.read(look)
-        doubtful = {pending.hash for pending in owed if pending.owed is CleanupKind.LOOK and pending.hash is not None}
+        watched, cleanups = await self._database.read(look)
+        doubtful = {
+            pending.hash for pending in cleanups if pending.kind is CleanupKind.LOOK and pending.hash is not None
+        }
         asked = {one.hash for one in watched} | doubtful
         try:
             reports = await self._downloaders.look(service, asked)
         except OutboundError as problem:
-            lost = await self._database.write(partial(_lose, module_id=service.id, reason=f"{name}: {problem}"))
+            lost = await self._database.write(
+                partial(_mark_unreachable, module_id=service.id, reason=f"{name}: {problem}")
+            )
             if lost:
                 log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
             return None
@@ -139,34 +145,34 @@ class DownloadScheduler:
             await self._database.write(partial(_apply, module_id=service.id, changes=part, reports=reports))
         await self._database.write(partial(self._recover, service=service, asked=doubtful, reports=reports))
         try:
-            await self._clearing.run(service, doubtful, reports)
+            await self._cleanup.run(service, doubtful, reports)
         except OutboundError as problem:
-            log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
+            log.info("cleanup is left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
 
     def _recover(
-        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, Report]
+        self, conn: Connection, service: Service, asked: Collection[str], reports: Mapping[str, DownloadStatus]
     ) -> None:
-        """A downloader that answers gets what nobody could take, but for what it refused."""
+        """Send a downloader that answers what no other took, but for what it refused."""
         conn.run(_SQL.seen, {"module_id": service.id})
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
         why = f"{service.registration.service_name} answers"
-        self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
+        self._grabber.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
 
     def _look_after(self, conn: Connection) -> None:
-        """What no downloader can tell of."""
+        """Look after downloads that no answer of a downloader is about."""
         conn.run(_SQL.orphan, {"removed": REMOVED_DOWNLOADER})
         conn.run(_SQL.switched_off, {"off": SWITCHED_OFF})
         attempts.abandon_old(conn, _STUCK)
-        self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
+        self._tasks.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
-            still = [found for (found,) in conn.all(_SQL.standing_still, age)]
-            alone = [found for (found,) in conn.all(_SQL.left_alone, age)]
-            left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
-            left += rows.send_elsewhere(conn, alone, "its downloader was away")
-            self._orders.dispatch(conn, sorted(left), "sent elsewhere")
+            stalled = [found for (found,) in conn.all(_SQL.stalled, age)]
+            away = [found for (found,) in conn.all(_SQL.away, age)]
+            left = store.send_elsewhere(conn, stalled, STOOD_STILL, has_stalled=True)
+            left += store.send_elsewhere(conn, away, "its downloader was away")
+            self._tasks.dispatch(conn, sorted(left), "sent elsewhere")
 
     async def _rescue(self) -> None:
         """Send what no task has any more: the one that had it died too often."""
@@ -174,16 +180,16 @@ class DownloadScheduler:
         if not waiting:
             return
         # What was queued since then has not waited long enough, so it is not taken for lost.
-        lost = set(waiting) - await self._orders.under_way()
+        lost = set(waiting) - await self._tasks.under_way()
 
-        def store(conn: Connection) -> None:
-            self._orders.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
+        def write(conn: Connection) -> None:
+            self._tasks.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
 
         if lost:
-            await self._database.write(store)
+            await self._database.write(write)
 
 
-def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
+def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any] | None:
     """What a poll says of a download, if that is anything new."""
     if report is None:
         missed = one.missed_polls + 1
@@ -191,16 +197,14 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
         return _row(one, new, reason)
-    status = _ENDINGS.get(report.status, Status.DOWNLOADING)
-    # What is neither at work nor at its end is a detail: it can go on.
-    detail = report.detail or (None if report.status in (*_ENDINGS, "downloading") else report.status)
+    status = _STATUS[report.status]
     new = one._replace(
         status=status,
         progress=1.0 if status is Status.COMPLETED else report.progress,
         size_bytes=one.size_bytes if report.size is None else report.size,
         rate=report.rate,
         peers=report.peers,
-        detail=detail,
+        detail=report.detail,
         missed_polls=0,
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
@@ -209,7 +213,7 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
     return None if new == one else _row(one, new, reason)
 
 
-def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
+def _row(old: PolledDownload, new: PolledDownload, reason: str | None) -> dict[str, Any]:
     return {
         "id": new.id,
         "hash": new.hash,
@@ -231,25 +235,25 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
 
 
 def _apply(
-    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, Report]
+    conn: Connection, module_id: int, changes: Sequence[Mapping[str, Any]], reports: Mapping[str, DownloadStatus]
 ) -> None:
     mistaken = _mistaken(conn, (change["id"] for change in changes if change["status"] == Status.COMPLETED))
     changes = [{**change, **mistaken.get(change["id"], {})} for change in changes]
     conn.run(_SQL.apply, {"rows": json.dumps(changes), "module_id": module_id})
     if news := [change["id"] for change in changes if change["is_news"]]:
-        rows.restate_episodes(conn, news)
+        store.restate_episodes(conn, news)
     if owners := {change["id"]: Owner(change["owner"]) for change in changes if change["has_new_owner"]}:
-        attempts.own(conn, module_id, owners)
+        attempts.set_owners(conn, module_id, owners)
     completed = {change["id"]: change["hash"] for change in changes if change["status"] == Status.COMPLETED}
-    told = {download_id: reports[known].files for download_id, known in completed.items()}
-    download_files.store(conn, {download_id: files for download_id, files in told.items() if files is not None})
+    listed = {download_id: reports[known].files for download_id, known in completed.items()}
+    download_files.store(conn, {download_id: files for download_id, files in listed.items() if files is not None})
 
 
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
-    """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
+    """Downloads that a downloader reports complete and that cannot be: their content is of another episode."""
     found = conn.all(_SQL.mistaken, attempts.given_ids(completed))
     return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
 
 
-def _lose(conn: Connection, module_id: int, reason: str) -> int:
-    return conn.run(_SQL.lose, {"module_id": module_id, "reason": reason[:2_000]})
+def _mark_unreachable(conn: Connection, module_id: int, reason: str) -> int:
+    return conn.run(_SQL.mark_unreachable, {"module_id": module_id, "reason": reason[:2_000]})

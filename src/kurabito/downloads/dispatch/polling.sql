@@ -33,7 +33,7 @@ WHERE download.id = CAST(given.value AS bigint) AND coalesce(link.hash, '') <> d
     AND (first.hash = other.hash OR first.id < link.id)
 GROUP BY download.id;
 
--- name: lose
+-- name: mark_unreachable
 UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
 WHERE module_id = :module_id AND status = 'downloading';
 
@@ -59,13 +59,13 @@ WHERE module_id IN (SELECT module_id FROM service_modules WHERE service_type = '
 -- name: seen
 UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 
--- name: standing_still
+-- name: stalled
 -- What is the user's may stand still for as long as the user likes.
 SELECT id FROM downloads
 WHERE status = 'downloading' AND coalesce(owner, '') <> 'user' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
     AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking') AND coalesce(detail, '') NOT LIKE 'queued:%';
 
--- name: left_alone
+-- name: away
 SELECT id FROM downloads WHERE status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint);
 
 -- name: downloaders

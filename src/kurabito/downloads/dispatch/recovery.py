@@ -13,10 +13,9 @@ _SQL: Final = Queries("kurabito.downloads.dispatch", "recovery.sql")
 
 
 def requeue_due(conn: Connection) -> list[int]:
-    """Take up those that were to be tried again by now; the ids."""
+    """Queue those that are to be tried again by now; the ids."""
     found = sorted(one for (one,) in conn.all(_SQL.requeue_due))
-    if found:
-        store.restate_episodes(conn, found)
+    store.restate_episodes(conn, found)
     return found
 
 
@@ -26,15 +25,15 @@ def stuck(conn: Connection, soon: int, age: int) -> list[int]:
 
 
 def rescue(conn: Connection, download_ids: Iterable[int], soon: int) -> list[int]:
-    """Take up those of these that no task has; the ids."""
+    """Queue again those of these that no task has; the ids."""
     found = conn.all(_SQL.rescue, {**given_ids(download_ids), "soon": soon})
     return sorted(one for (one,) in found)
 
 
 def readopt(conn: Connection, module_id: int, module_name: str) -> int:
     """Give a downloader that was removed, and is back by the same name, what it had; how much that is."""
-    who = {"module_id": module_id, "module_name": module_name}
-    found = [one for (one,) in conn.all(_SQL.readopt, who)]
-    conn.run(_SQL.readopt_attempts, {**given_ids(found), **who})
-    conn.run(_SQL.readopt_owed, who)
+    queries, who = _SQL, {"module_id": module_id, "module_name": module_name}
+    found = [one for (one,) in conn.all(queries.readopt, who)]
+    conn.run(queries.readopt_attempts, {**given_ids(found), **who})
+    conn.run(queries.readopt_cleanups, who)
     return len(found)

@@ -29,7 +29,7 @@ RETURNING id;
 UPDATE dispatch_attempts SET module_id = :module_id
 WHERE download_id IN (SELECT CAST(given.value AS bigint) FROM {given}) AND module_id IS NULL AND module_name = :module_name;
 
--- name: readopt_owed
--- Also what has still to be cleared up there.
+-- name: readopt_cleanups
+-- Also what has still to be cleaned up there.
 UPDATE dispatch_attempts SET module_id = :module_id
 WHERE module_id IS NULL AND owed IS NOT NULL AND module_name = :module_name;

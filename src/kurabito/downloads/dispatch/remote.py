@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 from urllib.parse import quote
 
-from kurabito.downloads.dispatch.answers import ReadItem, Report, read_cancelled, read_items, read_reports
+from kurabito.downloads.dispatch.answers import read_cancelled, read_results, read_statuses
+from kurabito.downloads.items import DownloadItem, DownloadItemResult, DownloadStatus
 from kurabito.errors import BadStatus, OutboundError, TooLarge
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.services import Service
@@ -19,31 +20,24 @@ _MOST_HASHES: Final = 2_000
 _PATH: Final = "/downloads"
 
 
-class Item(NamedTuple):
-    """Something to download, and the folder for it as the downloader sees it."""
-
-    url: str
-    save_path: str
-
-
 @dataclass(slots=True)
-class Heard:
-    """What a downloader said to an offer."""
+class OfferReply:
+    """What a downloader answered to an offer."""
 
-    answers: dict[str, ReadItem] = field(default_factory=dict)
+    results: dict[str, DownloadItemResult] = field(default_factory=dict)
     """By URL."""
     problem: OutboundError | None = None
-    """Why there is no answer for the rest."""
+    """Why there is no result for the rest."""
 
 
 class Downloaders(Protocol):
     """Reaches downloaders, wherever they run. What goes wrong on the way is an OutboundError."""
 
-    async def offer(self, service: Service, items: Sequence[Item]) -> Heard:
+    async def offer(self, service: Service, items: Sequence[DownloadItem]) -> OfferReply:
         """Ask a downloader to take these."""
         ...
 
-    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
+    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, DownloadStatus]:
         """How these are doing; with none, only whether the downloader answers."""
         ...
 
@@ -70,35 +64,35 @@ class RemoteDownloaders:
     def __init__(self, calls: ServiceCalls) -> None:
         self._calls = calls
 
-    async def offer(self, service: Service, items: Sequence[Item]) -> Heard:
-        heard = Heard()
+    async def offer(self, service: Service, items: Sequence[DownloadItem]) -> OfferReply:
+        reply = OfferReply()
         waiting = [list(items[begin : begin + _MOST_ITEMS]) for begin in range(0, len(items), _MOST_ITEMS)]
         while waiting:
             part = waiting.pop(0)
             body = {"items": [{"url": item.url, "save_path": item.save_path} for item in part]}
             try:
                 answer = await self._calls.request(service, "POST", _base(service), body)
-                heard.answers |= read_items(answer, {item.url for item in part})
+                reply.results |= read_results(answer, {item.url for item in part})
             except BadStatus as refused:
                 if refused.answered == 413 and len(part) > 1:
                     waiting[:0] = [part[: len(part) // 2], part[len(part) // 2 :]]
                     continue
-                heard.problem = refused
-                return heard
+                reply.problem = refused
+                return reply
             except OutboundError as problem:
-                heard.problem = problem
-                return heard
-        return heard
+                reply.problem = problem
+                return reply
+        return reply
 
-    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, Report]:
-        found: dict[str, Report] = {}
+    async def look(self, service: Service, hashes: Collection[str]) -> Mapping[str, DownloadStatus]:
+        found: dict[str, DownloadStatus] = {}
         base = f"{_base(service)}?hashes="
         waiting = list(_parts(sorted(hashes), LONGEST_URL - len(service.url(base)))) if hashes else [[]]
         while waiting:
             part = waiting.pop(0)
             asked = ",".join(quote(one, safe="") for one in part)
             try:
-                found |= read_reports(await self._calls.request(service, "GET", base + asked), set(part))
+                found |= read_statuses(await self._calls.request(service, "GET", base + asked), set(part))
             except TooLarge:
                 # Lists of files can be long.
                 if len(part) < 2:
@@ -115,18 +109,18 @@ class RemoteDownloaders:
         return gone
 
     async def delete(self, service: Service, hash: str, *, delete_files: bool) -> None:
-        wish = f"?delete_files={'true' if delete_files else 'false'}"
+        query = f"?delete_files={'true' if delete_files else 'false'}"
         try:
-            await self._calls.tell(service, "DELETE", f"{_one(service, hash)}{wish}")
+            await self._calls.send(service, "DELETE", f"{_one(service, hash)}{query}")
         except BadStatus as refused:
             if refused.answered != 404:
                 raise
 
     async def pause(self, service: Service, hash: str) -> None:
-        await self._calls.tell(service, "POST", f"{_one(service, hash)}/pause")
+        await self._calls.send(service, "POST", f"{_one(service, hash)}/pause")
 
     async def resume(self, service: Service, hash: str) -> None:
-        await self._calls.tell(service, "POST", f"{_one(service, hash)}/resume")
+        await self._calls.send(service, "POST", f"{_one(service, hash)}/resume")
 
 
 def _base(service: Service) -> str:

@@ -14,7 +14,7 @@ NO_ROOM: Final = (
 
 
 class Room:
-    """The disk with the folder for downloads, of which `reserve` bytes stay free."""
+    """The disk with the folder for downloads; `reserve` bytes of it stay free."""
 
     def __init__(self, root: Path, reserve: int) -> None:
         self._root = root

@@ -175,8 +175,8 @@ def _searching(pattern: str) -> Callable[[str], bool]:
     try:
         search: Any = re2.compile(pattern, options).search
     except (re2.error, UnicodeError) as error:
-        said = error.args[0] if error.args else error
-        said = said.decode(errors="replace") if isinstance(said, bytes) else said
-        raise InvalidInput("pattern", f"cannot be used: {pattern_faults.told(pattern, str(said))}") from None
-    # Of bytes it need not tell at which characters it found something, which takes longer than the search.
+        message = error.args[0] if error.args else error
+        message = message.decode(errors="replace") if isinstance(message, bytes) else message
+        raise InvalidInput("pattern", f"cannot be used: {pattern_faults.located(pattern, str(message))}") from None
+    # In bytes it does not have to count the characters before a match, which takes longer than the search.
     return lambda title: search(unicodedata.normalize("NFKC", title).encode()) is not None

@@ -1,4 +1,4 @@
-"""Where in a pattern the fault is that RE2 tells of, so that nobody has to look for it."""
+"""Where in a pattern the fault is that RE2 found."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _PARENTHESES: Final = ("missing )", "unexpected )")
 _TRAILING: Final = "trailing \\"
 
 
-def told(pattern: str, said: str) -> str:
-    """What RE2 said, and the place in the pattern, counted from 1."""
-    problem, _, fragment = said.partition(": ")
+def located(pattern: str, message: str) -> str:
+    """The message of RE2 with the place in the pattern, counted from 1."""
+    problem, _, fragment = message.partition(": ")
     place = _place(pattern, problem, fragment)
     if place is None:
-        return said
+        return message
     return f"{problem} at character {place + 1}" + (f": {pattern[place:]}" if pattern[place:] else "")
 
 

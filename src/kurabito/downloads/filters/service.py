@@ -8,18 +8,18 @@ from typing import Final, NamedTuple
 
 from kurabito.catalog.linking import lock_catalog
 from kurabito.db import Connection, Database
-from kurabito.downloads import store as rows
+from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_effect_left_out
+from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_no_ops
 
 _CANCELLED: Final = "a filter excludes it"
 
 
-class Excluded(NamedTuple):
+class ExcludedLink(NamedTuple):
     """A link that would be taken no longer."""
 
     link_id: int
@@ -29,7 +29,7 @@ class Excluded(NamedTuple):
     """What would be cancelled for it."""
 
 
-class Freed(NamedTuple):
+class FreedLink(NamedTuple):
     """A link that can be taken now: no rule keeps it away any more, or what was taken in its place is excluded."""
 
     id: int
@@ -38,7 +38,7 @@ class Freed(NamedTuple):
     """Its series, or its episode, is still to be decided about."""
 
 
-class Replaced(NamedTuple):
+class ReplacedDownload(NamedTuple):
     """A download that ends because a link that can be taken now is better."""
 
     download_id: int
@@ -49,13 +49,13 @@ class Replaced(NamedTuple):
 class Effect:
     """What a change of the rules does."""
 
-    excluded: tuple[Excluded, ...]
-    freed: tuple[Freed, ...]
-    next_best: tuple[Freed, ...]
+    excluded: tuple[ExcludedLink, ...]
+    freed: tuple[FreedLink, ...]
+    next_best: tuple[FreedLink, ...]
     """Other releases of the episodes that would lose theirs."""
     choice: Choice
     """What is downloaded of them, what that cancels, and the episodes that have to be asked about or waited for."""
-    replaced: tuple[Replaced, ...]
+    replaced: tuple[ReplacedDownload, ...]
     """What the choice cancels."""
     decisions: dict[int, FilterDecision]
     """What is to be written beside the links whose decision changed."""
@@ -70,9 +70,9 @@ class Effect:
 class Filters:
     """The filter rules of one database."""
 
-    def __init__(self, database: Database, taking: Grabber) -> None:
+    def __init__(self, database: Database, grabber: Grabber) -> None:
         self._database = database
-        self._taking = taking
+        self._grabber = grabber
 
     async def everything(self) -> list[FilterRule]:
         """Every rule, the one to be named first at the front."""
@@ -92,43 +92,43 @@ class Filters:
     async def add(self, rule: FilterRule) -> FilterRule:
         """Store a rule, and follow it at once."""
 
-        def store(conn: Connection) -> FilterRule:
+        def write(conn: Connection) -> FilterRule:
             lock_catalog(conn)
             stored = filter_rules.add(conn, rule)
             self._follow(conn, _scopes(stored))
             return stored
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def change(self, rule_id: int, rule: FilterRule) -> FilterRule:
         """Put a rule in the place of another; raises FilterRuleNotFound."""
 
-        def store(conn: Connection) -> FilterRule:
+        def write(conn: Connection) -> FilterRule:
             lock_catalog(conn)
             old, new = filter_rules.find(conn, rule_id), replace(rule, id=rule_id)
             filter_rules.change(conn, new)
             self._follow(conn, _scopes(old, new))
             return new
 
-        return await self._database.write(store)
+        return await self._database.write(write)
 
     async def remove(self, rule_id: int) -> None:
         """Forget a rule, and take what it alone kept away; raises FilterRuleNotFound."""
 
-        def store(conn: Connection) -> None:
+        def write(conn: Connection) -> None:
             lock_catalog(conn)
             old = filter_rules.find(conn, rule_id)
             filter_rules.remove(conn, rule_id)
             self._follow(conn, _scopes(old))
 
-        await self._database.write(store)
+        await self._database.write(write)
 
     def _follow(self, conn: Connection, scopes: Sequence[RuleScope]) -> None:
         effect = _effect(conn, filter_rules.everything(conn), scopes)
         filter_rules.mark(conn, effect.decisions)
         cancelled = [one.download_id for one in effect.excluded if one.download_id is not None]
-        self._taking.cancel(conn, cancelled, _CANCELLED)
-        self._taking.carry_out(conn, effect.choice, "a filter lets it through")
+        self._grabber.cancel(conn, cancelled, _CANCELLED)
+        self._grabber.carry_out(conn, effect.choice, "a filter lets it through")
 
 
 def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[RuleScope]) -> Effect:
@@ -138,28 +138,28 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
     ids, titles, was_filtered = links["id"], links["title"], links["is_filtered"]
     excluded = sorted(place for place in refused if not was_filtered[place])
     freed = tuple(
-        Freed(ids[place], titles[place], bool(links["is_held"][place]))
+        FreedLink(ids[place], titles[place], bool(links["is_held"][place]))
         for place, was in enumerate(was_filtered)
         if was and place not in refused
     )
     out = {ids[place] for place in excluded}
-    under_way = rows.cancellable(conn, out)
+    under_way = store.cancellable(conn, out)
     next_best = tuple(
-        Freed(link_id, title, is_held=False)
+        FreedLink(link_id, title, is_held=False)
         for link_id, title in rivals(conn, under_way).items()
         if link_id not in out and link_id not in under_way
     )
     chosen = choose_among(conn, [one.id for one in (*freed, *next_best) if not one.is_held], without=out)
-    choice = without_effect_left_out(conn, chosen)
+    choice = without_no_ops(conn, chosen)
     return Effect(
         tuple(
-            Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
+            ExcludedLink(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
             for place in excluded
         ),
         freed,
         next_best,
         choice,
-        tuple(Replaced(*one) for one in titles_of(conn, choice.cancel).items()),
+        tuple(ReplacedDownload(*one) for one in titles_of(conn, choice.cancel).items()),
         {ids[place]: refused[place] for place in excluded} | {one.id: TAKEN for one in freed},
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.downloads.filters.model import FilterRule
-from kurabito.downloads.filters.service import Effect, Replaced
+from kurabito.downloads.filters.service import Effect, ReplacedDownload
 
 _EXAMPLES: Final = 20
 
@@ -44,7 +44,7 @@ class PreviewOutcome:
     waiting: int
     """Episodes that wait for a better release first."""
     examples_out: list[ExcludedRelease]
-    examples_replaced: list[Replaced]
+    examples_replaced: list[ReplacedDownload]
     replaced: int
     """Downloads that end because something better can be taken."""
     examples_through: list[LetThrough]

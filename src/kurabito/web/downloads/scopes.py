@@ -42,7 +42,7 @@ class Scopes:
         )
         known: dict[Target, dict[RuleScope, str]] = {
             Target.SERIES: {RuleScope(Target.SERIES, one.id): _season(one.title, one.season) for one in series.items},
-            Target.SUBSCRIPTION: {RuleScope(Target.SUBSCRIPTION, one.id): one.wishes.name for one in feeds},
+            Target.SUBSCRIPTION: {RuleScope(Target.SUBSCRIPTION, one.id): one.settings.name for one in feeds},
             Target.GROUP: {RuleScope(Target.GROUP, group_id): name for group_id, name in groups.items()},
             Target.FETCHER: {
                 RuleScope(Target.FETCHER, one.id): one.registration.service_name
@@ -68,7 +68,7 @@ class Scopes:
                     series = await self._catalog.get(target_id)
                     return _season(series.title, series.season)
                 case Target.SUBSCRIPTION:
-                    return (await self._subscriptions.get(target_id)).wishes.name
+                    return (await self._subscriptions.get(target_id)).settings.name
                 case Target.FETCHER:
                     return (await self._services.get(target_id)).registration.service_name
                 case _:

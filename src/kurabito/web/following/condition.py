@@ -37,7 +37,7 @@ _TONES: Final = {
 def condition_of(subscription: Subscription) -> Condition:
     """How a feed is, the gravest first."""
     health = subscription.health
-    if not subscription.wishes.is_enabled:
+    if not subscription.settings.is_enabled:
         return Condition.PAUSED
     if health.failures:
         return Condition.FAILING

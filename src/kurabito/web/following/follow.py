@@ -19,8 +19,7 @@ from kurabito.errors import (
 )
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.parsing import Feed
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import SubscriptionSettings
+from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.web.following.following import shelf_of
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import Problem, values_of

@@ -14,7 +14,7 @@ from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput, SubscriptionConflict
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.raw_items import RawStatus
-from kurabito.feeds.subscription_state import NewSeries
+from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.web.following.condition import condition_of
 from kurabito.web.following.subscription_form import SubscriptionForm
@@ -116,7 +116,7 @@ class _Feeds:
     ) -> Response:
         asked = request.query_params
         found = await self._subscriptions.get(subscription_id)
-        form = form or SubscriptionForm.of(found.wishes)
+        form = form or SubscriptionForm.of(found.settings)
         wanted = one_of(RawStatus, "status", asked["status"]) if asked.get("status") else None
         items, series = await asyncio.gather(
             self._catalog.raw_items(

@@ -9,8 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.feeds.subscription_state import NewSeries, StartWith
-from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, SubscriptionSettings
+from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, SubscriptionSettings
 from kurabito.web.forms import Problem, one_of
 
 INTERVALS: Final = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 6 * 60, 24 * 60))

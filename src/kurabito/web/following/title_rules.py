@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from kurabito.catalog.title_rules import Previewed, TitleRules
+from kurabito.catalog.title_rules import TitlePreview, TitleRules
 from kurabito.errors import InvalidInput, TitleRuleConflict
 from kurabito.titles import LONGEST_TITLE
 from kurabito.web.following.rule_form import ASKED, FURTHER, RuleForm
@@ -77,7 +77,7 @@ class _TitleRulePages:
             tried=tried,
         )
 
-    async def _tried(self, form: RuleForm) -> list[Previewed]:
+    async def _tried(self, form: RuleForm) -> list[TitlePreview]:
         """What the rule makes of the title that it is about, and of others that could not be read."""
         if form.is_empty:
             return []

@@ -51,7 +51,7 @@ class EmbeddedClient:
         self._folder = folder
         self._options = options or EmbeddedOptions()
         self._clock = clock or SystemClock()
-        self._taking = SourceReader(outbound, EMBEDDED_TYPES)
+        self._sources = SourceReader(outbound, EMBEDDED_TYPES)
         self._files = PlainFiles(folder, outbound, self._clock, at_once=self._options.files_at_once)
         self._torrents: Torrents | None = None
         self._tending: asyncio.Task[None] | None = None
@@ -73,10 +73,10 @@ class EmbeddedClient:
             await asyncio.to_thread(self._torrents.close)
 
     async def login(self, username: str, password: str) -> None:
-        """There is nobody to log in to."""
+        """It needs no login."""
 
     async def add_torrents(self, items: Sequence[DownloadItem]) -> list[DownloadItemResult]:
-        return await self._taking.each(items, self._add)
+        return await self._sources.each(items, self._add)
 
     async def cancel_torrents(self, hashes: Sequence[str]) -> list[CancelResult]:
         there = {status.hash: status for status in await self.query_status(hashes)}
@@ -103,14 +103,14 @@ class EmbeddedClient:
         if not await self._remove(hash, delete_files=delete_files):
             raise _not_found(hash)
 
-    async def _add(self, offer: TorrentSource) -> Owner:
+    async def _add(self, source: TorrentSource) -> Owner:
         try:
-            if offer.torrent is not None:
-                await asyncio.to_thread(check_room, Path(offer.item.save_path), offer.torrent.size)
-            if offer.kind is DownloadType.HTTP:
-                await self._files.add(offer)
+            if source.torrent is not None:
+                await asyncio.to_thread(check_room, Path(source.item.save_path), source.torrent.size)
+            if source.kind is DownloadType.HTTP:
+                await self._files.add(source)
             else:
-                await asyncio.to_thread((await self._open()).add, offer)
+                await asyncio.to_thread((await self._open()).add, source)
         except OSError as error:
             raise SourceRefused(
                 f"it cannot be kept in {self._folder}: {error.strerror}; make room, or check its rights"
@@ -129,7 +129,7 @@ class EmbeddedClient:
     async def _open(self) -> Torrents:
         async with self._opening:
             if self._torrents is None:
-                # Loaded here: whoever downloads elsewhere does not pay for it.
+                # Loaded here: a program that downloads elsewhere does not need it.
                 from kurabito.downloads.clients.embedded.torrents import Torrents
 
                 torrents = Torrents(self._folder, self._options)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import threading
 import time
 from importlib.metadata import version
@@ -15,8 +13,9 @@ import libtorrent as lt
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.embedded.room import has_room
+from kurabito.downloads.clients.embedded.torrent_status import is_refused, status_of
 from kurabito.downloads.clients.sources import SourceRefused, TorrentSource
-from kurabito.downloads.items import MOST_FILES, NO_ROOM, DownloadStatus, TransferFile, TransferStatus
+from kurabito.downloads.items import DownloadStatus
 from kurabito.logs import get_logger
 
 log = get_logger(__name__)
@@ -24,7 +23,6 @@ log = get_logger(__name__)
 _SAVED_EVERY: Final = 30.0
 _GOODBYE: Final = 3.0
 _DISK_TRIED_EVERY: Final = 5.0
-_CHECKING: Final = frozenset({lt.torrent_status.checking_files, lt.torrent_status.checking_resume_data})
 _TELLS: Final = lt.alert_category.status | lt.alert_category.error | lt.alert_category.storage
 
 
@@ -39,7 +37,7 @@ class Torrents:
         self._lock = threading.Lock()
         self._saved = 0.0
         self._troubles: dict[str, str] = {}
-        """What the disk said of torrents that it does not take."""
+        """Why the disk does not take some torrents."""
         self._tried_disk = 0.0
 
     def open(self) -> None:
@@ -66,36 +64,36 @@ class Torrents:
         self._handles.clear()
         self._session = None
 
-    def add(self, offer: TorrentSource) -> None:
+    def add(self, source: TorrentSource) -> None:
         """Take a torrent; what is there already stays as it is."""
         assert self._session is not None, "it is opened first"
         try:
-            if offer.torrent is not None:
-                params = lt.load_torrent_buffer(offer.torrent.content)
+            if source.torrent is not None:
+                params = lt.load_torrent_buffer(source.torrent.content)
             else:
-                params = lt.parse_magnet_uri(offer.item.url)
+                params = lt.parse_magnet_uri(source.item.url)
         except RuntimeError as error:
             raise SourceRefused(f"libtorrent does not take it: {error}") from None
-        params.save_path = offer.item.save_path
+        params.save_path = source.item.save_path
         with self._lock:
-            there = self._handles.get(offer.hash)
+            there = self._handles.get(source.hash)
             if there is not None:
-                if _is_refused(status := there.status()) or status.errc.value():
+                if is_refused(status := there.status()) or status.errc.value():
                     # Asked for again after an error: another try with what is on the disk.
                     self._go_on(there)
                 return
             # Kept first: a torrent that is taken is never forgotten.
-            keep(self._kept(offer.hash), lt.write_resume_data_buf(params))
+            keep(self._kept(source.hash), lt.write_resume_data_buf(params))
             try:
-                self._handles[offer.hash] = self._session.add_torrent(params)
+                self._handles[source.hash] = self._session.add_torrent(params)
             except RuntimeError as error:
-                self._kept(offer.hash).unlink(missing_ok=True)
+                self._kept(source.hash).unlink(missing_ok=True)
                 raise SourceRefused(f"libtorrent does not take it: {error}") from None
 
     def status(self, hash: str) -> DownloadStatus | None:
         """How a torrent is doing; None when it is not ours."""
         handle = self._handles.get(hash)
-        return None if handle is None else _status(hash, handle, self._troubles.get(hash))
+        return None if handle is None else status_of(hash, handle, self._troubles.get(hash))
 
     def pause(self, hash: str) -> bool:
         """Let a torrent rest; false when it is not ours."""
@@ -130,7 +128,7 @@ class Torrents:
             return True
 
     def tend(self) -> int:
-        """Keep what libtorrent tells to keep, and end what was seeded enough; how many answers came to wishes to save."""
+        """Keep what libtorrent tells to keep, and end what was seeded enough; how many requests to save were answered."""
         if self._session is None:
             return 0
         answers = sum(self._hear(alert) for alert in self._session.pop_alerts())
@@ -144,7 +142,7 @@ class Torrents:
         return answers
 
     def _hear(self, alert: lt.alert) -> int:
-        """Do what an alert calls for; 1 when it answers a wish to save."""
+        """Do what an alert calls for; 1 when it answers a request to save."""
         match alert:
             case lt.save_resume_data_alert():
                 self._keep(alert)
@@ -206,7 +204,7 @@ class Torrents:
                 missing = status.total_wanted - status.total_wanted_done
                 # What its keeper paused stays so.
                 is_managed = bool(status.flags & lt.torrent_flags.auto_managed)
-                if _is_refused(status) and is_managed and has_room(Path(status.save_path), missing):
+                if is_refused(status) and is_managed and has_room(Path(status.save_path), missing):
                     log.info("a torrent goes on", hash=hash)
                     self._go_on(handle)
 
@@ -224,20 +222,20 @@ class Torrents:
 
 
 def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
-    """How libtorrent behaves in the network; PEX is on by itself."""
+    """How libtorrent behaves in the network; PEX is on by default."""
     interfaces = [options.interface] if options.interface else ["0.0.0.0", "[::]"]  # noqa: S104 - peers are anywhere
     return {
         "user_agent": f"Kurabito/{version('kurabito')} libtorrent/{lt.version}",
         "listen_interfaces": ",".join(f"{interface}:{options.port}" for interface in interfaces),
-        # One that is taken is told of, and another used: without any there would be no download either.
+        # A port that is in use is logged, and another one used: without any there would be no download either.
         "max_retry_port_bind": 0,
         "outgoing_interfaces": options.interface,
         "enable_dht": options.finds_peers,
-        # These speak to the router and to the neighbours, which nobody asked for.
+        # These speak to the router and to the neighbours, which no keeper asked for.
         "enable_upnp": False,
         "enable_natpmp": False,
         "enable_lsd": False,
-        # Ten times slower than TCP on a fast line. Whoever comes with it is welcome all the same.
+        # Ten times slower than TCP on a fast line. A peer that connects with it is accepted all the same.
         "enable_outgoing_utp": False,
         "active_downloads": options.torrents_at_once,
         "active_seeds": 20,
@@ -247,64 +245,3 @@ def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
         "stop_tracker_timeout": 1,
         "alert_mask": _TELLS,
     }
-
-
-def _is_refused(status: lt.torrent_status) -> bool:
-    """Whether the disk does not take it: libtorrent only gives to others then what it has, and asks for nothing more."""
-    return bool(status.flags & lt.torrent_flags.upload_mode) or status.errc.value() == errno.ENOSPC
-
-
-def _status(hash: str, handle: lt.torrent_handle, trouble: str | None) -> DownloadStatus:
-    status = handle.status()
-    is_refused = _is_refused(status) and not status.is_finished
-    if status.errc.value() and not is_refused:
-        word = TransferStatus.ERROR
-    elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
-        word = TransferStatus.COMPLETED
-    else:
-        word = TransferStatus.DOWNLOADING
-    return DownloadStatus(
-        hash=hash,
-        status=word,
-        progress=1.0 if word is TransferStatus.COMPLETED else status.progress if status.has_metadata else 0.0,
-        size=status.total_wanted,
-        rate=status.download_payload_rate,
-        peers=status.num_peers,
-        detail=_refusal(status, trouble) if is_refused else _detail(status),
-        content_path=status.save_path,
-        files=_files(handle) if word is TransferStatus.COMPLETED else None,
-    )
-
-
-def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
-    """The files as libtorrent laid them below the folder, without what only fills pieces up."""
-    known = handle.torrent_file()
-    if known is None or known.num_files() > MOST_FILES:
-        return None
-    layout = known.layout()
-    return tuple(
-        TransferFile(layout.file_path(at), layout.file_size(at), is_complete=True)
-        for at in range(layout.num_files())
-        if not layout.file_flags(at) & lt.file_storage.flag_pad_file
-    )
-
-
-def _refusal(status: lt.torrent_status, trouble: str | None) -> str:
-    full = os.strerror(errno.ENOSPC)
-    if trouble is None or trouble == full:
-        return f"{NO_ROOM}: {status.save_path} is full; it goes on when there is room"
-    return f"{status.save_path} cannot be written: {trouble}; it is tried again"
-
-
-def _detail(status: lt.torrent_status) -> str | None:
-    if status.errc.value() and status.error_file >= 0:
-        return f"{status.save_path} cannot be written: {status.errc.message()}; make room, or check its rights"
-    if status.errc.value():
-        return status.errc.message()
-    if status.is_finished:
-        return None if status.paused else "seeding"
-    if status.paused:
-        return "queued" if status.flags & lt.torrent_flags.auto_managed else "paused"
-    if status.state in _CHECKING:
-        return "checking"
-    return None if status.has_metadata else "metadata"

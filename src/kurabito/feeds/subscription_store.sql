@@ -13,7 +13,7 @@ SELECT {subscription} FROM subscriptions WHERE id = :id;
 -- name: page
 SELECT {subscription} FROM subscriptions WHERE id > :after ORDER BY id LIMIT :limit;
 
--- name: following
+-- name: by_url
 SELECT id FROM subscriptions WHERE url = :url;
 
 -- name: series
@@ -30,7 +30,7 @@ SET name = :name, url = :url, module_id = :module_id, series_id = :series_id, ne
     updated_at = :now
 WHERE id = :id;
 
--- name: begin_anew
+-- name: restart
 -- Another place, another interval, or allowed at last: what was known of the old one says nothing any more.
 UPDATE subscriptions
 SET etag = NULL, last_modified = NULL, failures = 0, error_code = NULL, error_message = NULL, next_fetch_at = :now
@@ -42,18 +42,29 @@ DELETE FROM subscriptions WHERE id = :id;
 -- name: due
 SELECT id FROM subscriptions WHERE is_enabled = 1 AND next_fetch_at <= :now ORDER BY next_fetch_at LIMIT 1;
 
--- name: take_due
+-- name: claim_due
 UPDATE subscriptions SET next_fetch_at = :now + {wait} WHERE is_enabled = 1 AND next_fetch_at <= :now RETURNING id;
 
--- name: plan
+-- name: schedule_next
 UPDATE subscriptions
 SET next_fetch_at = CASE WHEN :now + {wait} < :now + CAST(:at_least AS bigint) THEN :now + CAST(:at_least AS bigint)
                          ELSE :now + {wait} END
 WHERE id = :id;
 
--- name: note_reading
+-- name: record_reading
 -- What was read from another URL meanwhile says nothing about this one.
 UPDATE subscriptions
 SET etag = :etag, last_modified = :last_modified, last_fetched_at = :now, last_success_at = :now, failures = 0,
     error_code = :error_code, error_message = :error_message
 WHERE id = :id AND url = :url;
+
+-- name: record_success
+UPDATE subscriptions
+SET last_fetched_at = :now, last_success_at = :now, failures = 0, error_code = NULL, error_message = NULL, updated_at = :now
+WHERE id = :id;
+
+-- name: record_failure
+UPDATE subscriptions
+SET last_fetched_at = :now, failures = failures + 1, error_code = :error_code, error_message = :error_message,
+    updated_at = :now
+WHERE id = :id;

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
-from kurabito.downloads.dispatch.answers import ReadItem
 from kurabito.downloads.dispatch.outcomes import outcome_of
+from kurabito.downloads.items import DownloadItemResult
 from kurabito.downloads.states import CleanupKind, Outcome
 from kurabito.errors import (
     BadAnswer,
@@ -17,6 +19,8 @@ from kurabito.errors import (
     TooLarge,
     Unreachable,
 )
+
+URL: Final = "https://feeds.example/7.torrent"
 
 
 @pytest.mark.parametrize(
@@ -39,9 +43,9 @@ def test_what_may_have_arrived_without_an_answer_is_looked_up(problem: OutboundE
 
 def test_an_answer_counts_whatever_happened_to_the_rest() -> None:
     broke = ConnectionBroke("gone in the middle")
-    assert outcome_of(ReadItem(True, "a" * 40), broke) == (Outcome.ACCEPTED, None, None)
-    assert outcome_of(ReadItem(False, reason="disk full"), broke) == (Outcome.REJECTED, "disk full", None)
-    assert outcome_of(ReadItem(False), None) == (Outcome.REJECTED, "no reason given", None)
+    assert outcome_of(DownloadItemResult.accepted(URL, "a" * 40), broke) == (Outcome.ACCEPTED, None, None)
+    assert outcome_of(DownloadItemResult.rejected(URL, "disk full"), broke) == (Outcome.REJECTED, "disk full", None)
+    assert outcome_of(DownloadItemResult.rejected(URL, None), None) == (Outcome.REJECTED, "no reason given", None)
 
 
 def test_one_that_an_answer_leaves_out_is_looked_up() -> None:

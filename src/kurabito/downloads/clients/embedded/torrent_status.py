@@ -1,0 +1,75 @@
+"""How a torrent of libtorrent is doing, in the words of the port."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Final
+
+import libtorrent as lt
+
+from kurabito.downloads.items import MOST_FILES, NO_ROOM, DownloadStatus, TransferFile, TransferStatus
+
+_CHECKING: Final = frozenset({lt.torrent_status.checking_files, lt.torrent_status.checking_resume_data})
+
+
+def is_refused(status: lt.torrent_status) -> bool:
+    """Whether the disk does not take it: libtorrent only gives to others then what it has, and asks for nothing more."""
+    return bool(status.flags & lt.torrent_flags.upload_mode) or status.errc.value() == errno.ENOSPC
+
+
+def status_of(hash: str, handle: lt.torrent_handle, trouble: str | None) -> DownloadStatus:
+    """How a torrent is doing; `trouble` is why the disk does not take it."""
+    status = handle.status()
+    refused = is_refused(status) and not status.is_finished
+    if status.errc.value() and not refused:
+        word = TransferStatus.ERROR
+    elif status.is_finished and status.has_metadata and status.state not in _CHECKING:
+        word = TransferStatus.COMPLETED
+    else:
+        word = TransferStatus.DOWNLOADING
+    return DownloadStatus(
+        hash=hash,
+        status=word,
+        progress=1.0 if word is TransferStatus.COMPLETED else status.progress if status.has_metadata else 0.0,
+        size=status.total_wanted,
+        rate=status.download_payload_rate,
+        peers=status.num_peers,
+        detail=_refusal(status, trouble) if refused else _detail(status),
+        content_path=status.save_path,
+        files=_files(handle) if word is TransferStatus.COMPLETED else None,
+    )
+
+
+def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
+    """The files as libtorrent laid them below the folder, without what only fills pieces up."""
+    known = handle.torrent_file()
+    if known is None or known.num_files() > MOST_FILES:
+        return None
+    layout = known.layout()
+    return tuple(
+        TransferFile(layout.file_path(at), layout.file_size(at), is_complete=True)
+        for at in range(layout.num_files())
+        if not layout.file_flags(at) & lt.file_storage.flag_pad_file
+    )
+
+
+def _refusal(status: lt.torrent_status, trouble: str | None) -> str:
+    full = os.strerror(errno.ENOSPC)
+    if trouble is None or trouble == full:
+        return f"{NO_ROOM}: {status.save_path} is full; it goes on when there is room"
+    return f"{status.save_path} cannot be written: {trouble}; it is tried again"
+
+
+def _detail(status: lt.torrent_status) -> str | None:
+    if status.errc.value() and status.error_file >= 0:
+        return f"{status.save_path} cannot be written: {status.errc.message()}; make room, or check its rights"
+    if status.errc.value():
+        return status.errc.message()
+    if status.is_finished:
+        return None if status.paused else "seeding"
+    if status.paused:
+        return "queued" if status.flags & lt.torrent_flags.auto_managed else "paused"
+    if status.state in _CHECKING:
+        return "checking"
+    return None if status.has_metadata else "metadata"
