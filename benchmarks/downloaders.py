@@ -70,7 +70,7 @@ async def core(ports: list[int]) -> AsyncIterator[Core]:
         await asyncio.to_thread(prepare_database, settings)
         async with open_queue(settings.database) as queue, open_outbound(settings) as outbound:
             downloading = open_downloads(cast("SqlQueue", queue), outbound, settings)
-            following = open_feeds(cast("SqlQueue", queue), outbound, taking=downloading.taking)
+            following = open_feeds(cast("SqlQueue", queue), outbound, grabber=downloading.grabber)
             for port in ports:
                 await following.services.register(_registration(port))
             yield Core(cast("SqlQueue", queue), following, downloading)

@@ -30,7 +30,7 @@ async def furnished(stage: Stage) -> Stage:
     """Downloads in every state, a downloader that is away, rules and questions, all with names of every kind."""
     async with open_outbound(stage.settings) as outbound:
         downloading = open_downloads(stage.queue, outbound, stage.settings)
-        following = open_feeds(stage.queue, outbound, taking=downloading.taking)
+        following = open_feeds(stage.queue, outbound, grabber=downloading.grabber)
         for policy in (Policy.FIRST, Policy.ASK):
             wishes = SubscriptionSettings(
                 name="feed",

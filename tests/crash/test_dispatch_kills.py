@@ -207,7 +207,7 @@ async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, Settings(state=tmp_path))
-        yield Core(queue, open_feeds(queue, outbound, taking=downloading.taking), downloading)
+        yield Core(queue, open_feeds(queue, outbound, grabber=downloading.grabber), downloading)
 
 
 @pytest.mark.parametrize("seed", [6])

@@ -41,7 +41,7 @@ def create_web(
     base_path: str = "",
     clock: Clock | None = None,
 ) -> FastAPI:
-    """The pages over one open queue, to be mounted at `/` behind the doors.
+    """The pages over one open queue, to be mounted at `/` behind the gate.
 
     `further` are pages over other parts of the product, each made with what renders them all. `waiting` counts what waits for
     a person; the navigation says it on every page.

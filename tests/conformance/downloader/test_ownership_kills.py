@@ -294,7 +294,7 @@ async def household(
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, Settings(state=folder / "state"))
-        following = open_feeds(queue, outbound, taking=downloading.taking)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber)
         programs = [rig.program for rig in rigs if rig.program.name is not ClientName.EMBEDDED]
         home = Household(queue, following, downloading, programs, swarm, folder, chance)
         await home.prepare(folder / "services")

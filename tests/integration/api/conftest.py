@@ -153,12 +153,12 @@ async def site_of(
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
         access, downloading = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, taking=downloading.taking)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber)
         about = open_metadata(settings, queue, outbound)
         actor = asyncio.create_task(about.actor.run()) if acting else None
         yield build_site(
             settings,
-            open_product(settings, queue, following=following, about=about, downloading=downloading),
+            open_product(settings, queue, feeds=following, metadata=about, downloads=downloading),
             access,
             live,
             meter,

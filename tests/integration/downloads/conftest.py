@@ -225,7 +225,7 @@ class Core:
                 if task.task_type == DISPATCH:
                     await self.downloading.dispatcher.dispatch(task.payload_as(DispatchOrder))
                 else:
-                    await self.downloading.clearing.clear(task.payload_as(ClearOrder))
+                    await self.downloading.cleanup.clear(task.payload_as(ClearOrder))
                 await self.queue.cancel(task.id)
 
     async def poll(self) -> Any:
@@ -289,5 +289,5 @@ async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
         yield Core(queue, clock, following, downloading)

@@ -353,9 +353,9 @@ async def test_no_link_is_dispatched_twice_while_a_download_of_it_is_under_way(c
     await core.register(a)
     await core.bring(magnet(1))
     (link_id,) = [found for (found,) in await core.all("SELECT id FROM anime_links")]
-    await core.queue.database.write(lambda conn: core.downloading.taking.take(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloading.grabber.take(conn, [link_id]))
     await core.work()
-    await core.queue.database.write(lambda conn: core.downloading.taking.take(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloading.grabber.take(conn, [link_id]))
     await core.work()
     assert await core.statuses() == ["downloading"]
     assert len(a.posts()) == 1

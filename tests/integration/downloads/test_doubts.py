@@ -189,7 +189,7 @@ async def test_two_polls_in_a_row_that_leave_it_out_settle_a_doubt(core: Core, a
     await core.poll()
     assert not await nothing_is_owed(core)
     # What clears up between two polls is no poll: a program that reads its list would be asked twice in a moment.
-    await core.downloading.clearing.clear(ClearOrder(1))
+    await core.downloading.cleanup.clear(ClearOrder(1))
     assert not await nothing_is_owed(core)
     await core.poll()
     assert await nothing_is_owed(core)
@@ -247,7 +247,7 @@ async def test_what_is_wanted_again_is_not_taken_away_by_who_was_told_before(
         return await cancel(self, *what)
 
     monkeypatch.setattr(RemoteDownloaders, "cancel", late)
-    clearing = asyncio.create_task(core.downloading.clearing.clear(ClearOrder(service.id)))
+    clearing = asyncio.create_task(core.downloading.cleanup.clear(ClearOrder(service.id)))
     await is_due.wait()
     await core.downloading.filters.remove(rule.id)
     (task,) = (await core.queue.list(task_type=DISPATCH, state="queued")).items

@@ -253,7 +253,7 @@ async def _live(template: Path, folder: Path, of_feeds: Sequence[dict[str, Any]]
     ):
         assert isinstance(queue, SqlQueue)
         downloading = open_downloads(queue, outbound, chosen)
-        following = open_feeds(queue, outbound, taking=downloading.taking, pace=0.0)
+        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
         core = Core(queue, ManualClock(), following, downloading)
         world = World(core, [await core.subscribe(**how) for how in of_feeds])
         for what, how in life:

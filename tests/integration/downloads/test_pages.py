@@ -61,7 +61,7 @@ async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     async with Live(core.queue, hear=meter.note) as live:
         built = build_site(
             settings,
-            open_product(settings, core.queue, following=core.following, downloading=core.downloading),
+            open_product(settings, core.queue, feeds=core.following, downloads=core.downloading),
             open_access(settings, core.queue.database),
             live,
             meter,

@@ -50,7 +50,7 @@ class Modules:
     def __init__(self, queue: SqlQueue, following: FeedParts, folder: Path) -> None:
         chosen = Settings(api_key=OWNER, state=folder)
         access = open_access(chosen, queue.database)
-        parts = open_product(chosen, queue, following=following)
+        parts = open_product(chosen, queue, feeds=following)
         self.keys: Keys = access.keys
         self.site = build_site(chosen, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
 

@@ -59,7 +59,7 @@ def body_of(site: FeedSite, **given: Any) -> dict[str, Any]:
 async def http(queue: SqlQueue, following: FeedParts, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
     settings = Settings(api_key=KEY, state=tmp_path)
     access = open_access(settings, queue.database)
-    parts = open_product(settings, queue, following=following)
+    parts = open_product(settings, queue, feeds=following)
     site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
     transport = httpx2.ASGITransport(app=site)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers={"X-Api-Key": KEY}) as http:
@@ -238,7 +238,8 @@ async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient,
     fetching = await http.post(path + "/fetch")
     assert (fetching.status_code, fetching.json()["task"]["task_type"]) == (202, "feeds.fetch")
     await following.tasks.fetch(FetchOrder(subscription["id"]))
-    assert (await http.get(path)).json()["last_success_at"] is not None
+    read = (await http.get(path)).json()
+    assert (subscription["health"], read["health"], read["last_success_at"] is None) == ("new", "healthy", False)
     assert [one["title"] for one in (await http.get("/api/v1/links")).json()["items"]] == [offers[0]["title"]]
     changed = await http.patch(
         path, json={"name": "Yoru", "is_enabled": False, "fetch_interval": 600, "new_series": "add"}

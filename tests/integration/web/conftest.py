@@ -81,7 +81,7 @@ async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further
         access = open_access(settings, queue.database)
         site = build_site(
             settings,
-            open_product(settings, queue, shelves=shelves, following=following, about=about),
+            open_product(settings, queue, library=shelves, feeds=following, metadata=about),
             access,
             live,
             meter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -12,6 +13,7 @@ from kurabito.api.bodies import LARGEST_ID
 from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.progress import DownloadProgressState, progress_state
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Status
 from kurabito.downloads.store import Download
@@ -50,7 +52,10 @@ class DownloadAnswer(BaseModel):
     owner: Owner | None = Field(
         description="who added it to the downloader: what the user did is only watched; null where that is not known"
     )
-    is_stalled: bool = Field(False, description="it has come no further for a long time")
+    is_stalled: bool = Field(description="it has come no further for a long time")
+    progress_state: DownloadProgressState = Field(
+        description="its progress in one word: finer than `status`, as it also says what the downloader does with it"
+    )
     retry_at: datetime | None = Field(None, description="when it is tried again, where something has to pass first")
     progressed_at: datetime | None
     completed_at: datetime | None
@@ -59,7 +64,8 @@ class DownloadAnswer(BaseModel):
 
     @classmethod
     def of(cls, download: Download, is_stalled: bool = False) -> Self:
-        return cls.model_validate(download).model_copy(update={"is_stalled": is_stalled})
+        state = progress_state(download, is_stalled)
+        return cls(**asdict(download), is_stalled=is_stalled, progress_state=state)
 
 
 class AttemptAnswer(BaseModel):

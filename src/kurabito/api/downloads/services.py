@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final, Self
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
 from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
+from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
 from kurabito.downloads.path_tests import PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
@@ -112,12 +114,13 @@ class ServiceAnswer(BaseModel):
     supported_download_types: list[DownloadType]
     priority: int
     is_enabled: bool
+    health: DownloaderHealth | None = Field(description="whether it answers; null for what is no downloader")
     registered_at: datetime
     last_seen_at: datetime
     path_maps: list[PathMapBody]
 
     @classmethod
-    def of(cls, service: Service) -> Self:
+    def of(cls, service: Service, health: DownloaderHealth | None) -> Self:
         registration, capabilities = service.registration, service.registration.capabilities
         return cls(
             id=service.id,
@@ -131,6 +134,7 @@ class ServiceAnswer(BaseModel):
             supported_download_types=list(capabilities.supported_download_types),
             priority=service.priority,
             is_enabled=service.is_enabled,
+            health=health,
             registered_at=service.registered_at,
             last_seen_at=service.last_seen_at,
             path_maps=[PathMapBody(core=one.core, downloader=one.downloader) for one in service.path_maps],
@@ -157,9 +161,13 @@ class ServicePage(BaseModel):
     next_cursor: NextCursor
 
 
-def router(services: Services, paths: PathTests) -> APIRouter:
+def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> APIRouter:
     """The routes of the services."""
     routes = APIRouter(tags=["services"])
+
+    async def answers(found: Sequence[Service]) -> list[ServiceAnswer]:
+        health = {one.service.id: one.health for one in await downloaders.of(found)}
+        return [ServiceAnswer.of(service, health.get(service.id)) for service in found]
 
     @routes.post("/services/register", status_code=201, responses=documented(403, 409, *WITH_BODY))
     async def register_service(body: RegistrationBody, caller: Speaking) -> Registered:
@@ -179,7 +187,7 @@ def router(services: Services, paths: PathTests) -> APIRouter:
         found = await services.page(after=int(cursor or 0), limit=limit + 1)
         more = len(found) > limit
         return ServicePage(
-            items=[ServiceAnswer.of(service) for service in found[:limit]],
+            items=await answers(found[:limit]),
             next_cursor=str(found[limit - 1].id) if more else None,
         )
 
@@ -189,7 +197,8 @@ def router(services: Services, paths: PathTests) -> APIRouter:
         changed = await services.change(
             service_id, priority=change.priority, is_enabled=change.is_enabled, path_maps=change.maps()
         )
-        return ServiceAnswer.of(changed)
+        (answer,) = await answers([changed])
+        return answer
 
     @routes.post("/api/v1/services/{service_id}/test-paths", responses=documented(404, 422, 502, 504))
     async def test_paths(service_id: ServiceId) -> PathTestAnswer:

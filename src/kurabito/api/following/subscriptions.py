@@ -15,6 +15,7 @@ from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, NextCursor
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
+from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, SubscriptionSettings
@@ -128,6 +129,7 @@ class SubscriptionAnswer(BaseModel):
     fetch_interval: float = Field(description="seconds between two readings")
     module_id: int | None
     is_enabled: bool
+    health: FeedHealth = Field(description="whether the feed is read, in one word")
     allows_private: bool
     conflict_policy: Policy
     upgrade: bool
@@ -155,6 +157,7 @@ class SubscriptionAnswer(BaseModel):
             fetch_interval=wishes.fetch_interval.total_seconds(),
             module_id=wishes.module_id,
             is_enabled=wishes.is_enabled,
+            health=feed_health(subscription),
             allows_private=wishes.allows_private,
             conflict_policy=wishes.conflict_policy,
             upgrade=wishes.upgrade,

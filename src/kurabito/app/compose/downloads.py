@@ -17,6 +17,7 @@ from kurabito.downloads.dispatch.remote import Downloaders, RemoteDownloaders
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.filters.service import Filters
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.path_tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import Wanting
@@ -36,13 +37,13 @@ DOWNLOADS: Final = "downloads"
 class DownloadParts:
     """What there is to ask about downloads, and the tasks behind it."""
 
-    taking: Grabber
+    grabber: Grabber
     filters: Filters
     conflicts: Conflicts
     downloads: Downloads
     wanting: Wanting
     dispatcher: DownloadDispatcher
-    clearing: DownloaderCleanup
+    cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
     paths: PathTests
 
@@ -50,7 +51,7 @@ class DownloadParts:
         """Register the tasks."""
         self.conflicts.join(registry)
         self.dispatcher.join(registry)
-        self.clearing.join(registry)
+        self.cleanup.join(registry)
         self.scheduler.join(registry)
 
 
@@ -59,40 +60,49 @@ def download_root(settings: Settings) -> Path:
     return settings.download_root or settings.state / DOWNLOADS
 
 
+def poll_policy(settings: Settings) -> PollPolicy:
+    """How often downloaders are polled, and what happens when one is unreachable."""
+    elsewhere = settings.elsewhere_minutes
+    return PollPolicy(
+        timedelta(seconds=settings.download_poll_interval),
+        None if elsewhere is None else timedelta(minutes=elsewhere),
+    )
+
+
 def open_downloads(
     queue: SqlQueue, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
 ) -> DownloadParts:
     """Downloads over one queue, as the settings want them; without other `downloaders`, those that are called over HTTP."""
-    database, orders = queue.database, DownloadTasks(queue)
-    taking, downloaders = Grabber(orders), downloaders or RemoteDownloaders(ServiceCalls(outbound))
+    database, tasks = queue.database, DownloadTasks(queue)
+    grabber, downloaders = Grabber(tasks), downloaders or RemoteDownloaders(ServiceCalls(outbound))
     root = download_root(settings)
-    turns = DownloaderLocks()
-    clearing = DownloaderCleanup(database, downloaders, turns)
-    elsewhere = settings.elsewhere_minutes
+    locks = DownloaderLocks()
+    cleanup = DownloaderCleanup(database, downloaders, locks)
+    policy = poll_policy(settings)
     return DownloadParts(
-        taking,
-        Filters(database, taking),
-        Conflicts(database, taking),
-        Downloads(database, downloaders, orders, stalled=timedelta(minutes=settings.stalled_minutes)),
-        Wanting(database, downloaders, taking),
+        grabber,
+        Filters(database, grabber),
+        Conflicts(database, grabber),
+        Downloads(database, downloaders, tasks, stalled=timedelta(minutes=settings.stalled_minutes)),
+        Wanting(database, downloaders, grabber),
         DownloadDispatcher(
             database,
             downloaders,
-            orders,
-            turns,
+            tasks,
+            locks,
             root,
-            taking,
+            grabber,
             reserve=round(settings.download_reserve * (1 << 30)),
         ),
-        clearing,
+        cleanup,
         DownloadScheduler(
             database,
             downloaders,
-            taking,
-            orders,
-            clearing,
+            grabber,
+            tasks,
+            cleanup,
             interval=settings.download_poll_interval,
-            elsewhere=None if elsewhere is None else timedelta(minutes=elsewhere),
+            elsewhere=policy.elsewhere,
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )

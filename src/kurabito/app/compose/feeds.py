@@ -49,23 +49,23 @@ def open_feeds(
     queue: SqlQueue,
     outbound: Outbound,
     *,
-    taking: Grabber | None = None,
+    grabber: Grabber | None = None,
     url: str = "",
     pace: float = PACE,
     module_hosts: Iterable[str] = (),
 ) -> FeedParts:
-    """Feeds and services over one queue; `taking` has what becomes of links.
+    """Feeds and services over one queue; `grabber` decides what becomes of links.
 
     `url` is where this site is found, for fetchers that send what they read; `module_hosts` are those at which modules may be
     beside where they register from.
     """
-    intake = CatalogIntake(queue.database, taking)
+    intake = CatalogIntake(queue.database, grabber)
     reader, calls = FeedReader(outbound, pace=pace), ServiceCalls(outbound)
     return FeedParts(
         intake,
         Subscriptions(queue),
         Previews(reader, queue.database),
-        Services(queue.database, calls, taking, hosts=module_hosts),
+        Services(queue.database, calls, grabber, hosts=module_hosts),
         FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
     )
 

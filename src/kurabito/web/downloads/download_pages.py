@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.downloaders import Downloader
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.feeds.raw_items import LARGEST
-from kurabito.web.downloads.presence import Downloader
 
 
 class ShownStates(StrEnum):

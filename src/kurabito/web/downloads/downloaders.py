@@ -8,12 +8,12 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.path_tests import PathReport, PathTests
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES
 from kurabito.modules.services import Service
-from kurabito.web.downloads.presence import DownloaderHealths
 from kurabito.web.forms import CHECKED, Problem, fields_of, id_of
 from kurabito.web.pages import Pages
 
@@ -81,7 +81,7 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
             downloaders=everyone,
             forms={one.service.id: DownloaderForm.of(one.service) for one in everyone} | dict(forms or {}),
             reports=reports or {},
-            habits=downloaders.habits,
+            policy=downloaders.policy,
             priorities=PRIORITIES,
         )
 

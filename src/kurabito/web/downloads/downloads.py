@@ -12,11 +12,11 @@ from fastapi import APIRouter, Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
+from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
 from kurabito.downloads.store import Download
 from kurabito.downloads.wanting import WantedAgain, Wanting
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
-from kurabito.web.downloads.going import DownloadAction, going_of, left_of, wishes_for
-from kurabito.web.downloads.presence import Downloader, DownloaderHealths
 from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
 from kurabito.web.pages import Pages
 
@@ -66,12 +66,12 @@ def router(
             shows=tuple(ShownStates),
             downloader=_with_id(everyone, module_id),
             downloaders=everyone,
-            habits=downloaders.habits,
+            policy=downloaders.policy,
             questions=questions[:_QUESTIONS],
             more_questions=len(questions) > _QUESTIONS,
-            going_of=going_of,
-            left_of=left_of,
-            wishes_for=wishes_for,
+            progress_state=progress_state,
+            time_left=time_left,
+            actions_for=actions_for,
         )
 
     @routes.get("/downloads/{download_id}")
@@ -84,15 +84,15 @@ def router(
             request,
             "download.html",
             download=download,
-            going=going_of(download, is_stalled),
+            progress=progress_state(download, is_stalled),
             downloader=_with_id(everyone, download.module_id),
-            habits=downloaders.habits,
+            policy=downloaders.policy,
             attempts=attempts,
             files=files[:_FILES],
             more_files=max(0, len(files) - _FILES),
             series=series,
-            left_of=left_of,
-            wishes_for=wishes_for,
+            time_left=time_left,
+            actions_for=actions_for,
         )
 
     @routes.post("/downloads/{download_id}/remove")

@@ -23,7 +23,7 @@ _PLANS: Final = 5
 
 
 def router(
-    pages: Pages, libraries: LibraryService, duplicates: Duplicates, waste: Reclaimable, plans: DeletionPlans
+    pages: Pages, libraries: LibraryService, duplicates: Duplicates, reclaimable: Reclaimable, plans: DeletionPlans
 ) -> APIRouter:
     """The groups, one of them, and the making of plans."""
     routes = APIRouter()
@@ -63,7 +63,10 @@ def router(
     async def show(request: Request, form: PlanForm, *, status: int = 200) -> Response:
         cursor = request.query_params.get("cursor")
         page, total, known, made = await asyncio.gather(
-            waste.groups(limit=_GROUPS, cursor=cursor), waste.total(), libraries.by_id(), plans.recent(_PLANS)
+            reclaimable.groups(limit=_GROUPS, cursor=cursor),
+            reclaimable.total(),
+            libraries.by_id(),
+            plans.recent(_PLANS),
         )
         return pages.show(
             request,

@@ -13,10 +13,10 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput, SubscriptionConflict
 from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.subscription_state import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.web.following.condition import condition_of
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import fields_of, id_of, one_of, values_of
 from kurabito.web.pages import Pages
@@ -26,10 +26,10 @@ _ITEMS: Final = 50
 _UNREAD: Final = 5
 
 
-def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> APIRouter:
+def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries) -> APIRouter:
     """The subscriptions, one of them, and what can be done to it."""
     routes = APIRouter()
-    feeds = _Feeds(pages, subscriptions, catalog, glances)
+    feeds = _Feeds(pages, subscriptions, catalog, summaries)
 
     @routes.get("/following")
     async def overview(request: Request) -> Response:
@@ -88,11 +88,13 @@ async def shelf_of(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
 class _Feeds:
     """Shows the two pages; a form that was refused is shown again as it was filled in."""
 
-    def __init__(self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> None:
+    def __init__(
+        self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries
+    ) -> None:
         self._pages = pages
         self._subscriptions = subscriptions
         self._catalog = catalog
-        self._glances = glances
+        self._summaries = summaries
 
     async def overview(self, request: Request) -> Response:
         cursor = request.query_params.get("cursor")
@@ -108,7 +110,7 @@ class _Feeds:
             unread=unread,
             cursor=cursor,
             next_cursor=str(shown[-1].id) if len(found) > len(shown) else None,
-            condition_of=condition_of,
+            feed_health=feed_health,
         )
 
     async def one(
@@ -130,14 +132,14 @@ class _Feeds:
             status=status,
             subscription=found,
             items=items,
-            decisions=await self._glances.decisions(items.items),
+            decisions=await self._summaries.decisions(items.items),
             wanted=wanted,
             statuses=tuple(RawStatus),
             cursor=asked.get("cursor"),
             series=series,
             new_series=tuple(NewSeries),
             form=form,
-            condition_of=condition_of,
+            feed_health=feed_health,
         )
 
     async def wish(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:

@@ -14,10 +14,10 @@ from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LibraryService
+from kurabito.library.status import LibraryReports, scan_outcome
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.web.forms import CHECKED, fields_of, id_of
 from kurabito.web.library.library_form import LibraryForm
-from kurabito.web.library.standing import Standings
 from kurabito.web.pages import Pages
 
 _LIBRARIES: Final = 50
@@ -27,11 +27,11 @@ _NUL: Final = "\x00"
 
 
 def router(
-    pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, standings: Standings
+    pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, reports: LibraryReports
 ) -> APIRouter:
     """The libraries, one of them, and what can be done to it."""
     routes = APIRouter()
-    shelves = _Shelves(pages, libraries, removal, standings)
+    shelves = _Shelves(pages, libraries, removal, reports)
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
@@ -84,11 +84,13 @@ def router(
 class _Shelves:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
-    def __init__(self, pages: Pages, libraries: LibraryService, removal: LibraryRemoval, standings: Standings) -> None:
+    def __init__(
+        self, pages: Pages, libraries: LibraryService, removal: LibraryRemoval, reports: LibraryReports
+    ) -> None:
         self._pages = pages
         self._libraries = libraries
         self._removal = removal
-        self._standings = standings
+        self._reports = reports
 
     async def overview(self, request: Request, form: LibraryForm, *, status: int = 200) -> Response:
         page = await self._libraries.list(limit=_LIBRARIES, cursor=request.query_params.get("cursor"))
@@ -96,7 +98,7 @@ class _Shelves:
             request,
             "libraries.html",
             status=status,
-            standings=await self._standings.of(page.items),
+            reports=await self._reports.of(page.items),
             next_cursor=page.next_cursor,
             form=form,
         )
@@ -121,12 +123,13 @@ class _Shelves:
             limit=_FILES,
             cursor=asked.get("cursor"),
         )
-        (standing,) = await self._standings.of([kept], past=_PAST)
+        (report,) = await self._reports.of([kept], past=_PAST)
         return self._pages.show(
             request,
             "library.html",
             status=status,
-            standing=standing,
+            report=report,
+            scan_outcome=scan_outcome,
             library=kept.library,
             files=files,
             contains=contains,
