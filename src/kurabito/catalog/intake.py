@@ -22,6 +22,7 @@ from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items, subscription_state
 from kurabito.feeds.raw_items import CleanItem, RawItem, RawReason, RawStatus
 from kurabito.feeds.results import FetcherResults, Receipt
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import TitleRule
 
 log = logs.get_logger(__name__)
@@ -75,7 +76,7 @@ class CatalogIntake:
 
     async def read_again(self) -> int:
         """Read the items that could not be read once more, by the rules there are now; how many it helped."""
-        understood, before = 0, raw_items.LARGEST
+        understood, before = 0, BIGGEST_ID
         while True:
             page, title_rules = await self._database.read(partial(_failed_before, before=before))
             if not page:

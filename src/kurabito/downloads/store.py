@@ -18,7 +18,7 @@ from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.errors import DownloadNotFound
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import BIGGEST_ID
 
 _LONGEST_REASON: Final = 2_000
 _DOWNLOAD: Final = (
@@ -261,7 +261,7 @@ def find(conn: Connection, download_id: int) -> Download:
 def page(
     conn: Connection,
     *,
-    before_id: int = LARGEST,
+    before_id: int = BIGGEST_ID,
     limit: int,
     status: Status | None = None,
     module_id: int | None = None,

@@ -16,9 +16,9 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import JSON_ROWS
 from kurabito.feeds.results import FetchedItem
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import LONGEST_TITLE
 
-LARGEST: Final = 2**63 - 1
 _LONGEST_URL: Final = 8_192
 _LONGEST_DESCRIPTION: Final = 2_000
 _LONGEST_IDENTITY: Final = 300
@@ -101,7 +101,7 @@ def clean(item: FetchedItem) -> CleanItem:
         description=clean_text(item.description)[:_LONGEST_DESCRIPTION] or None,
         download_url=url[:_LONGEST_URL] or None,
         pub_date=_moment(item.pub_date),
-        size_bytes=size if size is not None and 0 <= size <= LARGEST else None,
+        size_bytes=size if size is not None and 0 <= size <= BIGGEST_ID else None,
         info_hash=clean_text(item.info_hash).strip()[:100] or None,
         is_chosen=item.is_chosen,
         problem=_problem_of(url),
@@ -136,7 +136,7 @@ def understand(conn: Connection, item_id: int, release_key: str) -> bool:
 def page(
     conn: Connection,
     *,
-    before: int = LARGEST,
+    before: int = BIGGEST_ID,
     limit: int,
     status: RawStatus | None = None,
     subscription_id: int | None = None,

@@ -12,10 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.runtime.paging import BIGGEST_ID
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
-_BIGGEST: Final = 2**63
 _MOST_FIELDS: Final = 400
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -77,8 +77,14 @@ def line_of(name: str, text: str, longest: int = 200) -> str:
     return text
 
 
+def id_cursor(request: Request) -> str | None:
+    """The cursor in an address whose list goes by ids; what is no number of ours leads nowhere."""
+    cursor = request.query_params.get("cursor")
+    return str(id_of(cursor)) if cursor else None
+
+
 def id_of(text: str) -> int:
     """The number in an address; what is no number of ours leads nowhere."""
-    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= _BIGGEST:
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > BIGGEST_ID:
         raise HTTPException(404)
     return int(text)

@@ -119,7 +119,7 @@ async def test_the_best_may_wait_for_a_better_one(core: Core) -> None:
     # Once more, after a crash, changes nothing.
     assert await core.downloading.conflicts.choose(order) is None
     assert len(await taken(core)) == 1
-    assert await core.downloading.conflicts.page() == []
+    assert (await core.downloading.conflicts.page()).items == ()
 
 
 async def test_a_keeper_who_wants_to_be_asked_is_asked(core: Core, a: StandIn) -> None:

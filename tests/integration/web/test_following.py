@@ -60,7 +60,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     assert "127.0.0.2 is a loopback address" in other.text
     assert "12 items: 0 of series that are known, 12 of new ones, 0 that cannot be read." in page.text
     assert "Its title names no episode" in page.text
-    assert await site.following.subscriptions.page() == []
+    assert (await site.following.subscriptions.page()).items == ()
 
     keys = re.findall(r'name="chosen" value="([^"]+)"', page.text)
     answers = {"url": feeds + DAWN, "allows_private": host_of(feeds), "name": "Dawn", "new_series": "add"}

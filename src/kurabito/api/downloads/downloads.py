@@ -9,8 +9,7 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.health.progress import DownloadProgressState, progress_state
@@ -18,11 +17,12 @@ from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.wanting import WantedAgain, Wanting
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.modules.services import BIGGEST_MODULE_ID
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
 
-EpisodeId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the episode's id")]
-DownloadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the download's id")]
+EpisodeId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the episode's id")]
+DownloadId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the download's id")]
 
 
 class DownloadAnswer(BaseModel):
@@ -105,13 +105,6 @@ class DownloadStory(DownloadAnswer):
     )
 
 
-class DownloadPageAnswer(BaseModel):
-    """Some downloads, the newest first."""
-
-    items: list[DownloadAnswer]
-    next_cursor: NextCursor
-
-
 class WantedAgainAnswer(BaseModel):
     """What came of wanting an episode again."""
 
@@ -133,17 +126,14 @@ def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
     async def list_downloads(
         status: Annotated[Status | None, Query(description="only those that are so far")] = None,
         module_id: Annotated[
-            int | None, Query(ge=1, le=2**31 - 1, description="only those that this downloader has")
+            int | None, Query(ge=1, le=BIGGEST_MODULE_ID, description="only those that this downloader has")
         ] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> DownloadPageAnswer:
+    ) -> PageAnswer[DownloadAnswer]:
         """Downloads, the newest first."""
-        found = await downloads.page(before=int(cursor or LARGEST), limit=limit + 1, status=status, module_id=module_id)
-        return DownloadPageAnswer(
-            items=[DownloadAnswer.of(*one) for one in found[:limit]],
-            next_cursor=str(found[limit - 1][0].id) if len(found) > limit else None,
-        )
+        page = await downloads.page(status=status, module_id=module_id, limit=limit, cursor=cursor)
+        return PageAnswer[DownloadAnswer].of(page, lambda one: DownloadAnswer.of(*one))
 
     @routes.get("/{download_id}", responses=documented(404, 422))
     async def get_download(download_id: DownloadId) -> DownloadStory:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
-from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
 from kurabito.downloads.path_tests import PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services
-from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
+from kurabito.modules.services import BIGGEST_MODULE_ID, Capabilities, Registration, Service, ServiceType
 from kurabito.site.errors import WITH_BODY, documented
 
-_LARGEST_ID: Final = 2**31 - 1
-ServiceId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the service's id")]
+ServiceId = Annotated[int, Path(ge=1, le=BIGGEST_MODULE_ID, description="the service's id")]
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Endpoint = Annotated[str, Field(max_length=500, pattern=r"^/[^\x00]*$")]
 
@@ -154,13 +153,6 @@ class PathTestAnswer(BaseModel):
     message: str = Field(description="the same in words, and what to do")
 
 
-class ServicePage(BaseModel):
-    """Some services, in the order in which they first came."""
-
-    items: list[ServiceAnswer]
-    next_cursor: NextCursor
-
-
 def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> APIRouter:
     """The routes of the services."""
     routes = APIRouter(tags=["services"])
@@ -182,14 +174,10 @@ def router(services: Services, paths: PathTests, downloaders: DownloaderHealths)
     async def list_services(
         limit: Limit = 50,
         cursor: Annotated[str | None, Query(pattern=r"^[1-9][0-9]{0,8}$", description=PAGE_BEFORE)] = None,
-    ) -> ServicePage:
+    ) -> PageAnswer[ServiceAnswer]:
         """Services, a page at a time."""
-        found = await services.page(after=int(cursor or 0), limit=limit + 1)
-        more = len(found) > limit
-        return ServicePage(
-            items=await answers(found[:limit]),
-            next_cursor=str(found[limit - 1].id) if more else None,
-        )
+        page = await services.page(limit=limit, cursor=cursor)
+        return PageAnswer[ServiceAnswer](items=await answers(page.items), next_cursor=page.next_cursor)
 
     @routes.patch("/api/v1/services/{service_id}", responses=documented(404, *WITH_BODY))
     async def change_service(service_id: ServiceId, change: ServiceChange) -> ServiceAnswer:

@@ -10,19 +10,20 @@ from uuid import UUID
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, Subscription, SubscriptionSettings
+from kurabito.modules.services import BIGGEST_MODULE_ID
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-_LARGEST_MODULE: Final = 2**31 - 1
-SubscriptionId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the subscription's id")]
+SubscriptionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the subscription's id")]
 Interval = Annotated[
     float,
     Field(
@@ -32,8 +33,8 @@ Interval = Annotated[
         description="seconds between two readings",
     ),
 ]
-ModuleId = Annotated[int, Field(ge=1, le=_LARGEST_MODULE, description="the fetcher; null for the built-in one")]
-SeriesId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="the one series it is about; null for many")]
+ModuleId = Annotated[int, Field(ge=1, le=BIGGEST_MODULE_ID, description="the fetcher; null for the built-in one")]
+SeriesId = Annotated[int, Field(ge=1, le=BIGGEST_ID, description="the one series it is about; null for many")]
 Series = Annotated[NewSeries, Field(strict=False, description="what happens with a series that is new: add it, or ask")]
 Start = Annotated[
     StartWith,
@@ -174,13 +175,6 @@ class SubscriptionAnswer(BaseModel):
         )
 
 
-class SubscriptionPage(BaseModel):
-    """Some subscriptions, in the order in which they were made."""
-
-    items: list[SubscriptionAnswer]
-    next_cursor: NextCursor
-
-
 class FetchAccepted(BaseModel):
     """A reading that was asked for; one that waits or runs already is the answer to a second request."""
 
@@ -202,14 +196,10 @@ def router(subscriptions: Subscriptions) -> APIRouter:
         )
 
     @routes.get("", responses=documented(422))
-    async def list_subscriptions(limit: Limit = 50, cursor: IdCursor = None) -> SubscriptionPage:
+    async def list_subscriptions(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[SubscriptionAnswer]:
         """Subscriptions, a page at a time."""
-        found = await subscriptions.page(after=int(cursor or 0), limit=limit + 1)
-        more = len(found) > limit
-        return SubscriptionPage(
-            items=[SubscriptionAnswer.of(one) for one in found[:limit]],
-            next_cursor=str(found[limit - 1].id) if more else None,
-        )
+        page = await subscriptions.page(limit=limit, cursor=cursor)
+        return PageAnswer[SubscriptionAnswer].of(page, SubscriptionAnswer.of)
 
     @routes.get("/{subscription_id}", responses=documented(404, 422))
     async def get_subscription(subscription_id: SubscriptionId) -> SubscriptionAnswer:

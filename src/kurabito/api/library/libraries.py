@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
-from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.errors import TaskNotFound
 from kurabito.library.libraries import LibraryFile, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
@@ -19,9 +19,10 @@ from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-LibraryId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the library's id")]
+LibraryId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the library's id")]
 Interval = Annotated[
     float,
     Field(
@@ -111,13 +112,6 @@ class LibraryAnswer(BaseModel):
         )
 
 
-class LibraryPage(BaseModel):
-    """Some libraries, in the order in which they were made."""
-
-    items: list[LibraryAnswer]
-    next_cursor: NextCursor
-
-
 class FileAnswer(BaseModel):
     """A file as the last scan and hash knew it."""
 
@@ -146,13 +140,6 @@ class FileAnswer(BaseModel):
         )
 
 
-class LibraryFilePage(BaseModel):
-    """Some files, in the order of their paths."""
-
-    items: list[FileAnswer]
-    next_cursor: NextCursor
-
-
 class RemovalAccepted(BaseModel):
     """A removal that was asked for; one that is under way already is the answer to a second request."""
 
@@ -179,10 +166,10 @@ def router(
         return LibraryAnswer.of(await reports.one(made))
 
     @routes.get("", responses=documented(422))
-    async def list_libraries(limit: Limit = 50, cursor: IdCursor = None) -> LibraryPage:
+    async def list_libraries(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[LibraryAnswer]:
         """Libraries, a page at a time."""
         page = await libraries.list(limit=limit, cursor=cursor)
-        return LibraryPage(
+        return PageAnswer[LibraryAnswer](
             items=[LibraryAnswer.of(report) for report in await reports.of(page.items)], next_cursor=page.next_cursor
         )
 
@@ -219,10 +206,10 @@ def router(
         contains: Annotated[ShortText | None, Query(description="only paths with this text in them")] = None,
         limit: Limit = 100,
         cursor: Annotated[str | None, Query(max_length=20_000, description=PAGE_BEFORE)] = None,
-    ) -> LibraryFilePage:
+    ) -> PageAnswer[FileAnswer]:
         """The files of a library, in the order of their paths, a page at a time."""
         page = await libraries.files(library_id, missing=missing, contains=contains, limit=limit, cursor=cursor)
-        return LibraryFilePage(items=[FileAnswer.of(file) for file in page], next_cursor=page.next_cursor)
+        return PageAnswer[FileAnswer].of(page, FileAnswer.of)
 
     @routes.post("/{library_id}/scan", status_code=202, responses=documented(404, 409, 422))
     async def scan_library(library_id: LibraryId) -> ScanAccepted:

@@ -10,18 +10,19 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.errors import MetadataStopped
 from kurabito.metadata import MetadataHandle, MetadataService
 from kurabito.metadata.missing import MissingMetadata, missing_metadata
 from kurabito.metadata.posters.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.runner import SYNC
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-MetadataId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the record's id")]
-ForeignId = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+MetadataId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the record's id")]
+ForeignId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 Title = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Year = Annotated[int, Field(ge=1900, le=2100), WHOLE]
 Count = Annotated[int, Field(ge=0, le=100_000), WHOLE]
@@ -124,13 +125,6 @@ class MetadataAnswer(BaseModel):
         )
 
 
-class MetadataPage(BaseModel):
-    """Some records, in the order in which they were made."""
-
-    items: list[MetadataAnswer]
-    next_cursor: NextCursor
-
-
 class SyncAccepted(BaseModel):
     """A sync that was asked for."""
 
@@ -157,10 +151,10 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
         year: Annotated[int | None, Query(ge=1900, le=2100)] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> MetadataPage:
+    ) -> PageAnswer[MetadataAnswer]:
         """Records, a page at a time."""
         page = await metadata.search(contains=contains, year=year, limit=limit, cursor=cursor)
-        return MetadataPage(items=[answer(record) for record in page], next_cursor=page.next_cursor)
+        return PageAnswer[MetadataAnswer].of(page, answer)
 
     @routes.post("/sync", status_code=202, responses=documented())
     async def sync_metadata() -> SyncAccepted:

@@ -74,22 +74,23 @@ class DownloaderHealths:
         known = [one for one in services if one.registration.service_type is ServiceType.DOWNLOADER]
         if not known:
             return []
-        waiting = await asyncio.gather(*(self._waiting(service) for service in known))
+        waiting = await asyncio.gather(
+            *(
+                self._downloads.page(status=Status.DOWNLOADER_ERROR, module_id=service.id, limit=_COUNTED)
+                for service in known
+            )
+        )
         # The database's time, as it is what wrote when each was seen.
         now = to_datetime(await self._database.read(lambda conn: conn.now()))
         return [
             Downloader(
                 service,
-                downloader_health(service, waits, now=now, interval=self.policy.interval),
-                min(waits, _COUNTED),
-                has_more_waiting=waits > _COUNTED,
+                downloader_health(service, len(waits), now=now, interval=self.policy.interval),
+                len(waits),
+                has_more_waiting=waits.next_cursor is not None,
             )
             for service, waits in zip(known, waiting, strict=True)
         ]
-
-    async def _waiting(self, service: Service) -> int:
-        found = await self._downloads.page(status=Status.DOWNLOADER_ERROR, module_id=service.id, limit=_COUNTED + 1)
-        return len(found)
 
 
 def downloader_health(service: Service, waiting: int, *, now: datetime, interval: timedelta) -> DownloaderHealth:

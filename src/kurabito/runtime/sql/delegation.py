@@ -17,12 +17,12 @@ from kurabito.errors import TaskConflict
 from kurabito.runtime.events import Fact
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Outcome
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.runtime.sql.records import record_of
 from kurabito.runtime.sql.store import TaskStore, Told
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import PreparedTask
 
-_NEWEST: Final = 2**63 - 1
 _ALL: Final = 1_000_000
 
 
@@ -46,7 +46,7 @@ class TaskSnapshot:
 
     def newest(self, task_type: str, states: Sequence[TaskState], limit: int) -> list[TaskRecord]:
         """The tasks of a type that are in one of these states, the newest first."""
-        rows = self._store.page(self.conn, [state.value for state in states], task_type, _NEWEST, limit)
+        rows = self._store.page(self.conn, [state.value for state in states], task_type, BIGGEST_ID, limit)
         return [record_of(row) for row in rows]
 
     def active(self, unique_key: str) -> TaskRecord | None:
@@ -63,7 +63,7 @@ class TaskSnapshot:
         return self.conn.one(self._store.sql.old, {"task_type": task_type, "age": age}) is not None
 
     def _queued(self, task_type: str) -> list[Row]:
-        rows = self._store.page(self.conn, [TaskState.QUEUED.value], task_type, _NEWEST, _ALL)
+        rows = self._store.page(self.conn, [TaskState.QUEUED.value], task_type, BIGGEST_ID, _ALL)
         return rows[::-1]
 
 

@@ -6,7 +6,7 @@ import asyncio
 import builtins
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from kurabito.clock import to_datetime
@@ -16,15 +16,13 @@ from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
 from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim
-from kurabito.runtime.paging import check_page, cursor_after
+from kurabito.runtime.paging import BIGGEST_ID, check_page, cursor_after
 from kurabito.runtime.sql.records import record_of
 from kurabito.runtime.sql.store import TaskStore
 from kurabito.runtime.sql.streams import EventStream, Waiters
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.wakeup import Bell
-
-_NEWEST: Final = 2**63 - 1
 
 
 class SqlReads:
@@ -51,7 +49,7 @@ class SqlReads:
         cursor: str | None = None,
     ) -> Page[TaskRecord]:
         asked = check_page(state, limit, cursor)
-        before = _NEWEST if asked.before is None else asked.before
+        before = BIGGEST_ID if asked.before is None else asked.before
         states = [] if asked.state is None else [asked.state.value]
 
         def look(conn: Connection) -> Page[TaskRecord]:

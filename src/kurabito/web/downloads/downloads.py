@@ -17,7 +17,7 @@ from kurabito.downloads.health.progress import DownloadAction, actions_for, prog
 from kurabito.downloads.store import Download
 from kurabito.downloads.wanting import WantedAgain, Wanting
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
-from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
+from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _DOWNLOADS: Final = 50
@@ -49,17 +49,17 @@ def router(
     async def overview(request: Request) -> Response:
         asked = request.query_params
         shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
-        cursor, chosen = asked.get("cursor"), asked.get("downloader")
+        cursor, chosen = id_cursor(request), asked.get("downloader")
         module_id = id_of(chosen) if chosen else None
         page, everyone, questions = await asyncio.gather(
-            page_of(downloads, shown, module_id=module_id, before=id_of(cursor) if cursor else None, limit=_DOWNLOADS),
+            page_of(downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
             downloaders.everyone(),
-            conflicts.page(limit=_QUESTIONS + 1),
+            conflicts.page(limit=_QUESTIONS),
         )
         return pages.show(
             request,
             "downloads.html",
-            held=by_downloader(page.entries, everyone),
+            held=by_downloader(page.items, everyone),
             next_cursor=page.next_cursor,
             cursor=cursor,
             shown=shown,
@@ -67,8 +67,8 @@ def router(
             downloader=_with_id(everyone, module_id),
             downloaders=everyone,
             policy=downloaders.policy,
-            questions=questions[:_QUESTIONS],
-            more_questions=len(questions) > _QUESTIONS,
+            questions=questions.items,
+            more_questions=questions.next_cursor is not None,
             progress_state=progress_state,
             time_left=time_left,
             actions_for=actions_for,

@@ -18,7 +18,7 @@ from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.subscription_state import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.web.following.subscription_form import SubscriptionForm
-from kurabito.web.forms import fields_of, id_of, one_of, values_of
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of, values_of
 from kurabito.web.pages import Pages
 
 _SUBSCRIPTIONS: Final = 50
@@ -97,19 +97,18 @@ class _Feeds:
         self._summaries = summaries
 
     async def overview(self, request: Request) -> Response:
-        cursor = request.query_params.get("cursor")
-        found, unread = await asyncio.gather(
-            self._subscriptions.page(after=id_of(cursor or "0"), limit=_SUBSCRIPTIONS + 1),
+        cursor = id_cursor(request)
+        page, unread = await asyncio.gather(
+            self._subscriptions.page(limit=_SUBSCRIPTIONS, cursor=cursor),
             self._catalog.raw_items(status=RawStatus.FAILED, limit=_UNREAD),
         )
-        shown = found[:_SUBSCRIPTIONS]
         return self._pages.show(
             request,
             "following.html",
-            subscriptions=shown,
+            subscriptions=page.items,
             unread=unread,
             cursor=cursor,
-            next_cursor=str(shown[-1].id) if len(found) > len(shown) else None,
+            next_cursor=page.next_cursor,
             feed_health=feed_health,
         )
 

@@ -183,7 +183,7 @@ def test_files_that_share_their_blocks_stay_what_they_are(btrfs: Shelf) -> None:
 
     # There is nothing to gain any more, so the group is done.
     duplicates = Duplicates(btrfs.database)
-    assert asyncio.run(duplicates.groups(reclaimable=True)).items == []
+    assert asyncio.run(duplicates.groups(reclaimable=True)).items == ()
     (group,) = asyncio.run(duplicates.groups()).items
     assert (group.file_count, group.copies, group.reclaimable_bytes) == (4, 1, 0)
     again = asyncio.run(DeletionPlans(btrfs.database, allowed=True).make(KeepRules(), mode=DeleteMode.REFLINK))
