@@ -14,7 +14,6 @@ from kurabito.library.duplicates.reclaimable import COUNTED, Reclaimable
 from kurabito.library.service import LibraryService
 from kurabito.protocol.deletion import DeleteMode
 from kurabito.web.duplicates.plan_form import PlanForm
-from kurabito.web.forms import values_of
 from kurabito.web.pages import Pages
 
 _GROUPS: Final = 20
@@ -34,12 +33,12 @@ def router(
 
     @routes.post("/duplicates")
     async def make(request: Request) -> Response:
-        form = PlanForm(await values_of(request))
+        form = await PlanForm.sent(request)
         try:
             rules = form.rules(list((await libraries.by_id()).values()))
             plan = await plans.make(rules, mode=form.mode(), group_keys=form.group_keys())
         except InvalidInput as problem:
-            return await show(request, PlanForm(form.typed, problem), status=problem.status)
+            return await show(request, form.refused(problem), status=problem.status)
         return pages.go(f"/duplicates/plans/{plan.id}")
 
     @routes.get("/duplicates/groups/{group_key}")

@@ -18,7 +18,7 @@ from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.subscription_state import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.web.following.subscription_form import SubscriptionForm
-from kurabito.web.forms import fields_of, id_cursor, id_of, one_of, values_of
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _SUBSCRIPTIONS: Final = 50
@@ -41,7 +41,7 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
 
     @routes.post("/following/{subscription_id}")
     async def change(request: Request, subscription_id: str) -> Response:
-        form = SubscriptionForm(await values_of(request))
+        form = await SubscriptionForm.sent(request)
         try:
             await subscriptions.change(id_of(subscription_id), form.changes())
         except (InvalidInput, SubscriptionConflict) as problem:

@@ -39,7 +39,7 @@ def router(
 
     @routes.post("/library")
     async def keep(request: Request) -> Response:
-        form = LibraryForm(await fields_of(request))
+        form = await LibraryForm.sent(request)
         try:
             kept = await libraries.create(form.value("path").strip(), form.care())
         except (InvalidInput, LibraryConflict) as problem:
@@ -53,7 +53,7 @@ def router(
 
     @routes.post("/library/{library_id}")
     async def change(request: Request, library_id: str) -> Response:
-        form = LibraryForm(await fields_of(request))
+        form = await LibraryForm.sent(request)
         try:
             care = form.care()
             await libraries.change(

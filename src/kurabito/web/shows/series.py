@@ -58,7 +58,7 @@ def router(
 
     @routes.post("/series/{series_id}")
     async def change(request: Request, series_id: str) -> Response:
-        form = SeriesForm(await fields_of(request))
+        form = await SeriesForm.sent(request)
         try:
             await catalog.change(id_of(series_id), form.changes())
         except (InvalidInput, SeriesConflict) as problem:
