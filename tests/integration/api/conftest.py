@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,8 +40,6 @@ from kurabito.site.errors import error_body
 TLS = httpcore2.default_ssl_context()
 KEY = "a key for the tests"
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class KeyDoor:
@@ -182,11 +180,6 @@ async def site_of(
     )
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
 async def site(url: str) -> AsyncIterator[Site]:
     """The API over each database."""
@@ -211,20 +204,3 @@ def serve() -> Callable[..., AbstractAsyncContextManager[Site]]:
 def listen() -> Callable[..., AbstractAsyncContextManager[str]]:
     """Starts a server for an application of a test's own."""
     return listening
-
-
-@pytest.fixture
-def eventually() -> Eventually:
-    """Waits until a condition (a function, or one that gives an awaitable) is true, and gives what it gave."""
-
-    async def wait(condition: Callable[[], Any]) -> Any:
-        async with asyncio.timeout(30):
-            while True:
-                answer = condition()
-                if isinstance(answer, Awaitable):
-                    answer = await answer
-                if answer:
-                    return answer
-                await asyncio.sleep(0.005)
-
-    return wait

@@ -19,7 +19,8 @@ from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 PICTURE = b"\xff\xd8\xff a picture"
 

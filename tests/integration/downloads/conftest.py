@@ -276,16 +276,11 @@ async def b(open_downloader: OpenDownloader) -> StandIn:
     return await open_downloader("B")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
-async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
+async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
     clock = ManualClock()
     settings = Settings(state=tmp_path, download_root=Path("/downloads"), elsewhere_minutes=None)
-    async with open_queue(database_url, clock=clock) as queue, Outbound(tls=TLS) as outbound:
+    async with open_queue(url, clock=clock) as queue, Outbound(tls=TLS) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
         downloading = open_downloads(queue, outbound, settings)

@@ -67,11 +67,6 @@ WalLine(database, connect, name="doomed").work()
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "kurabito.db"
 

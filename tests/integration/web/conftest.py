@@ -101,9 +101,9 @@ def opened() -> Opened:
 
 
 @pytest.fixture
-async def site(shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def site(url: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The site without any library."""
-    async with _opened(shelf_url, tmp_path / "state") as site:
+    async with _opened(url, tmp_path / "state") as site:
         yield site
 
 
@@ -125,16 +125,16 @@ async def services() -> AsyncIterator[MetadataStand]:
 
 
 @pytest.fixture
-async def illustrated(shelf_url: str, tmp_path: Path, services: MetadataStand) -> AsyncIterator[Site]:
+async def illustrated(url: str, tmp_path: Path, services: MetadataStand) -> AsyncIterator[Site]:
     """The site with somebody to ask about shows."""
-    async with _opened(shelf_url, tmp_path / "state", **services.settings) as site:
+    async with _opened(url, tmp_path / "state", **services.settings) as site:
         yield site
 
 
 @pytest.fixture
-async def furnished(shelf: Shelf, shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def furnished(shelf: Shelf, url: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The site over the two libraries of the shelf."""
-    async with _opened(shelf_url, tmp_path / "state") as site:
+    async with _opened(url, tmp_path / "state") as site:
         yield site
 
 

@@ -125,11 +125,11 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
 
 
 async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_to_change_that(
-    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+    shelf: Shelf, url: str, tmp_path: Path, opened: Opened
 ) -> None:
     shelf.put("a")
     shelf.put("b")
-    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+    async with opened(url, tmp_path / "state", allow_delete=False) as site:
         plan = await site.post("/duplicates")
         assert "<code>KURABITO_ALLOW_DELETE=true</code>" in plan.text
         assert 'action="/duplicates/plans/1/check"' in plan.text
@@ -166,15 +166,15 @@ async def test_a_refused_restore_says_so_to_programs_too(
 
 
 async def test_a_plan_that_waits_for_the_setting_says_so(
-    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+    shelf: Shelf, url: str, tmp_path: Path, opened: Opened
 ) -> None:
     shelf.put("a", mtime=1)
     shelf.put("b", mtime=2)
-    async with opened(shelf_url, tmp_path / "state") as site:
+    async with opened(url, tmp_path / "state") as site:
         await site.post("/duplicates")
         await site.post("/duplicates/plans/1/apply", confirm="yes")
     shelf.allow_delete(False)
-    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+    async with opened(url, tmp_path / "state", allow_delete=False) as site:
         page = await site.read("/duplicates/plans/1")
         assert "Waits: nothing is removed while the setting allow_delete is off." in page
         (job,) = (await site.get("/api/v1/jobs")).json()["items"]

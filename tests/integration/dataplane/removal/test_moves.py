@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
     from tests.integration.dataplane.removal.conftest import Mounts
 
-pytestmark = pytest.mark.parametrize("shelf_url", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 
 
 def work(shelf: Shelf) -> None:
