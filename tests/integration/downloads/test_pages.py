@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.support.sites import open_pages
 
-from kurabito.api import Live, TaskMeter
 from kurabito.app.product import open_product
-from kurabito.app.site import build_site, open_access
 from kurabito.feeds.preferences import Policy
 from kurabito.modules.download_types import DownloadType
 from kurabito.settings import Settings
@@ -57,20 +55,9 @@ def text_of(page: httpx2.Response) -> str:
 @pytest.fixture
 async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=tmp_path / "state", elsewhere_minutes=90)
-    meter = TaskMeter()
-    async with Live(core.queue, hear=meter.note) as live:
-        built = build_site(
-            settings,
-            open_product(settings, core.queue, feeds=core.following, downloads=core.downloading),
-            open_access(settings, core.queue.database),
-            live,
-            meter,
-            started=datetime.now(UTC),
-        )
-        transport = httpx2.ASGITransport(app=built, client=("127.0.0.1", 4711))
-        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client)
+    product = open_product(settings, core.queue, feeds=core.following, downloads=core.downloading)
+    async with open_pages(settings, product) as client:
+        yield Site(client)
 
 
 async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: StandIn) -> None:

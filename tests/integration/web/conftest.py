@@ -6,20 +6,18 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from tests.support.sites import open_pages
 
-from kurabito.api import Live, TaskMeter
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
 from kurabito.app.product import open_product
-from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobLine
 from kurabito.db.migrate import PRODUCT, migrate
@@ -66,32 +64,16 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 @asynccontextmanager
 async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further: Any) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
-    meter = TaskMeter()
-    async with (
-        open_queue(url) as queue,
-        Live(queue, hear=meter.note) as live,
-        open_outbound(settings) as outbound,
-    ):
+    async with open_queue(url) as queue, open_outbound(settings) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        shelves = open_library(settings, queue)
-        following = open_feeds(queue, outbound, pace=0.0)
-        about = open_metadata(settings, queue, outbound)
-        about.posters.prepare()
-        access = open_access(settings, queue.database)
-        site = build_site(
-            settings,
-            open_product(settings, queue, library=shelves, feeds=following, metadata=about),
-            access,
-            live,
-            meter,
-            started=datetime.now(UTC),
-        )
-        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
-        transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client, queue, shelves, following, about, Reconciler(queue))
-        live.end()
+        library = open_library(settings, queue)
+        feeds = open_feeds(queue, outbound, pace=0.0)
+        metadata = open_metadata(settings, queue, outbound)
+        metadata.posters.prepare()
+        product = open_product(settings, queue, library=library, feeds=feeds, metadata=metadata)
+        async with open_pages(settings, product) as client:
+            yield Site(client, queue, library, feeds, metadata, Reconciler(queue))
 
 
 @pytest.fixture
