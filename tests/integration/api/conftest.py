@@ -150,20 +150,20 @@ async def site_of(
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        access, downloading = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, grabber=downloading.grabber)
-        about = open_metadata(settings, queue, outbound)
-        actor = asyncio.create_task(about.actor.run()) if acting else None
+        access, downloads = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
+        feeds = open_feeds(queue, outbound, grabber=downloads.grabber)
+        metadata = open_metadata(settings, queue, outbound)
+        actor = asyncio.create_task(metadata.actor.run()) if acting else None
         yield build_site(
             settings,
-            open_product(settings, queue, feeds=following, metadata=about, downloads=downloading),
+            open_product(settings, queue, feeds=feeds, metadata=metadata, downloads=downloads),
             access,
             live,
             meter,
             started=STARTED,
         )
         if actor is not None:
-            await about.actor.handle.shutdown()
+            await metadata.actor.handle.shutdown()
             await actor
         return
     yield KeyDoor(

@@ -55,7 +55,7 @@ def text_of(page: httpx2.Response) -> str:
 @pytest.fixture
 async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=tmp_path / "state", elsewhere_minutes=90)
-    product = open_product(settings, core.queue, feeds=core.following, downloads=core.downloading)
+    product = open_product(settings, core.queue, feeds=core.feeds, downloads=core.downloads)
     async with open_pages(settings, product) as client:
         yield Site(client)
 
@@ -247,16 +247,14 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     assert "must be of whole paths" in refused
     page = await site.post("/downloads/downloaders/2", priority="100", path_maps="/downloads => /mnt/nas")
     assert "/downloads => /mnt/nas" in page
-    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
     # This one cannot test paths, and that is what is said.
     tested = await site.post("/downloads/downloaders/2/test")
     assert "It is not sure that both see the same folder Whether B sees /downloads could not be tried" in tested
     assert page.index("B Switched off") < page.index("A Does")
     await site.post("/downloads/downloaders/2", priority="100")
-    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
-    assert "B" not in [
-        one.registration.service_name for one in await core.following.services.able_to(DownloadType.MAGNET)
-    ]
+    assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    assert "B" not in [one.registration.service_name for one in await core.feeds.services.able_to(DownloadType.MAGNET)]
     assert "There is no such downloader" in await site.post("/downloads/downloaders/9/remove", 404)
     await site.post("/downloads/downloaders/1/remove")
     assert "A Does not answer" not in await site.get("/downloads/downloaders")

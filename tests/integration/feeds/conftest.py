@@ -121,7 +121,7 @@ async def outbound() -> AsyncIterator[Outbound]:
 
 
 @pytest.fixture
-async def following(queue: SqlQueue, outbound: Outbound) -> FeedParts:
+async def feeds(queue: SqlQueue, outbound: Outbound) -> FeedParts:
     return open_feeds(queue, outbound, url="http://core.example", pace=0.0)
 
 

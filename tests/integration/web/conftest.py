@@ -41,9 +41,9 @@ class Site:
 
     client: httpx2.AsyncClient
     queue: SqlQueue
-    shelves: LibraryParts
-    following: FeedParts
-    about: MetadataParts
+    library: LibraryParts
+    feeds: FeedParts
+    metadata: MetadataParts
     reconciler: Reconciler
 
     async def get(self, path: str, /, **query: str) -> httpx2.Response:
