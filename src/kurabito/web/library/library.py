@@ -31,11 +31,11 @@ def router(
 ) -> APIRouter:
     """The libraries, one of them, and what can be done to it."""
     routes = APIRouter()
-    shelves = _Shelves(pages, libraries, removal, reports)
+    view = _LibraryPages(pages, libraries, removal, reports)
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
-        return await shelves.overview(request, LibraryForm())
+        return await view.overview(request, LibraryForm())
 
     @routes.post("/library")
     async def keep(request: Request) -> Response:
@@ -43,13 +43,13 @@ def router(
         try:
             kept = await libraries.create(form.value("path").strip(), form.care())
         except (InvalidInput, LibraryConflict) as problem:
-            return await shelves.overview(request, form.refused(problem), status=problem.status)
+            return await view.overview(request, form.refused(problem), status=problem.status)
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
         return pages.go(f"/library/{kept.library.id}")
 
     @routes.get("/library/{library_id}")
     async def library(request: Request, library_id: str) -> Response:
-        return await shelves.one(request, id_of(library_id))
+        return await view.one(request, id_of(library_id))
 
     @routes.post("/library/{library_id}")
     async def change(request: Request, library_id: str) -> Response:
@@ -60,28 +60,28 @@ def router(
                 id_of(library_id), {one.name: getattr(care, one.name) for one in fields(LibrarySettings)}
             )
         except (InvalidInput, LibraryConflict) as problem:
-            return await shelves.one(request, id_of(library_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(library_id), form.refused(problem), status=problem.status)
         return pages.go(f"/library/{library_id}")
 
     @routes.post("/library/{library_id}/scan")
     async def scan(request: Request, library_id: str) -> Response:
         kept = await libraries.get_staying(id_of(library_id))
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
-        return await shelves.back(request, library_id)
+        return await view.back(request, library_id)
 
     @routes.post("/library/{library_id}/cancel/{task_id}")
     async def cancel(request: Request, library_id: str, task_id: str) -> Response:
         await scans.cancel_task(_task(task_id))
-        return await shelves.back(request, library_id)
+        return await view.back(request, library_id)
 
     @routes.post("/library/{library_id}/remove")
     async def remove(request: Request, library_id: str) -> Response:
-        return await shelves.remove(request, id_of(library_id))
+        return await view.remove(request, id_of(library_id))
 
     return routes
 
 
-class _Shelves:
+class _LibraryPages:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
     def __init__(

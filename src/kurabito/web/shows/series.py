@@ -46,15 +46,15 @@ def router(
 ) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    shelf = _Shelf(pages, catalog, summaries, metadata, downloads)
+    view = _SeriesPages(pages, catalog, summaries, metadata, downloads)
 
     @routes.get("/series")
     async def overview(request: Request) -> Response:
-        return await shelf.overview(request)
+        return await view.overview(request)
 
     @routes.get("/series/{series_id}")
     async def series(request: Request, series_id: str) -> Response:
-        return await shelf.one(request, id_of(series_id))
+        return await view.one(request, id_of(series_id))
 
     @routes.post("/series/{series_id}")
     async def change(request: Request, series_id: str) -> Response:
@@ -62,7 +62,7 @@ def router(
         try:
             await catalog.change(id_of(series_id), form.changes())
         except (InvalidInput, SeriesConflict) as problem:
-            return await shelf.one(request, id_of(series_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(series_id), form.refused(problem), status=problem.status)
         return pages.go(f"/series/{series_id}")
 
     @routes.post("/series/{series_id}/state")
@@ -75,7 +75,7 @@ def router(
     return routes
 
 
-class _Shelf:
+class _SeriesPages:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
     def __init__(
