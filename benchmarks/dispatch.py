@@ -40,7 +40,7 @@ async def _measure(count: int) -> float:
             tasks = (await measured.queue.list(task_type=DISPATCH)).items
             began = time.perf_counter()
             for task in tasks:
-                await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+                await measured.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
             seconds = time.perf_counter() - began
             if (counts := await measured.counts()) != {"downloading": count}:
                 raise BenchmarkBroken(f"{count} links became {counts}")

@@ -36,15 +36,15 @@ class Core:
     """What is measured."""
 
     queue: SqlQueue
-    following: FeedParts
-    downloading: DownloadParts
+    feeds: FeedParts
+    downloads: DownloadParts
 
     async def bring(self, count: int) -> None:
         """Have a fetcher bring so many releases, of a hundred series."""
         wishes = SubscriptionSettings(
             name="feed", url="https://feeds.example", new_series=NewSeries.ADD, is_enabled=False
         )
-        feed = await self.following.subscriptions.create(wishes, StartWith.MISSING)
+        feed = await self.feeds.subscriptions.create(wishes, StartWith.MISSING)
         items = tuple(
             FeedItem(
                 title=f"[Kura] Kura no Monogatari {place % 100} - {place // 100 + 1:03} [WEB-DL {place % 2 * 360 + 720}p]",
@@ -52,7 +52,7 @@ class Core:
             )
             for place in range(count)
         )
-        await self.following.intake.receive(FetcherResults(subscription_id=feed.id, items=items))
+        await self.feeds.intake.receive(FetcherResults(subscription_id=feed.id, items=items))
 
     async def counts(self) -> dict[str, int]:
         found = await self.queue.database.read(
@@ -68,11 +68,11 @@ async def core(ports: list[int]) -> AsyncIterator[Core]:
         settings = Settings(state=Path(state), log_level="error")
         await asyncio.to_thread(prepare_database, settings)
         async with open_queue(settings.database) as queue, open_outbound(settings) as outbound:
-            downloading = open_downloads(cast("SqlQueue", queue), outbound, settings)
-            following = open_feeds(cast("SqlQueue", queue), outbound, grabber=downloading.grabber)
+            downloads = open_downloads(cast("SqlQueue", queue), outbound, settings)
+            feeds = open_feeds(cast("SqlQueue", queue), outbound, grabber=downloads.grabber)
             for port in ports:
-                await following.services.register(_registration(port))
-            yield Core(cast("SqlQueue", queue), following, downloading)
+                await feeds.services.register(_registration(port))
+            yield Core(cast("SqlQueue", queue), feeds, downloads)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ async def _measure(count: int, options: Options) -> list[float]:
             if not options.quick:
                 wait_for_quiet()
             began = time.perf_counter()
-            effect = await measured.downloading.filters.preview(draft)
+            effect = await measured.downloads.filters.preview(draft)
             times.append(time.perf_counter() - began)
             print(f"  {times[-1]:.3f} s", flush=True)
             if len(effect.excluded) != count // 2:

@@ -33,7 +33,7 @@ async def _measure(count: int, options: Options) -> list[float]:
                 if not options.quick:
                     wait_for_quiet()
                 began = time.perf_counter()
-                polled = await measured.downloading.scheduler.poll()
+                polled = await measured.downloads.scheduler.poll()
                 times.append(time.perf_counter() - began)
                 print(f"  {times[-1]:.3f} s", flush=True)
                 if polled.changed != count:
@@ -44,7 +44,7 @@ async def _measure(count: int, options: Options) -> list[float]:
 async def _fill(measured: Core, count: int) -> None:
     await measured.bring(count)
     for task in (await measured.queue.list(task_type=DISPATCH)).items:
-        await measured.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+        await measured.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
 
 
 if __name__ == "__main__":

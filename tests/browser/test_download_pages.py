@@ -28,8 +28,8 @@ STATUSES = ("downloading", "completed", "failed", "cancelled", "downloader_error
 async def furnished(stage: Stage) -> Stage:
     """Downloads in every state, a downloader that is away, rules and questions, all with names of every kind."""
     async with open_outbound(stage.settings) as outbound:
-        downloading = open_downloads(stage.queue, outbound, stage.settings)
-        following = open_feeds(stage.queue, outbound, grabber=downloading.grabber)
+        downloads = open_downloads(stage.queue, outbound, stage.settings)
+        feeds = open_feeds(stage.queue, outbound, grabber=downloads.grabber)
         for policy in (Policy.FIRST, Policy.ASK):
             wishes = SubscriptionSettings(
                 name="feed",
@@ -38,7 +38,7 @@ async def furnished(stage: Stage) -> Stage:
                 is_enabled=False,
                 conflict_policy=policy,
             )
-            subscription = await following.subscriptions.create(wishes, StartWith.MISSING)
+            subscription = await feeds.subscriptions.create(wishes, StartWith.MISSING)
             titles = [
                 f"[{policy} {name[:40]}] {policy} {name} - {n:02} [{r}p]"
                 for name in NAMES
@@ -49,8 +49,8 @@ async def furnished(stage: Stage) -> Stage:
                 FeedItem(title=title, download_url=f"magnet:?xt=urn:btih:{policy.encode().hex():0>20}{at:020x}")
                 for at, title in enumerate(titles)
             )
-            await following.intake.receive(FetcherResults(subscription_id=subscription.id, items=items))
-        await following.services.register(
+            await feeds.intake.receive(FetcherResults(subscription_id=subscription.id, items=items))
+        await feeds.services.register(
             Registration(
                 service_type=ServiceType.DOWNLOADER,
                 service_name="A downloader with a name that is long " * 4,
@@ -64,7 +64,7 @@ async def furnished(stage: Stage) -> Stage:
         for name in NAMES:
             shown = name.strip("\N{RIGHT-TO-LEFT OVERRIDE}")
             fields = Fields(groups=(shown, "x" * 60), languages=("ja", "zh-Hant"), max_size=1 << 40, title=shown)
-            await downloading.filters.add(
+            await downloads.filters.add(
                 FilterRule(name=shown, action=Action.EXCLUDE, pattern=f"({'x|' * 200}y)", fields=fields)
             )
 

@@ -68,7 +68,7 @@ async def test_a_task_is_watched_while_it_goes_on(page: Page, stage: Stage) -> N
     await expect(entry.locator("progress")).to_have_js_property("value", 150)
     stage.go_on(200)
     await expect(entry).to_have_count(0)
-    await expect(page.locator(".totals [data-state='succeeded'] b")).to_have_text("1")
+    await expect(page.locator(".totals [data-tone='good'] b")).to_have_text("1")
     assert await _stayed(page)
 
 

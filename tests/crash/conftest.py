@@ -181,12 +181,6 @@ def _is_free(url: str) -> bool:
     return True
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    """A queue that several processes can share."""
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
 async def queue(url: str) -> AsyncIterator[Queue]:
     async with open_queue(url) as queue:

@@ -146,10 +146,10 @@ def kill(pid: int) -> None:
 class Core:
     """What asks for downloads, while others carry it out and die."""
 
-    def __init__(self, queue: SqlQueue, following: FeedParts, downloading: DownloadParts) -> None:
+    def __init__(self, queue: SqlQueue, feeds: FeedParts, downloads: DownloadParts) -> None:
         self.queue = queue
-        self.following = following
-        self.downloading = downloading
+        self.feeds = feeds
+        self.downloads = downloads
         self.subscription_id = 0
         self.rounds = 0
 
@@ -157,10 +157,10 @@ class Core:
         wishes = SubscriptionSettings(
             name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
         )
-        self.subscription_id = (await self.following.subscriptions.create(wishes, StartWith.MISSING)).id
+        self.subscription_id = (await self.feeds.subscriptions.create(wishes, StartWith.MISSING)).id
         for one in downloaders:
             capabilities = Capabilities(supported_download_types=tuple(DownloadType))
-            await self.following.services.register(
+            await self.feeds.services.register(
                 Registration(
                     service_type=ServiceType.DOWNLOADER,
                     service_name=one.name,
@@ -179,10 +179,10 @@ class Core:
             FeedItem(title=f"[Kura] Yoru no Kurabito {self.rounds} - {number:02}", download_url=self._url(number))
             for number in range(LINKS)
         )
-        await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
+        await self.feeds.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
         await self.queue.enqueue(POLL)
         under_way = await self.all("SELECT id FROM downloads WHERE status IN ('pending', 'downloading')")
-        await self.downloading.downloads.cancel(chance.choice(under_way)[0])
+        await self.downloads.downloads.cancel(chance.choice(under_way)[0])
 
     def _url(self, number: int) -> str:
         name = self.rounds * LINKS + number
@@ -205,8 +205,8 @@ async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
     async with open_queue(url) as queue, Outbound(tls=TLS) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloads(queue, outbound, Settings(state=tmp_path))
-        yield Core(queue, open_feeds(queue, outbound, grabber=downloading.grabber), downloading)
+        downloads = open_downloads(queue, outbound, Settings(state=tmp_path))
+        yield Core(queue, open_feeds(queue, outbound, grabber=downloads.grabber), downloads)
 
 
 @pytest.mark.parametrize("seed", [6])

@@ -76,15 +76,10 @@ class Shelf:
         return self.database.read_blocking(lambda conn: conn.all(sql, values))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def shelf_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
-def shelf(shelf_url: str, tmp_path: Path) -> Iterator[Shelf]:
+def shelf(url: str, tmp_path: Path) -> Iterator[Shelf]:
     clock = ManualClock()
-    database, plane = open_database(shelf_url, clock=clock), open_database(shelf_url, clock=clock, rights=DATA_PLANE)
+    database, plane = open_database(url, clock=clock), open_database(url, clock=clock, rights=DATA_PLANE)
     database.open()
     migrate(database, PRODUCT)
     plane.open()

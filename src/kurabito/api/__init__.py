@@ -46,7 +46,7 @@ _TAGS: Final = [
     {"name": "access", "description": "The keys of programs."},
     {"name": "system", "description": "How Kurabito itself is doing."},
 ]
-# The doors in front of the application look at these; here they only stand in the documentation.
+# The gate in front of the application checks these; here they are only documented.
 _WAYS_IN: Final = (
     Depends(APIKeyHeader(name="X-Api-Key", auto_error=False, description="for programs")),
     Depends(APIKeyCookie(name=SESSION_COOKIE, auto_error=False, description="for the page")),

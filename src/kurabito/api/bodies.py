@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final
 from fastapi import Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-LARGEST_ID: Final = 2**63 - 1
-"""The largest whole number that a column holds."""
 # Something to see, and no NUL: PostgreSQL text cannot hold it.
 _TEXT: Final = r"^[^\x00]*[^\s\x00][^\x00]*$"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads
+from kurabito.app.compose.downloads import DownloadParts, open_downloads, poll_policy
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -14,6 +14,7 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
+from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
@@ -29,17 +30,18 @@ class Product:
 
     queue: DelegatedTasks
     planes: DataPlanes
-    shelves: LibraryParts
+    library: LibraryParts
     duplicates: Duplicates
     plans: DeletionPlans
     trash: Trash
-    following: FeedParts
+    feeds: FeedParts
     catalog: Catalog
-    glances: CatalogSummaries
+    catalog_summaries: CatalogSummaries
     title_rules: TitleRules
-    downloading: DownloadParts
-    about: MetadataParts
-    drawn: ThumbnailParts
+    downloads: DownloadParts
+    downloaders: DownloaderHealths
+    metadata: MetadataParts
+    thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
 
     @property
@@ -51,34 +53,35 @@ def open_product(
     settings: Settings,
     queue: DelegatedTasks,
     *,
-    shelves: LibraryParts | None = None,
-    following: FeedParts | None = None,
-    about: MetadataParts | None = None,
-    downloading: DownloadParts | None = None,
+    library: LibraryParts | None = None,
+    feeds: FeedParts | None = None,
+    metadata: MetadataParts | None = None,
+    downloads: DownloadParts | None = None,
 ) -> Product:
-    """The parts, but for those that are open already. Nothing of what is opened here runs by itself."""
-    if downloading is None or following is None or about is None:
+    """The product, with the parts that are open already. Nothing that is opened here begins to run."""
+    if downloads is None or feeds is None or metadata is None:
         outbound = open_outbound(settings)
-        downloading = downloading or open_downloads(queue, outbound, settings)
-        following = following or open_feeds(
-            queue, outbound, grabber=downloading.grabber, module_hosts=settings.allow_private_hosts
+        downloads = downloads or open_downloads(queue, outbound, settings)
+        feeds = feeds or open_feeds(
+            queue, outbound, grabber=downloads.grabber, module_hosts=settings.allow_private_hosts
         )
-        about = about or open_metadata(settings, queue, outbound)
+        metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
     return Product(
         queue=queue,
         planes=DataPlanes(database),
-        shelves=shelves or open_library(settings, queue),
+        library=library or open_library(settings, queue),
         duplicates=Duplicates(database),
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
-        following=following,
-        catalog=Catalog(database, downloading.grabber),
-        glances=CatalogSummaries(database),
-        title_rules=TitleRules(database, following.intake),
-        downloading=downloading,
-        about=about,
-        drawn=open_thumbnails(settings, database),
+        feeds=feeds,
+        catalog=Catalog(database, downloads.grabber),
+        catalog_summaries=CatalogSummaries(database),
+        title_rules=TitleRules(database, feeds.intake),
+        downloads=downloads,
+        downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
+        metadata=metadata,
+        thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
     )
 

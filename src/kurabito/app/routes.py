@@ -14,36 +14,57 @@ from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
 
-def routes(parts: Product, keys_of_programs: Keys) -> list[APIRouter]:
+def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
     """Every route but those that only the queue answers."""
-    shelves, following, downloading, about, drawn = (
-        parts.shelves,
-        parts.following,
-        parts.downloading,
-        parts.about,
-        parts.drawn,
-    )
     return [
-        libraries.router(shelves.libraries, shelves.removal, shelves.scans),
-        scan_tasks.router(shelves.scans),
-        jobs.router(shelves.jobs),
+        *_library_routes(product),
         keys.router(keys_of_programs),
-        duplicates.router(parts.duplicates, parts.plans),
-        trash.router(parts.trash),
-        previews.router(following.previews),
-        subscriptions.router(following.subscriptions),
-        services.router(following.services, downloading.paths),
-        fetcher_results.router(following.intake, following.services, following.subscriptions),
-        catalog.router(parts.catalog),
-        title_rules.router(parts.title_rules),
-        records.router(about.service, about.actor.handle),
-        calendar.router(about.calendar, about.entries),
-        posters.router(about.posters),
-        matches.router(about.matches),
-        downloads.router(downloading.downloads, downloading.wanting),
-        downloads.episodes_router(downloading.wanting),
-        filters.router(downloading.filters),
-        conflicts.router(downloading.conflicts),
-        thumbs.router(drawn.thumbnails, drawn.pictures, drawn.cleanups, drawn.measure),
-        wal.router(parts.checkpoints),
+        *_feed_routes(product),
+        *_metadata_routes(product),
+        *_download_routes(product),
+        wal.router(product.checkpoints),
+    ]
+
+
+def _library_routes(product: Product) -> list[APIRouter]:
+    library, thumbnails = product.library, product.thumbnails
+    return [
+        libraries.router(library.libraries, library.removal, library.scans, library.reports),
+        scan_tasks.router(library.scans),
+        jobs.router(library.jobs),
+        duplicates.router(product.duplicates, product.plans),
+        trash.router(product.trash),
+        thumbs.router(thumbnails.thumbnails, thumbnails.pictures, thumbnails.cleanups, thumbnails.measure),
+    ]
+
+
+def _feed_routes(product: Product) -> list[APIRouter]:
+    feeds = product.feeds
+    return [
+        previews.router(feeds.previews),
+        subscriptions.router(feeds.subscriptions),
+        services.router(feeds.services, product.downloads.paths, product.downloaders),
+        fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
+        catalog.router(product.catalog),
+        title_rules.router(product.title_rules),
+    ]
+
+
+def _metadata_routes(product: Product) -> list[APIRouter]:
+    metadata = product.metadata
+    return [
+        records.router(metadata.service, metadata.actor.handle),
+        calendar.router(metadata.calendar, metadata.entries),
+        posters.router(metadata.posters),
+        matches.router(metadata.matches),
+    ]
+
+
+def _download_routes(product: Product) -> list[APIRouter]:
+    parts = product.downloads
+    return [
+        downloads.router(parts.downloads, parts.wanting),
+        downloads.episodes_router(parts.wanting),
+        filters.router(parts.filters),
+        conflicts.router(parts.conflicts),
     ]

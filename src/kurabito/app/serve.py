@@ -59,7 +59,7 @@ class Stage(Protocol):
         ...
 
     async def open(
-        self, queue: DelegatedTasks, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
+        self, queue: DelegatedTasks, library: LibraryParts, feeds: FeedParts, downloads: DownloadParts
     ) -> None:
         """Have there what is there from the start."""
         ...
@@ -99,26 +99,26 @@ async def serve(
             access = open_access(settings, queue.database)
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
             address = address_of(listener)
-            parts = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
+            product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
             registry = product_registry(
                 queue,
                 access.sessions,
                 settings.state / BACKUPS,
-                parts.trash,
-                parts.shelves.removal,
-                parts.following.tasks,
-                parts.downloading,
-                parts.about,
-                parts.drawn.sweeper,
+                product.trash,
+                product.library.removal,
+                product.feeds.tasks,
+                product.downloads,
+                product.metadata,
+                product.thumbnails.sweeper,
             )
             if stage is not None:
                 stage.join(registry)
                 until_the_end.push_async_callback(stage.close)
-                await stage.open(queue, parts.shelves, parts.following, parts.downloading)
-            services, troubles = _services(settings, parts, registry, dataplane=dataplane)
+                await stage.open(queue, product.library, product.feeds, product.downloads)
+            services, troubles = _services(settings, product, registry, dataplane=dataplane)
             url = address + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(settings, parts, access, live, meter, started=started, troubles=troubles.now)
+            site = build_site(settings, product, access, live, meter, started=started, troubles=troubles.now)
             limits = limits_of(settings)
             server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
@@ -130,36 +130,36 @@ async def serve(
 async def _product(
     settings: Settings, queue: DelegatedTasks, outbound: Outbound, built_in: BuiltIn, address: str
 ) -> AsyncIterator[Product]:
-    """The parts as they are served: with the built-in downloader among the others, and scans brought on their way."""
+    """The product as it is served: with the built-in downloader among the others, and scans brought on their way."""
     if (root := settings.download_root) is not None:
         await queue.database.read(partial(refuse_shared_root, root=root))
     downloaders = built_in.beside(RemoteDownloaders(ServiceCalls(outbound)))
-    downloading = open_downloads(queue, outbound, settings, downloaders)
-    following = open_feeds(
+    downloads = open_downloads(queue, outbound, settings, downloaders)
+    feeds = open_feeds(
         queue,
         outbound,
-        grabber=downloading.grabber,
+        grabber=downloads.grabber,
         url=address + settings.base_path,
         module_hosts=settings.allow_private_hosts,
     )
-    await built_in.register(following.services, queue.database, address)
-    about = open_metadata(settings, queue, outbound)
-    await asyncio.to_thread(about.posters.prepare)
-    await about.calendar.refresh_if_old()
-    shelves = open_library(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=about.matcher))
+    await built_in.register(feeds.services, queue.database, address)
+    metadata = open_metadata(settings, queue, outbound)
+    await asyncio.to_thread(metadata.posters.prepare)
+    await metadata.calendar.refresh_if_old()
+    library = open_library(settings, queue, Reconciler(queue, follow_ups=FOLLOW_UPS, matcher=metadata.matcher))
     try:
-        yield open_product(settings, queue, shelves=shelves, following=following, about=about, downloading=downloading)
+        yield open_product(settings, queue, library=library, feeds=feeds, metadata=metadata, downloads=downloads)
     finally:
-        await shelves.scans.shutdown()
+        await library.scans.shutdown()
 
 
 def _services(
-    settings: Settings, parts: Product, registry: Registry, *, dataplane: bool
+    settings: Settings, product: Product, registry: Registry, *, dataplane: bool
 ) -> tuple[list[BackgroundService], Troubles]:
     """What runs beside the web server, and what says how it is."""
     worker = KeptWorker(
         lambda: Worker(
-            parts.queue,
+            product.queue,
             registry,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
@@ -168,14 +168,14 @@ def _services(
     )
     services: list[BackgroundService] = [
         worker,
-        parts.shelves.watcher,
-        parts.about.actor,
-        WalWatch(parts.checkpoints),
-        PlaneLocks(parts.database),
+        product.library.watcher,
+        product.metadata.actor,
+        WalWatch(product.checkpoints),
+        PlaneLocks(product.database),
     ]
     told: dict[str, Trouble] = {"worker": lambda: worker.trouble}
     if dataplane:
-        plane = supervised_plane(settings, parts.database)
+        plane = supervised_plane(settings, product.database)
         services.append(plane)
         told["data_plane"] = lambda: plane.trouble
     troubles = Troubles(told, settings.state / FILE_NAME)

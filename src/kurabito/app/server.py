@@ -86,7 +86,7 @@ class Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 ws="none",
-                # Which proxies to believe is for the doors to say.
+                # The gate says which proxies to believe.
                 proxy_headers=False,
                 timeout_graceful_shutdown=_REQUESTS_END,
             )

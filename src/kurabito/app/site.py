@@ -1,4 +1,4 @@
-"""What answers HTTP: interface and pages behind their doors."""
+"""What answers HTTP: the API and the pages, behind the gate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def open_access(settings: Settings, database: Database) -> Access:
 
 def build_site(
     settings: Settings,
-    parts: Product,
+    product: Product,
     access: Access,
     live: Live,
     meter: TaskMeter,
@@ -51,14 +51,14 @@ def build_site(
     started: datetime,
     troubles: Callable[[], Mapping[str, str]] = dict,
 ) -> ASGIApp:
-    """The whole site over the parts of the product: interface and pages, and the doors in front of both."""
+    """The whole site over the product: the API and the pages, and the gate in front of both."""
 
     def explained() -> Sequence[Origin]:
         return explain(settings)
 
     api = create_api(
-        queue=parts.queue,
-        planes=parts.planes,
+        queue=product.queue,
+        planes=product.planes,
         live=live,
         meter=meter,
         database=settings.database.partition("://")[0],
@@ -66,21 +66,21 @@ def build_site(
         settings=explained,
         lease=settings.lease_seconds,
         troubles=troubles,
-        further=routes(parts, access.keys),
+        further=routes(product, access.keys),
     )
     web = create_web(
-        queue=parts.queue,
-        planes=parts.planes,
+        queue=product.queue,
+        planes=product.planes,
         sessions=access.sessions,
         passwords=access.passwords,
         login_limit=access.login_limit,
         settings=explained,
         openapi=api.openapi,
-        log=parts.checkpoints,
-        thumbnails=parts.drawn.measure,
+        log=product.checkpoints,
+        thumbnails=product.thumbnails.measure,
         troubles=troubles,
-        further=pages(parts, settings),
-        waiting=parts.about.matches.count_open,
+        further=pages(product),
+        waiting=product.metadata.matches.count_open,
         base_path=settings.base_path,
     )
     # After the routes of the interface, which are so found first.

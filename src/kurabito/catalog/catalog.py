@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from kurabito.catalog import links, series
 from kurabito.catalog.link_sink import LinkSink
@@ -13,24 +12,15 @@ from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import SeriesState
 from kurabito.db import Connection, Database
-from kurabito.errors import InvalidInput
 from kurabito.feeds import raw_items
-from kurabito.feeds.raw_items import LARGEST, RawItem, RawStatus
+from kurabito.feeds.raw_items import RawItem, RawStatus
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_before, not_a_cursor
 from kurabito.titles import ReleaseKind
-
-T = TypeVar("T")
 
 _EPISODE_CURSOR: Final = re.compile(r"([a-z]{1,20})-(\d{1,6}(?:\.\d{1,6})?)")
 # The list goes backwards through the alphabet, so that "tv" comes first.
 _BEFORE_ALL: Final = ("zz", 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogPage(Generic[T]):
-    """Some of a list, and where the next page begins."""
-
-    items: list[T]
-    next_cursor: str | None
 
 
 class Catalog:
@@ -42,11 +32,11 @@ class Catalog:
 
     async def series(
         self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
-    ) -> CatalogPage[Series]:
+    ) -> Page[Series]:
         """Series, the newest first."""
-        before = _before(cursor)
-        found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit, state=state))
-        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
+        before = id_before(cursor)
+        found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit + 1, state=state))
+        return Page.cut(found, limit, _id)
 
     async def get(self, series_id: int) -> Series:
         """One series; raises SeriesNotFound."""
@@ -67,29 +57,26 @@ class Catalog:
 
         return await self._database.write(store)
 
-    async def episodes(
-        self, series_id: int, *, limit: int = 100, cursor: str | None = None
-    ) -> CatalogPage[SeriesEpisode]:
+    async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
         """The episodes of a series; raises SeriesNotFound."""
         after = _BEFORE_ALL if cursor is None else _episode_after(cursor)
 
         def look(conn: Connection) -> list[SeriesEpisode]:
             series.find(conn, series_id)
-            return series.episodes(conn, series_id, after=after, limit=limit)
+            return series.episodes(conn, series_id, after=after, limit=limit + 1)
 
         found = await self._database.read(look)
-        last = found[-1] if len(found) == limit else None
-        return CatalogPage(found, None if last is None else f"{last.kind}-{last.number:g}")
+        return Page.cut(found, limit, lambda last: f"{last.kind}-{last.number:g}")
 
     async def links(
         self, *, limit: int = 50, cursor: str | None = None, series_id: int | None = None, held: bool = False
-    ) -> CatalogPage[Link]:
+    ) -> Page[Link]:
         """Links, the newest first."""
-        before = _before(cursor)
+        before = id_before(cursor)
         found = await self._database.read(
-            lambda conn: links.page(conn, before=before, limit=limit, series_id=series_id, held=held)
+            lambda conn: links.page(conn, before=before, limit=limit + 1, series_id=series_id, held=held)
         )
-        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
+        return Page.cut(found, limit, _id)
 
     async def raw_items(
         self,
@@ -98,31 +85,23 @@ class Catalog:
         cursor: str | None = None,
         status: RawStatus | None = None,
         subscription_id: int | None = None,
-    ) -> CatalogPage[RawItem]:
+    ) -> Page[RawItem]:
         """Items of feeds, the newest first."""
-        before = _before(cursor)
+        before = id_before(cursor)
         found = await self._database.read(
             lambda conn: raw_items.page(
-                conn, before=before, limit=limit, status=status, subscription_id=subscription_id
+                conn, before=before, limit=limit + 1, status=status, subscription_id=subscription_id
             )
         )
-        return CatalogPage(found, _next(found[-1].id if len(found) == limit else None))
+        return Page.cut(found, limit, _id)
 
 
-def _before(cursor: str | None) -> int:
-    if cursor is None:
-        return LARGEST
-    if not re.fullmatch(r"[1-9][0-9]{0,17}", cursor):
-        raise InvalidInput("cursor", "is not one that a page gave; begin again without it")
-    return int(cursor)
-
-
-def _next(last: int | None) -> str | None:
-    return None if last is None else str(last)
+def _id(last: Series | Link | RawItem) -> str:
+    return str(last.id)
 
 
 def _episode_after(cursor: str) -> tuple[str, float]:
     found = _EPISODE_CURSOR.fullmatch(cursor)
     if found is None or found[1] not in set(ReleaseKind):
-        raise InvalidInput("cursor", "is not one that a page gave; begin again without it")
+        raise not_a_cursor(cursor)
     return found[1], float(found[2])

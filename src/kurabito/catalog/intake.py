@@ -22,6 +22,7 @@ from kurabito.feeds import raw_items, subscription_store
 from kurabito.feeds.raw_items import RawItem, RawReason, RawStatus
 from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 from kurabito.feeds.subscriptions import Subscription
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import TitleRule
 
 log = logs.get_logger(__name__)
@@ -72,7 +73,7 @@ class CatalogIntake:
 
     async def read_again(self) -> int:
         """Read the items that could not be read again, by the rules that are on now; how many it helped."""
-        helped, before = 0, raw_items.LARGEST
+        helped, before = 0, BIGGEST_ID
         while True:
             page, title_rules = await self._database.read(partial(_failed_before, before=before))
             if not page:

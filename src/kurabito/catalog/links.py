@@ -12,7 +12,7 @@ from kurabito.catalog.states import HeldReason
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
 _FILTERS: Final = {
@@ -53,7 +53,7 @@ class Link:
 
 
 def page(
-    conn: Connection, *, before: int = LARGEST, limit: int, series_id: int | None = None, held: bool = False
+    conn: Connection, *, before: int = BIGGEST_ID, limit: int, series_id: int | None = None, held: bool = False
 ) -> list[Link]:
     """Links, the newest first: of one series, or only those that are held back."""
     queries = _SQL[series_id is not None, held]

@@ -14,7 +14,7 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.errors import SeriesConflict, SeriesNotFound
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
 _SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
@@ -64,7 +64,7 @@ class SeriesEpisode:
     link_count: int
 
 
-def page(conn: Connection, *, before: int = LARGEST, limit: int, state: SeriesState | None = None) -> list[Series]:
+def page(conn: Connection, *, before: int = BIGGEST_ID, limit: int, state: SeriesState | None = None) -> list[Series]:
     """Series, the newest first."""
     queries = _SQL[state is not None]
     rows = conn.all(queries.page, {"before": before, "limit": limit, "state": state})

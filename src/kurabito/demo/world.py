@@ -114,7 +114,7 @@ class Demo:
         declare(registry, FOLLOW_UPS)
 
     async def open(
-        self, queue: DelegatedTasks, shelves: LibraryParts, following: FeedParts, downloading: DownloadParts
+        self, queue: DelegatedTasks, library: LibraryParts, feeds: FeedParts, downloads: DownloadParts
     ) -> None:
         """Enqueue the scenes; have made-up files compared, feeds read, shows looked up and torrents fetched as real ones are."""
         await queue.enqueue_many(SCENES)
@@ -123,10 +123,10 @@ class Demo:
         await queue.enqueue(REFRESH, unique_key=REFRESH)
         await asyncio.to_thread(make_files, self._folder)
         for name in (SHOWS, ARCHIVE):
-            kept = await shelves.libraries.create(str(self._folder / name), LibrarySettings(name=name))
-            await shelves.scans.submit_task(kept.library.id, TaskPriority.HIGH)
-        await following.services.register(ATTIC)
-        await downloading.filters.add(RULE)
+            kept = await library.libraries.create(str(self._folder / name), LibrarySettings(name=name))
+            await library.scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        await feeds.services.register(ATTIC)
+        await downloads.filters.add(RULE)
         await asyncio.to_thread(self._seeder.open)
         self._feeds = await asyncio.to_thread(FeedStand, self._seeder.link)
         url = await self._feeds.open()
@@ -138,7 +138,7 @@ class Demo:
             # This machine is a private address, which nobody allowed here: the page offers to.
             SubscriptionSettings(name="The neighbour's shelf", url=url + NEIGHBOUR, new_series=NewSeries.ADD),
         ):
-            await following.subscriptions.create(wishes, StartWith.MISSING)
+            await feeds.subscriptions.create(wishes, StartWith.MISSING)
 
     async def close(self) -> None:
         """Serve nothing made-up any longer."""

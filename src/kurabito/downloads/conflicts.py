@@ -17,8 +17,9 @@ from kurabito.downloads.release_options import SQL, choose_among, current_downlo
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
-from kurabito.feeds.raw_items import LARGEST
 from kurabito.runtime import Registry
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_before
 from kurabito.titles import ReleaseKind
 
 _RESOLVED: Final = "resolved"
@@ -60,14 +61,15 @@ class Conflicts:
         """Have releases chosen when their wait is over."""
         registry.task(CHOOSE)(self.choose)
 
-    async def page(self, *, before: int = LARGEST, limit: int = 50) -> list[Conflict]:
+    async def page(self, *, limit: int = 50, cursor: str | None = None) -> Page[Conflict]:
         """Those that are open, the newest first."""
+        before = id_before(cursor)
 
         def look(conn: Connection) -> list[Conflict]:
-            found = conn.all(SQL.page, {"before": before, "limit": limit})
+            found = conn.all(SQL.page, {"before": before, "limit": limit + 1})
             return [_conflict(conn, row) for row in found]
 
-        return await self._database.read(look)
+        return Page.cut(await self._database.read(look), limit, lambda last: str(last.id))
 
     async def resolve(self, conflict_id: int, link_id: int) -> Conflict:
         """Take this release, and no other of the episode; raises ConflictNotFound, ConflictResolved or InvalidInput."""

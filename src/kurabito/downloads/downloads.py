@@ -19,9 +19,10 @@ from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import forgotten_with, give_back
 from kurabito.errors import DownloadConflict
-from kurabito.feeds.raw_items import LARGEST
 from kurabito.modules import services
 from kurabito.modules.services import Service
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_before
 
 _PAUSED: Final = "paused"
 _BY_USER: Final = "cancelled by its keeper"
@@ -46,18 +47,19 @@ class Downloads:
     async def page(
         self,
         *,
-        before: int = LARGEST,
-        limit: int = 50,
         status: Status | None = None,
         module_id: int | None = None,
-    ) -> list[tuple[Download, bool]]:
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[tuple[Download, bool]]:
         """Downloads, the newest first, and whether each has stalled."""
+        before = id_before(cursor)
 
         def look(conn: Connection) -> list[tuple[Download, bool]]:
-            found = store.page(conn, before_id=before, limit=limit, status=status, module_id=module_id)
+            found = store.page(conn, before_id=before, limit=limit + 1, status=status, module_id=module_id)
             return [(one, self._is_stalled(conn, one)) for one in found]
 
-        return await self._database.read(look)
+        return Page.cut(await self._database.read(look), limit, lambda last: str(last[0].id))
 
     async def get(self, download_id: int) -> tuple[Download, bool, list[Attempt]]:
         """The download, whether it has stalled, and its attempts; raises DownloadNotFound."""

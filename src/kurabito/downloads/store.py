@@ -17,7 +17,7 @@ from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.errors import DownloadNotFound
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import BIGGEST_ID
 
 _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
@@ -176,7 +176,7 @@ def find(conn: Connection, download_id: int) -> Download:
 def page(
     conn: Connection,
     *,
-    before_id: int = LARGEST,
+    before_id: int = BIGGEST_ID,
     limit: int,
     status: Status | None = None,
     module_id: int | None = None,

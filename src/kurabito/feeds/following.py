@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.feeds import subscription_store
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import fetch_key, fetch_of
 from kurabito.runtime import Priority, TaskRecord
 from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_after
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=5)
 LONGEST_INTERVAL: Final = timedelta(days=30)
@@ -58,13 +59,11 @@ class Subscriptions:
         """The subscription; raises SubscriptionNotFound."""
         return await self._database.read(lambda conn: subscription_store.find(conn, subscription_id))
 
-    async def page(self, *, after: int = 0, limit: int = 50) -> list[Subscription]:
+    async def page(self, *, limit: int = 50, cursor: str | None = None) -> Page[Subscription]:
         """Subscriptions in the order in which they were made."""
-
-        def read(conn: Connection) -> list[Subscription]:
-            return subscription_store.page(conn, after, limit)
-
-        return await self._database.read(read)
+        after = id_after(cursor)
+        found = await self._database.read(lambda conn: subscription_store.page(conn, after, limit + 1))
+        return Page.cut(found, limit, lambda last: str(last.id))
 
     async def change(self, subscription_id: int, changes: Mapping[str, Any]) -> Subscription:
         """Change how a feed is followed; fields of `SubscriptionSettings`, and what is not named stays."""

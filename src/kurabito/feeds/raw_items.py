@@ -15,9 +15,9 @@ from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.feeds.results import FeedItem
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import LONGEST_TITLE
 
-LARGEST: Final = 2**63 - 1
 _LONGEST_URL: Final = 8_192
 _LONGEST_DESCRIPTION: Final = 2_000
 _LONGEST_IDENTITY: Final = 300
@@ -72,7 +72,7 @@ def clean(item: FeedItem) -> FeedItem:
         description=clean_text(item.description)[:_LONGEST_DESCRIPTION] or None,
         pub_date=date if date is None or date.tzinfo else date.replace(tzinfo=UTC),
         guid=clean_text(item.guid).strip() or None,
-        size_bytes=size if size is not None and 0 <= size <= LARGEST else None,
+        size_bytes=size if size is not None and 0 <= size <= BIGGEST_ID else None,
         info_hash=clean_text(item.info_hash).strip()[:100] or None,
     )
 
@@ -136,7 +136,7 @@ def mark_parsed(conn: Connection, item_id: int, release_key: str) -> bool:
 def page(
     conn: Connection,
     *,
-    before: int = LARGEST,
+    before: int = BIGGEST_ID,
     limit: int,
     status: RawStatus | None = None,
     subscription_id: int | None = None,

@@ -3,6 +3,7 @@
 libraries.py    libraries and their files, as they are stored
 service.py      adding libraries and changing their settings
 folders.py      the same files by the folders that they lie in
+status.py       what happens in a library, or what its last scan came to, in one word
 jobs.py         units of disk work: admitted here, executed by the data plane
 reconcile.py    brings tasks and jobs into agreement; loop.py does it whenever something happened
 tasks.py        the tasks that are asked for about a library; hashes.py asks for hashes

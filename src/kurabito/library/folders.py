@@ -14,7 +14,7 @@ from kurabito.errors import FolderNotFound, InvalidInput
 from kurabito.library import libraries
 from kurabito.library.cursors import cursor_after, path_of
 from kurabito.library.libraries import FILE, SAME_CONTENT, LibraryFile, file_of
-from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.paging import check_limit
 
 COUNTED: Final = 100_000
 """How many files of a folder are added up. To count a million would take longer than a page may."""
@@ -87,8 +87,7 @@ class Folders:
         self, library_id: int, path: str = "", *, limit: int = 100, cursor: str | None = None
     ) -> FolderPage:
         """What lies in a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
+        check_limit(limit)
         if "\x00" in path:
             raise _unknown(path)
         stretch, after = _Stretch(library_id, path), "" if cursor is None else path_of(cursor)

@@ -21,7 +21,7 @@ from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime.model import MAX_LOST_LEASES, Page
 from kurabito.runtime.outcomes import worker_name
-from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.paging import check_limit
 from kurabito.runtime.tasks.intake import new_ids
 from kurabito.wakeup import Bell
 
@@ -154,8 +154,7 @@ class Jobs:
         cursor: str | None = None,
     ) -> Page[Job]:
         """Jobs, newest first. The cursor is the id of the last job of the page before."""
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
+        check_limit(limit)
         wanted = {"status": status and status.value, "kind": kind and kind.value, "library_id": library_id}
 
         def look(conn: Connection) -> Page[Job]:

@@ -20,7 +20,7 @@ from kurabito.library.scans.sessions import PastScan
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
-from kurabito.runtime.paging import MAX_PAGE
+from kurabito.runtime.paging import check_limit, id_after
 from kurabito.wakeup import Bell
 
 SHORTEST_INTERVAL: Final = timedelta(minutes=1)
@@ -73,14 +73,12 @@ class LibraryService:
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[LibrarySummary]:
         """Libraries in the order in which they were made."""
-        _check_limit(limit)
-        if cursor is not None and not re.fullmatch(r"[1-9][0-9]{0,17}", cursor):
-            raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+        check_limit(limit)
+        after = id_after(cursor)
 
         def look(conn: Connection) -> Page[LibrarySummary]:
-            found = libraries.page(conn, int(cursor or 0), limit + 1)
-            shown = tuple(_kept(conn, library) for library in found[:limit])
-            return Page(shown, str(shown[-1].library.id) if len(found) > limit else None)
+            page = Page.cut(libraries.page(conn, after, limit + 1), limit, lambda last: str(last.id))
+            return Page(tuple(_kept(conn, library) for library in page), page.next_cursor)
 
         return await self._database.read(look)
 
@@ -110,14 +108,13 @@ class LibraryService:
         cursor: str | None = None,
     ) -> Page[LibraryFile]:
         """The files of a library in the order of their paths; only missing ones, or only those with a text in their path."""
-        _check_limit(limit)
+        check_limit(limit)
 
         def look(conn: Connection) -> Page[LibraryFile]:
             libraries.find(conn, library_id)
             after = "" if cursor is None else path_of(cursor)
             found = libraries.files(conn, library_id, after=after, limit=limit + 1, missing=missing, contains=contains)
-            shown = tuple(found[:limit])
-            return Page(shown, cursor_after(shown[-1].relative_path) if len(found) > limit else None)
+            return Page.cut(found, limit, lambda last: cursor_after(last.relative_path))
 
         return await self._database.read(look)
 
@@ -170,8 +167,3 @@ def _check(care: LibrarySettings) -> None:
         raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
     if len(care.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in care.ignored):
         raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")

@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from kurabito.runtime import Priority, TaskRecord
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 SCAN: Final = "library.scan"
@@ -46,4 +47,4 @@ def library_of(task: TaskRecord) -> int | None:
         library_id = json.loads(task.payload)["library_id"]
     except (ValueError, LookupError, TypeError):
         return None
-    return library_id if type(library_id) is int and 0 <= library_id < 2**63 else None
+    return library_id if type(library_id) is int and 0 <= library_id <= BIGGEST_ID else None

@@ -12,6 +12,7 @@ from kurabito.metadata.lookup import look_up
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_after
 
 
 class MetadataService:
@@ -43,11 +44,11 @@ class MetadataService:
         self, *, contains: str | None = None, year: int | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[Metadata]:
         """Records in the order in which they were made; only those with a text in a title, or of one year."""
+        after = id_after(cursor)
 
         def look(conn: Connection) -> Page[Metadata]:
-            found = records.page(conn, after=int(cursor or 0), limit=limit + 1, contains=contains, year=year)
-            shown = tuple(found[:limit])
-            return Page(shown, str(shown[-1].id) if len(found) > limit else None)
+            found = records.page(conn, after=after, limit=limit + 1, contains=contains, year=year)
+            return Page.cut(found, limit, lambda last: str(last.id))
 
         return await self._database.read(look)
 

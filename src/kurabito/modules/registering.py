@@ -16,6 +16,8 @@ from kurabito.modules.download_types import DownloadType
 from kurabito.modules.identities import Caller
 from kurabito.modules.path_maps import PathMap, check_path_maps
 from kurabito.modules.services import Registration, Service
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_after
 
 PRIORITIES: Final = (-1000, 1000)
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*", re.IGNORECASE)
@@ -86,9 +88,11 @@ class Services:
         """The service; raises ModuleNotFound."""
         return await self._database.read(lambda conn: services.find(conn, module_id))
 
-    async def page(self, *, after: int = 0, limit: int = 50) -> list[Service]:
+    async def page(self, *, limit: int = 50, cursor: str | None = None) -> Page[Service]:
         """Services in the order in which they first came."""
-        return await self._database.read(lambda conn: services.page(conn, after, limit))
+        after = id_after(cursor, services.BIGGEST_MODULE_ID)
+        found = await self._database.read(lambda conn: services.page(conn, after, limit + 1))
+        return Page.cut(found, limit, lambda last: str(last.id))
 
     async def able_to(self, download_type: DownloadType) -> list[Service]:
         """The downloaders that can take this and are switched on, the one to ask first at the front."""

@@ -22,6 +22,7 @@ _SERVICE: Final = ColumnList(
 )
 _SQL: Final = Queries("kurabito.modules", "services.sql", service=_SERVICE)
 USUAL_PRIORITY: Final = 50
+BIGGEST_MODULE_ID: Final = 2**31 - 1
 
 
 class ServiceType(StrEnum):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 from uuid import UUID
 
 from kurabito.runtime.states import TERMINAL, TaskState
@@ -153,6 +153,12 @@ class Page(Generic[T]):
 
     items: tuple[T, ...]
     next_cursor: str | None
+
+    @classmethod
+    def cut(cls, found: Sequence[T], limit: int, cursor_after: Callable[[T], str]) -> Self:
+        """The first `limit` items of a list that was asked for one more, to see whether there is a next page."""
+        shown = tuple(found[:limit])
+        return cls(shown, cursor_after(shown[-1]) if len(found) > limit else None)
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)

@@ -40,7 +40,7 @@ class GuardedAnswer:
     async def send(self, message: Message) -> None:
         """Pass on what the site says."""
         if self._body.refusal is not None and not self.started:
-            # The site met an error while it read, and cannot know what it meant. The doors do, and answer.
+            # The site met an error while it read, and cannot know what it meant. The gate does, and answers.
             return
         await self._pass_on(message)
 

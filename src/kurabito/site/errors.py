@@ -34,7 +34,7 @@ _MEANINGS: Final = {
     503: "The database does not answer; try again later",
     504: "Something outside took too long; nothing was changed",
 }
-# What the doors in front of every route may say, and what may happen to any question.
+# What the gate in front of every route may answer, and what may happen to any request.
 _ANYWHERE: Final = (400, 401, 403, 421, 429, 503)
 WITH_BODY: Final = (408, 413, 422)
 """The errors that a request with a body may have besides."""

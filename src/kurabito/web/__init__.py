@@ -1,4 +1,17 @@
-"""The pages: rendered here, kept live by one small module in the browser, usable without it."""
+"""The pages: rendered here, kept live by one small module in the browser, usable without it.
+
+    home/ shows/ library/ duplicates/ downloads/ following/ system/    the pages of each domain
+    pages.py         from a template and values to an answer; navigation.py has the pages that the navigation leads to
+    forms.py         what was typed, what it means, and what is wrong with it at which field
+    tone.py          which colour a status has
+    words.py         messages, moments and numbers in the reader's language; languages.py has the catalogues in locales/
+    names.py         names of files as they can be shown
+    preferences.py   the language and the light that a reader chose
+    failures.py      the page of an error
+    addresses.py     paths below the base path; assets.py serves static/
+
+A page decides nothing: health and status come from the domain, and the API answers with the same words.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +54,7 @@ def create_web(
     base_path: str = "",
     clock: Clock | None = None,
 ) -> FastAPI:
-    """The pages over one open queue, to be mounted at `/` behind the doors.
+    """The pages over one open queue, to be mounted at `/` behind the gate.
 
     `further` are pages over other parts of the product, each made with what renders them all. `waiting` counts what waits for
     a person; the navigation says it on every page.

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
-from typing import Final, Self, TypeVar
+from typing import ClassVar, Final, Self, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.runtime.paging import BIGGEST_ID
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
-_BIGGEST: Final = 2**63
 _MOST_FIELDS: Final = 400
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -37,6 +38,50 @@ class Problem:
         if name not in fields or not detail:
             raise error
         return cls(name, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was typed into a form, and what is wrong with it at which field.
+
+    Each form of ours is a subclass: it says what its fields mean, and raises InvalidInput naming the one that means nothing.
+    """
+
+    FIELDS: ClassVar[Collection[str]] = ()
+    """The fields beside which an error can be shown."""
+
+    typed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    """A field that was sent several times has all its values, the last of which counts."""
+    problem: Problem | None = None
+
+    @classmethod
+    async def sent(cls, request: Request) -> Self:
+        """The form as a browser sent it."""
+        return cls(await values_of(request))
+
+    def value(self, name: str) -> str:
+        """What a field says; nothing when it was not sent."""
+        values = self.values(name)
+        return values[-1] if values else ""
+
+    def values(self, name: str) -> Sequence[str]:
+        """Everything that was chosen in a field of several choices."""
+        typed = self.typed.get(name, ())
+        return (typed,) if isinstance(typed, str) else typed
+
+    def has(self, name: str, value: str) -> bool:
+        return value in self.values(name)
+
+    def is_checked(self, name: str) -> bool:
+        return self.value(name) == CHECKED
+
+    def refused(self, error: KurabitoError) -> Self:
+        """The same form with what is wrong beside the field; what is about no field is raised on."""
+        return replace(self, problem=Problem.of(error, self.FIELDS))
+
+    def doubted(self, error: InvalidInput) -> Self:
+        """The same form with what is wrong in it so far; what was refused before is said first."""
+        return self if self.problem is not None else replace(self, problem=Problem(error.field, error.problem))
 
 
 async def values_of(request: Request) -> dict[str, list[str]]:
@@ -77,8 +122,30 @@ def line_of(name: str, text: str, longest: int = 200) -> str:
     return text
 
 
+def seconds_of(name: str, text: str) -> timedelta:
+    """The length of time in a field, in seconds; raises InvalidInput."""
+    try:
+        return timedelta(seconds=float(text))
+    except (ValueError, OverflowError):
+        raise InvalidInput(name, f"must be a number of seconds, got {text!r}") from None
+
+
+def offered(lengths: Iterable[timedelta], name: str, text: str) -> list[timedelta]:
+    """The lengths of time to choose from, with the one that is in the field."""
+    try:
+        return sorted({*lengths, seconds_of(name, text)})
+    except InvalidInput:
+        return sorted(lengths)
+
+
+def id_cursor(request: Request) -> str | None:
+    """The cursor in an address whose list goes by ids; what is no number of ours leads nowhere."""
+    cursor = request.query_params.get("cursor")
+    return str(id_of(cursor)) if cursor else None
+
+
 def id_of(text: str) -> int:
     """The number in an address; what is no number of ours leads nowhere."""
-    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= _BIGGEST:
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > BIGGEST_ID:
         raise HTTPException(404)
     return int(text)

@@ -23,6 +23,7 @@ from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES, language_of, theme_of
 from kurabito.web.system.reasons import waits_for
 from kurabito.web.system.stored import shown_payload, shown_result
+from kurabito.web.tone import tone_of
 from kurabito.web.words import Words
 
 _FOLDER: Final = Path(__file__).parent / "templates"
@@ -54,6 +55,7 @@ class Pages:
             result_of=shown_result,
             states=tuple(TaskState),
             themes=THEMES,
+            tone_of=tone_of,
             version=version("kurabito"),
             waits_for=waits_for,
             left_out_by=left_out_by,
@@ -96,7 +98,7 @@ class Pages:
 
 
 def principal_of(request: Request) -> Principal | None:
-    """Whoever the doors let in; nobody in particular on the log-in page."""
+    """The caller that the gate let in; None on the log-in page."""
     return getattr(request.state, "principal", None)
 
 

@@ -104,16 +104,16 @@ class Household:
     def __init__(
         self,
         queue: SqlQueue,
-        following: FeedParts,
-        downloading: DownloadParts,
+        feeds: FeedParts,
+        downloads: DownloadParts,
         programs: list[Program],
         swarm: Swarm,
         folder: Path,
         chance: random.Random,
     ) -> None:
         self.queue = queue
-        self.following = following
-        self.downloading = downloading
+        self.feeds = feeds
+        self.downloads = downloads
         self.programs = programs
         self.swarm = swarm
         self.folder = folder
@@ -128,12 +128,12 @@ class Household:
         wishes = SubscriptionSettings(
             name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
         )
-        self.subscription_id = (await self.following.subscriptions.create(wishes, StartWith.MISSING)).id
+        self.subscription_id = (await self.feeds.subscriptions.create(wishes, StartWith.MISSING)).id
         for place, program in enumerate(self.programs):
             folder = state / "downloaders" / program.name.value
             folder.mkdir(parents=True)
             credentials = Credentials.kept_in(folder / "credentials.json")
-            service = await self.following.services.register(
+            service = await self.feeds.services.register(
                 Registration(
                     service_type=ServiceType.DOWNLOADER,
                     service_name=program.name.value,
@@ -144,7 +144,7 @@ class Household:
                     capabilities=Capabilities(supported_download_types=(DownloadType.MAGNET, DownloadType.TORRENT)),
                 )
             )
-            await self.following.services.change(service.id, priority=90 - place)
+            await self.feeds.services.change(service.id, priority=90 - place)
 
     async def ask(self, number: int) -> None:
         """The user adds something, feeds bring it and something else, and some wishes come."""
@@ -160,7 +160,7 @@ class Household:
             FeedItem(title=f"[Kura] Yoru no Kurabito {number} - {part:02}", download_url=self._url(release))
             for part, release in enumerate((mine, other), start=1)
         )
-        await self.following.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
+        await self.feeds.intake.receive(FetcherResults(subscription_id=self.subscription_id, items=items))
         await self.queue.enqueue(POLL)
         for _ in range(self.chance.randint(1, 2)):
             await self._wish()
@@ -175,13 +175,13 @@ class Household:
 
     async def _wish(self) -> None:
         """What a keeper may want of any download that is shown; what is refused, or has nobody to be said to, is left."""
-        listed = [download for download, _ in await self.downloading.downloads.page(limit=40)]
-        download, downloads = self.chance.choice(listed), self.downloading.downloads
+        listed = [download for download, _ in await self.downloads.downloads.page(limit=40)]
+        download, downloads = self.chance.choice(listed), self.downloads.downloads
         wish = self.chance.choice(["cancel", "remove", "remove_files", "pause", "send_elsewhere", "filter", "retry"])
         try:
             if wish == "filter":
                 rule = FilterRule(name=f"not {download.id}", action=Action.EXCLUDE, pattern=f"{download.title}$")
-                await self.downloading.filters.add(rule)
+                await self.downloads.filters.add(rule)
             elif wish == "remove_files":
                 await downloads.remove(download.id, delete_files=True)
             else:
@@ -292,10 +292,10 @@ async def household(
         outbound = await stack.enter_async_context(Outbound(tls=TLS))
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloads(queue, outbound, Settings(state=folder / "state"))
-        following = open_feeds(queue, outbound, grabber=downloading.grabber)
+        downloads = open_downloads(queue, outbound, Settings(state=folder / "state"))
+        feeds = open_feeds(queue, outbound, grabber=downloads.grabber)
         programs = [rig.program for rig in rigs if rig.program.name is not ClientName.EMBEDDED]
-        home = Household(queue, following, downloading, programs, swarm, folder, chance)
+        home = Household(queue, feeds, downloads, programs, swarm, folder, chance)
         await home.prepare(folder / "services")
         yield home
 

@@ -149,11 +149,6 @@ def _clear_tables(conn: Any) -> None:
         conn.execute(f"DELETE FROM {table}")
 
 
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 def queue_url(request: pytest.FixtureRequest) -> str:
     return "memory://" if request.param == "memory" else str(request.getfixturevalue(f"migrated_{request.param}"))

@@ -114,16 +114,6 @@ def _clear(conn: Connection) -> None:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
 def ground(url: str, clock: ManualClock) -> Iterator[Ground]:
     ground = Ground(url, clock)
     yield ground

@@ -57,9 +57,9 @@ async def test_of_many_who_redeem_a_link_at_once_one_comes_in(database: Database
 
 
 async def test_a_link_redeemed_over_two_connections_at_once_begins_one_session(
-    database: Database, database_url: str, clock: ManualClock
+    database: Database, url: str, clock: ManualClock
 ) -> None:
-    other = open_database(database_url, clock=clock)
+    other = open_database(url, clock=clock)
     other.open()
     try:
         for _ in range(10):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,8 +40,6 @@ from kurabito.site.errors import error_body
 TLS = httpcore2.default_ssl_context()
 KEY = "a key for the tests"
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-Eventually = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class KeyDoor:
@@ -152,20 +150,20 @@ async def site_of(
     """The site as it is served; over a queue in memory, where nobody can log in, the API alone."""
     if isinstance(queue, SqlQueue):
         migrate(queue.database, PRODUCT)
-        access, downloading = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, grabber=downloading.grabber)
-        about = open_metadata(settings, queue, outbound)
-        actor = asyncio.create_task(about.actor.run()) if acting else None
+        access, downloads = open_access(settings, queue.database), open_downloads(queue, outbound, settings)
+        feeds = open_feeds(queue, outbound, grabber=downloads.grabber)
+        metadata = open_metadata(settings, queue, outbound)
+        actor = asyncio.create_task(metadata.actor.run()) if acting else None
         yield build_site(
             settings,
-            open_product(settings, queue, following=following, about=about, downloading=downloading),
+            open_product(settings, queue, feeds=feeds, metadata=metadata, downloads=downloads),
             access,
             live,
             meter,
             started=STARTED,
         )
         if actor is not None:
-            await about.actor.handle.shutdown()
+            await metadata.actor.handle.shutdown()
             await actor
         return
     yield KeyDoor(
@@ -180,11 +178,6 @@ async def site_of(
             lease=settings.lease_seconds,
         )
     )
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 
 @pytest.fixture
@@ -211,20 +204,3 @@ def serve() -> Callable[..., AbstractAsyncContextManager[Site]]:
 def listen() -> Callable[..., AbstractAsyncContextManager[str]]:
     """Starts a server for an application of a test's own."""
     return listening
-
-
-@pytest.fixture
-def eventually() -> Eventually:
-    """Waits until a condition (a function, or one that gives an awaitable) is true, and gives what it gave."""
-
-    async def wait(condition: Callable[[], Any]) -> Any:
-        async with asyncio.timeout(30):
-            while True:
-                answer = condition()
-                if isinstance(answer, Awaitable):
-                    answer = await answer
-                if answer:
-                    return answer
-                await asyncio.sleep(0.005)
-
-    return wait

@@ -17,7 +17,8 @@ import pytest
 from kurabito.runtime import Registry, TaskRecord, TaskState, Worker
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "agent_worker.py"
 KEY = "a key for the tests"

@@ -43,7 +43,9 @@ async def test_downloads_are_listed_looked_at_and_moved(site: Site) -> None:
     assert ([one["id"] for one in rest["items"]], rest["next_cursor"]) == ([1], None)
     one = (await site.http.get(f"{API}/downloads/1")).json()
     assert (one["status"], one["progress"], one["is_stalled"], one["attempts"]) == ("pending", 0.0, False, [])
-    assert (await site.http.post(f"{API}/downloads/1/cancel")).json()["status"] == "cancelled"
+    assert one["progress_state"] == "pending"
+    cancelled = (await site.http.post(f"{API}/downloads/1/cancel")).json()
+    assert (cancelled["status"], cancelled["progress_state"]) == ("cancelled", "cancelled")
     retried = await site.http.post(f"{API}/downloads/1/retry")
     assert (retried.status_code, retried.json()["id"]) == (202, 4)
     for action, code in (
@@ -147,8 +149,12 @@ async def test_a_service_has_path_maps_that_can_be_tried(site: Site) -> None:
     module_id = (await site.http.post("/services/register", json=body)).json()["service_id"]
     maps = [{"core": "/srv/downloads", "downloader": "D:\\downloads"}]
     changed = await site.http.patch(f"{API}/services/{module_id}", json={"path_maps": maps})
-    assert (changed.status_code, changed.json()["path_maps"]) == (200, maps)
+    assert (changed.status_code, changed.json()["path_maps"], changed.json()["health"]) == (200, maps, "healthy")
     assert (await site.http.get(f"{API}/services")).json()["items"][0]["path_maps"] == maps
+    await site.http.post("/services/register", json={**body, "service_type": "viewer", "service_name": "V"})
+    await site.http.patch(f"{API}/services/{module_id}", json={"is_enabled": False})
+    listed = (await site.http.get(f"{API}/services")).json()["items"]
+    assert [(one["service_name"], one["health"]) for one in listed] == [("A", "disabled"), ("V", None)]
     bad = await site.http.patch(f"{API}/services/{module_id}", json={"path_maps": [{"core": "x", "downloader": "/y"}]})
     assert (bad.status_code, bad.json()["error"]["message"].split(":")[0]) == (422, "path_maps")
     assert (await site.http.patch(f"{API}/services/99", json={"path_maps": []})).status_code == 404

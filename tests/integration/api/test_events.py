@@ -17,7 +17,8 @@ from kurabito.api.tasks import events
 from kurabito.runtime import Queue, open_queue
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 CLIENTS = 200
 KEY = "a key for the tests"

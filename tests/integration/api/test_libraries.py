@@ -43,6 +43,7 @@ async def remove(site: Site, task_id: str) -> TaskRecord:
 async def test_a_library_is_made_shown_changed_and_let_go(site: Site, library: int, tmp_path: Path) -> None:
     shown = (await site.http.get(f"{LIBRARIES}/{library}")).json()
     assert (shown["name"], shown["path"], shown["scan_interval"]) == ("Films", str(tmp_path / "films"), None)
+    assert shown["status"] == "never_scanned"
     changed = await site.http.patch(f"{LIBRARIES}/{library}", json={"scan_interval": 3600, "ignored": ["*.part"]})
     assert changed.status_code == 200
     assert (changed.json()["scan_interval"], changed.json()["ignored"]) == (3600.0, ["*.part"])
@@ -52,7 +53,8 @@ async def test_a_library_is_made_shown_changed_and_let_go(site: Site, library: i
     assert files.json() == {"items": [], "next_cursor": None}
     removed = await site.http.delete(f"{LIBRARIES}/{library}")
     assert removed.status_code == 202
-    assert (await site.http.get(f"{LIBRARIES}/{library}")).json()["removing_since"] is not None
+    leaving = (await site.http.get(f"{LIBRARIES}/{library}")).json()
+    assert (leaving["status"], leaving["removing_since"] is None) == ("removing", False)
     assert (await site.http.post(f"{LIBRARIES}/{library}/scan")).status_code == 409
     assert (await remove(site, removed.json()["task_id"])).state is TaskState.SUCCEEDED
     assert (await site.http.get(f"{LIBRARIES}/{library}")).status_code == 404

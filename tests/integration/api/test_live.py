@@ -12,7 +12,7 @@ from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.events import TaskEvent
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually
+    from tests.support.waiting import Eventually
 
 
 async def heard(listener: LiveListener) -> list[str] | None:

@@ -19,7 +19,8 @@ from kurabito.metadata.sources.bangumi_data import OfflineEntry
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 PICTURE = b"\xff\xd8\xff a picture"
 
@@ -45,6 +46,7 @@ async def test_a_record_is_made_found_changed_and_forgotten(site: Site, eventual
     record = made.json()
     place = f"/api/v1/metadata/{record['id']}"
     assert (record["kind"], record["air_date"], record["tmdb_candidates"]) == ("tv", "2022-01-08", [])
+    assert record["missing"] == ["poster_waits", "id_not_asked"]
     assert (await site.http.get(place)).json() == record
     other = (await site.http.post("/api/v1/metadata", json={"title_english": "Another", "bgm_id": 5})).json()
     pages = []

@@ -15,7 +15,8 @@ from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.outcomes import Released
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 SAMPLE = re.compile(r'[a-z_]+(\{[a-z_]+="(\\.|[^"\\])*"(,[a-z_]+="(\\.|[^"\\])*")*\})? [0-9.e+-]+')
 

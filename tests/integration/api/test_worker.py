@@ -18,7 +18,8 @@ from kurabito.runtime.memory import MemoryQueue
 from kurabito.runtime.model import Progress
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import Eventually, Site
+    from tests.integration.api.conftest import Site
+    from tests.support.waiting import Eventually
 
 KEY = "a key for the tests"
 

@@ -65,15 +65,10 @@ class Desk:
         return {table: self.all(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables}
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def catalog_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
-def desk(catalog_url: str) -> Iterator[Desk]:
+def desk(url: str) -> Iterator[Desk]:
     clock = ManualClock()
-    database = open_database(catalog_url, clock=clock)
+    database = open_database(url, clock=clock)
     database.open()
     migrate(database, PRODUCT)
     yield Desk(database, clock)

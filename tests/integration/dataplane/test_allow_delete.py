@@ -133,7 +133,7 @@ def test_what_is_switched_off_in_the_middle_of_a_plan_stops_there(
     assert sorted(path.name for path in shelf.path("").iterdir() if path.is_file()) == ["0", "2", "3"]
 
 
-def test_such_a_job_is_neither_reset_nor_taken_up_again(pair: Shelf, shelf_url: str) -> None:
+def test_such_a_job_is_neither_reset_nor_taken_up_again(pair: Shelf, url: str) -> None:
     job = order(pair).job_id
     assert job is not None
     pair.run("UPDATE jobs SET status = 'retryable', error_code = 'LEASE_EXPIRED'")
@@ -142,7 +142,7 @@ def test_such_a_job_is_neither_reset_nor_taken_up_again(pair: Shelf, shelf_url: 
     assert not shown.may_run
 
     async def reconcile() -> None:
-        async with open_queue(shelf_url) as queue:
+        async with open_queue(url) as queue:
             assert isinstance(queue, SqlQueue)
             await Reconciler(queue).tick()
 

@@ -50,7 +50,7 @@ def work(shelf: Shelf, executor: Callable[[LeasedJob], None] = delete) -> None:
 
 
 def steps(shelf: Shelf, made: DeletionPlan) -> list[PlanStep]:
-    return asyncio.run(plans(shelf).steps(made.id, limit=100)).items
+    return list(asyncio.run(plans(shelf).steps(made.id, limit=100)).items)
 
 
 def outcomes(shelf: Shelf, made: DeletionPlan) -> list[tuple[str, str | None]]:
@@ -95,7 +95,7 @@ def test_a_duplicate_goes_to_the_trash_and_comes_back(shelf: Shelf) -> None:
     assert shelf.path("folder/名前.mkv").stat().st_mtime == 2
     assert trashed(shelf) == []
     assert shelf.all(GROUPS) == [(2, 2)]
-    assert asyncio.run(trash.entries()).items == []
+    assert asyncio.run(trash.entries()).items == ()
 
 
 def test_a_dry_run_checks_everything_and_touches_nothing(shelf: Shelf) -> None:

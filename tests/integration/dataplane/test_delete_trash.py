@@ -29,7 +29,7 @@ def trash_of(shelf: Shelf, *, may_purge: bool = True) -> Trash:
 
 
 def entries(shelf: Shelf) -> list[TrashEntry]:
-    return asyncio.run(trash_of(shelf).entries()).items
+    return list(asyncio.run(trash_of(shelf).entries()).items)
 
 
 def work(shelf: Shelf) -> None:

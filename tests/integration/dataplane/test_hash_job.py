@@ -18,8 +18,7 @@ from kurabito.dataplane.files.walk import Walk
 from kurabito.dataplane.hashing.job import HashFiles
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
-from kurabito.db import Connection, Database, leases, migrate, open_database
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Connection, Database, leases, open_database
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.rights import DATA_PLANE
@@ -36,25 +35,6 @@ ADD_FILE = (
     "VALUES (:library, :path, :size, :mtime, :inode, :device, 1, :now, :now)"
 )
 ADD_JOB = "INSERT INTO jobs (id, kind, library_id, created_at, updated_at) VALUES (:id, 'hash', :library, :now, :now)"
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def database(url: str, clock: ManualClock) -> Iterator[Database]:
-    database = open_database(url, clock=clock)
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.dataplane.jobs import JobFailed, JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
-from kurabito.db import Connection, Database, leases, migrate, open_database
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Connection, Database, leases, open_database
 from kurabito.errors import LeaseLost
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.error_codes import ErrorCode
@@ -24,25 +23,6 @@ NOTE = (
     "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
     "VALUES (1, :path, 1, 1, :now, :now)"
 )
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def database(url: str, clock: ManualClock) -> Iterator[Database]:
-    database = open_database(url, clock=clock)
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 @pytest.fixture

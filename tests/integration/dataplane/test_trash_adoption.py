@@ -56,7 +56,7 @@ def throw_away(shelf: Shelf) -> None:
 
 
 def entries(shelf: Shelf) -> list[TrashEntry]:
-    return asyncio.run(Trash(shelf.database, days=30, may_purge=True).entries()).items
+    return list(asyncio.run(Trash(shelf.database, days=30, may_purge=True).entries()).items)
 
 
 def forget(shelf: Shelf, *tables: str) -> None:

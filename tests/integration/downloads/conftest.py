@@ -182,15 +182,15 @@ class Core:
 
     queue: SqlQueue
     clock: ManualClock
-    following: FeedParts
-    downloading: DownloadParts
+    feeds: FeedParts
+    downloads: DownloadParts
     subscription_id: int = 0
 
     async def subscribe(self, **how: Any) -> int:
         """Follow another feed; `how` are further wishes."""
         url = f"https://feeds.example/{self.subscription_id}"
         wishes = SubscriptionSettings(name="feed", url=url, new_series=NewSeries.ADD, is_enabled=False, **how)
-        subscription = await self.following.subscriptions.create(wishes, StartWith.MISSING)
+        subscription = await self.feeds.subscriptions.create(wishes, StartWith.MISSING)
         self.subscription_id = subscription.id
         return subscription.id
 
@@ -198,7 +198,7 @@ class Core:
         """Have a fetcher bring these."""
         subscription_id = subscription_id or self.subscription_id or await self.subscribe()
         items = tuple(FeedItem(title=title, download_url=url) for title, url in titles_and_urls)
-        return await self.following.intake.receive(FetcherResults(subscription_id=subscription_id, items=items))
+        return await self.feeds.intake.receive(FetcherResults(subscription_id=subscription_id, items=items))
 
     async def register(self, stand_in: StandIn, *types: DownloadType, priority: int = 50) -> Service:
         registration = Registration(
@@ -210,8 +210,8 @@ class Core:
             token=f"token of {stand_in.name}",
             capabilities=Capabilities(download_endpoint="/downloads", supported_download_types=types or EVERY),
         )
-        service = await self.following.services.register(registration)
-        return await self.following.services.change(service.id, priority=priority)
+        service = await self.feeds.services.register(registration)
+        return await self.feeds.services.change(service.id, priority=priority)
 
     async def work(self) -> None:
         """Carry out what waits to be dispatched or cleared up."""
@@ -222,13 +222,13 @@ class Core:
         ]:
             for task in reversed(waiting):
                 if task.task_type == DISPATCH:
-                    await self.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+                    await self.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
                 else:
-                    await self.downloading.cleanup.clear(task.payload_as(CleanupTask))
+                    await self.downloads.cleanup.clear(task.payload_as(CleanupTask))
                 await self.queue.cancel(task.id)
 
     async def poll(self) -> Any:
-        return await self.downloading.scheduler.poll()
+        return await self.downloads.scheduler.poll()
 
     async def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         return await self.queue.database.read(lambda conn: conn.all(sql, values))
@@ -275,18 +275,13 @@ async def b(open_downloader: OpenDownloader) -> StandIn:
     return await open_downloader("B")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
-async def core(database_url: str, tmp_path: Path) -> AsyncIterator[Core]:
+async def core(url: str, tmp_path: Path) -> AsyncIterator[Core]:
     clock = ManualClock()
     settings = Settings(state=tmp_path, download_root=Path("/downloads"), elsewhere_minutes=None)
-    async with open_queue(database_url, clock=clock) as queue, Outbound(tls=TLS) as outbound:
+    async with open_queue(url, clock=clock) as queue, Outbound(tls=TLS) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        downloading = open_downloads(queue, outbound, settings)
-        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
-        yield Core(queue, clock, following, downloading)
+        downloads = open_downloads(queue, outbound, settings)
+        feeds = open_feeds(queue, outbound, grabber=downloads.grabber, pace=0.0)
+        yield Core(queue, clock, feeds, downloads)

@@ -104,7 +104,7 @@ async def test_the_best_may_wait_for_a_better_one(core: Core) -> None:
     await core.subscribe(wait_minutes=30)
     await core.bring(release(1, "Tōji", "[720p]", hash_=1))
     assert await taken(core) == []
-    (conflict,) = await core.downloading.conflicts.page()
+    (conflict,) = await core.downloads.conflicts.page()
     assert (conflict.status, [one.title for one in conflict.releases]) == (
         "waiting",
         ["[Tōji] Yoru no Kurabito - 01 [720p]"],
@@ -114,12 +114,12 @@ async def test_the_best_may_wait_for_a_better_one(core: Core) -> None:
     assert task.next_run_at is not None
     assert (task.next_run_at - task.created_at).total_seconds() == 1800
     order = task.payload_as(ChooseTask)
-    assert await core.downloading.conflicts.choose(order) == 2
+    assert await core.downloads.conflicts.choose(order) == 2
     assert titles(await taken(core)) == ["[Kura] Yoru no Kurabito - 01 [1080p]"]
     # Once more, after a crash, changes nothing.
-    assert await core.downloading.conflicts.choose(order) is None
+    assert await core.downloads.conflicts.choose(order) is None
     assert len(await taken(core)) == 1
-    assert await core.downloading.conflicts.page() == []
+    assert (await core.downloads.conflicts.page()).items == ()
 
 
 async def test_a_keeper_who_wants_to_be_asked_is_asked(core: Core, a: StandIn) -> None:
@@ -129,23 +129,23 @@ async def test_a_keeper_who_wants_to_be_asked_is_asked(core: Core, a: StandIn) -
     await core.bring(release(1, "Tōji", hash_=1), release(1, "Kura", hash_=2))
     await core.work()
     assert len(await taken(core)) == 1
-    (conflict,) = await core.downloading.conflicts.page()
+    (conflict,) = await core.downloads.conflicts.page()
     assert (conflict.status, conflict.number, len(conflict.releases)) == ("asked", 1.0, 2)
     with pytest.raises(InvalidInput, match="link_id"):
-        await core.downloading.conflicts.resolve(conflict.id, 1)
+        await core.downloads.conflicts.resolve(conflict.id, 1)
     chosen = conflict.releases[1].link_id
-    resolved = await core.downloading.conflicts.resolve(conflict.id, chosen)
+    resolved = await core.downloads.conflicts.resolve(conflict.id, chosen)
     assert (resolved.status, resolved.link_id) == ("resolved", chosen)
     await core.work()
     assert len(await taken(core)) == 2
     with pytest.raises(ConflictResolved):
-        await core.downloading.conflicts.resolve(conflict.id, chosen)
+        await core.downloads.conflicts.resolve(conflict.id, chosen)
     with pytest.raises(ConflictNotFound):
-        await core.downloading.conflicts.resolve(99, 1)
+        await core.downloads.conflicts.resolve(99, 1)
     # A rival that comes later is asked about too, and choosing it gives the other up.
     await core.bring(release(1, "Late", hash_=5))
-    (late,) = await core.downloading.conflicts.page()
-    await core.downloading.conflicts.resolve(late.id, late.releases[-1].link_id)
+    (late,) = await core.downloads.conflicts.page()
+    await core.downloads.conflicts.resolve(late.id, late.releases[-1].link_id)
     await core.work()
     assert [status for _, status in await taken(core)] == ["downloading", "cancelled", "downloading"]
     assert len(a.has) == 2

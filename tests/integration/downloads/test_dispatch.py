@@ -63,7 +63,7 @@ async def test_a_downloader_that_is_off_or_cannot_take_the_type_is_not_asked(
     core: Core, a: StandIn, b: StandIn
 ) -> None:
     off = await core.register(a, priority=90)
-    await core.following.services.change(off.id, is_enabled=False)
+    await core.feeds.services.change(off.id, is_enabled=False)
     await core.register(b, TORRENT, priority=80)
     await core.bring(magnet(1), ("[Kura] Yoru no Kurabito - 02", "ftp://feeds.example/2.mkv"), torrent(3))
     await core.work()
@@ -264,12 +264,12 @@ async def test_two_urls_of_one_torrent_share_it(core: Core, a: StandIn) -> None:
     await core.work()
     assert await core.all("SELECT DISTINCT status, hash FROM downloads") == [("downloading", "cd" * 20)]
     a.asked.clear()
-    await core.downloading.filters.add(FilterRule(name="not the second", action=Action.EXCLUDE, pattern="- 02"))
+    await core.downloads.filters.add(FilterRule(name="not the second", action=Action.EXCLUDE, pattern="- 02"))
     await core.work()
     assert await core.statuses() == ["downloading", "cancelled"]
     assert not a.asked
     # Only the last that stands for it takes it away from the downloader.
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await core.work()
     assert [one.body for one in a.asked] == [{"hashes": ["cd" * 20]}]
 
@@ -336,12 +336,12 @@ async def test_a_dispatch_that_died_after_sending_asks_that_downloader_first(
     with monkeypatch.context() as dying:
         dying.setattr(RemoteDownloaders, "offer", die)
         with pytest.raises(BaseExceptionGroup):
-            await core.downloading.dispatcher.dispatch(order)
+            await core.downloads.dispatcher.dispatch(order)
     assert await core.statuses() == ["pending"] * 2
     assert [outcome for _, outcome, _ in await core.attempts()] == ["sent"] * 2
     # One with a higher priority has come meanwhile.
     await core.register(b, priority=99)
-    await core.downloading.dispatcher.dispatch(order)
+    await core.downloads.dispatcher.dispatch(order)
     assert await core.statuses() == ["downloading"] * 2
     assert not b.added
     assert len(a.added) == 2
@@ -353,9 +353,9 @@ async def test_no_link_is_dispatched_twice_while_a_download_of_it_is_under_way(c
     await core.register(a)
     await core.bring(magnet(1))
     (link_id,) = [found for (found,) in await core.all("SELECT id FROM anime_links")]
-    await core.queue.database.write(lambda conn: core.downloading.grabber.accept(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloads.grabber.accept(conn, [link_id]))
     await core.work()
-    await core.queue.database.write(lambda conn: core.downloading.grabber.accept(conn, [link_id]))
+    await core.queue.database.write(lambda conn: core.downloads.grabber.accept(conn, [link_id]))
     await core.work()
     assert await core.statuses() == ["downloading"]
     assert len(a.posts()) == 1

@@ -42,7 +42,7 @@ async def die_after_sending(core: Core, patch: pytest.MonkeyPatch) -> DispatchTa
     with patch.context() as dying:
         dying.setattr(RemoteDownloaders, "offer", die)
         with pytest.raises(BaseExceptionGroup):
-            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+            await core.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
     return task.payload_as(DispatchTask)
 
 
@@ -61,14 +61,14 @@ async def test_what_was_sent_before_a_crash_is_taken_away_where_it_was_if_anothe
     if away == "stopped":
         await a.stop()
     else:
-        await core.following.services.change(first.id, is_enabled=False)
-    await core.downloading.dispatcher.dispatch(order)
+        await core.feeds.services.change(first.id, is_enabled=False)
+    await core.downloads.dispatcher.dispatch(order)
     assert await core.all("SELECT status, module_id FROM downloads") == [("downloading", second.id)]
     assert len(a.has) == 1
     if away == "stopped":
         await a.start()
     else:
-        await core.following.services.change(first.id, is_enabled=True)
+        await core.feeds.services.change(first.id, is_enabled=True)
     core.clock.advance(60)
     await core.poll()
     assert (list(a.has), len(b.has)) == ([], 1)
@@ -82,8 +82,8 @@ async def test_what_was_sent_before_a_crash_and_is_unwanted_now_is_found_without
     await core.register(a)
     await core.bring(torrent(1), torrent(2))
     order = await die_after_sending(core, monkeypatch)
-    await core.downloading.downloads.cancel(1)
-    await core.downloading.dispatcher.dispatch(order)
+    await core.downloads.downloads.cancel(1)
+    await core.downloads.dispatcher.dispatch(order)
     assert (await core.statuses(), len(a.has)) == (["cancelled", "downloading"], 2)
     await core.poll()
     assert (len(a.has), len(a.added)) == (1, 2)
@@ -97,7 +97,7 @@ async def test_what_not_even_a_task_remembers_is_found_by_a_poll(
     await core.register(a)
     await core.bring(torrent(1))
     await die_after_sending(core, monkeypatch)
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await core.poll()
     assert len(a.has) == 1
     core.clock.advance(1000)
@@ -125,7 +125,7 @@ async def test_a_downloader_that_dies_after_it_took_something_is_asked_first_or_
     assert (await core.statuses(), len(a.added), b.added) == (["downloading"], 1, [])
     # Where the other one takes it, the first gives it up.
     a.spoils = lambda asked, answer: ConnectionError() if asked.method == "POST" else answer
-    await core.following.services.change(1, priority=100)
+    await core.feeds.services.change(1, priority=100)
     await core.bring(torrent(2))
     await core.work()
     assert (await core.statuses(), len(a.has), len(b.has)) == (["downloading"] * 2, 2, 1)
@@ -171,7 +171,7 @@ async def test_who_refuses_what_it_may_have_got_before_is_looked_at_all_the_same
     order = await die_after_sending(core, monkeypatch)
     # It has it, does not list it yet, and takes no second one.
     good, a.spoils, a.rejects = a.spoils, forgetful, lambda _: "not again"
-    await core.downloading.dispatcher.dispatch(order)
+    await core.downloads.dispatcher.dispatch(order)
     assert (len(a.has), len(b.has), await core.statuses()) == (1, 1, ["downloading"])
     a.spoils = good
     await core.poll()
@@ -189,7 +189,7 @@ async def test_two_polls_in_a_row_that_leave_it_out_settle_a_doubt(core: Core, a
     await core.poll()
     assert not await nothing_is_owed(core)
     # What clears up between two polls is no poll: a program that reads its list would be asked twice in a moment.
-    await core.downloading.cleanup.clear(CleanupTask(1))
+    await core.downloads.cleanup.clear(CleanupTask(1))
     assert not await nothing_is_owed(core)
     await core.poll()
     assert await nothing_is_owed(core)
@@ -224,7 +224,7 @@ async def test_who_never_got_a_request_is_not_asked_what_became_of_it(core: Core
     await core.bring(torrent(1))
     await core.work()
     assert await core.statuses() == ["no_downloader"]
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await a.start()
     await core.poll()
     await core.work()
@@ -237,7 +237,7 @@ async def test_what_is_wanted_again_is_not_taken_away_by_who_was_told_before(
     service = await core.register(a)
     await core.bring((torrent(1)[0], f"magnet:?xt=urn:btih:{1:040x}"))
     await core.work()
-    rule = await core.downloading.filters.add(FilterRule(name="none", action=Action.EXCLUDE, pattern="Yoru"))
+    rule = await core.downloads.filters.add(FilterRule(name="none", action=Action.EXCLUDE, pattern="Yoru"))
     assert rule.id is not None
     is_due, go_on, cancel = asyncio.Event(), asyncio.Event(), RemoteDownloaders.cancel
 
@@ -247,11 +247,11 @@ async def test_what_is_wanted_again_is_not_taken_away_by_who_was_told_before(
         return await cancel(self, *what)
 
     monkeypatch.setattr(RemoteDownloaders, "cancel", late)
-    clearing = asyncio.create_task(core.downloading.cleanup.clear(CleanupTask(service.id)))
+    clearing = asyncio.create_task(core.downloads.cleanup.clear(CleanupTask(service.id)))
     await is_due.wait()
-    await core.downloading.filters.remove(rule.id)
+    await core.downloads.filters.remove(rule.id)
     (task,) = (await core.queue.list(task_type=DISPATCH, state="queued")).items
-    sending = asyncio.create_task(core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask)))
+    sending = asyncio.create_task(core.downloads.dispatcher.dispatch(task.payload_as(DispatchTask)))
     # It has to wait for its turn; without one it would be done long before.
     await asyncio.wait({sending}, timeout=0.5)
     go_on.set()
@@ -265,7 +265,7 @@ async def test_what_has_no_room_waits_and_says_so_until_there_is(
 ) -> None:
     free = shutil.disk_usage(tmp_path).free
     reserve = free // 2
-    monkeypatch.setattr(core.downloading.dispatcher, "_room", Room(tmp_path, reserve))
+    monkeypatch.setattr(core.downloads.dispatcher, "_room", Room(tmp_path, reserve))
     await core.register(a)
     await core.bring(torrent(1), torrent(2), torrent(3))
     # Each fits, and not both; of the third nobody knows.
@@ -288,4 +288,4 @@ async def test_what_has_no_room_waits_and_says_so_until_there_is(
     await core.poll()
     await core.work()
     assert await core.statuses() == ["completed", "downloading", "downloading"]
-    assert len((await core.downloading.downloads.get(2))[2]) == 1
+    assert len((await core.downloads.downloads.get(2))[2]) == 1

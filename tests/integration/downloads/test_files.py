@@ -44,8 +44,8 @@ async def test_the_path_is_the_one_that_the_downloader_tells(core: Core, a: Stan
     await core.poll()
     assert await core.statuses() == ["completed"] * 2
     assert await paths(core) == ["/var/lib/default"] * 2
-    assert await core.downloading.downloads.files(1) == STORED[:1]
-    assert await core.downloading.downloads.files(2) == STORED
+    assert await core.downloads.downloads.files(1) == STORED[:1]
+    assert await core.downloads.downloads.files(2) == STORED
 
 
 async def test_a_second_link_of_the_same_content_has_its_path_and_its_files(core: Core, a: StandIn) -> None:
@@ -55,11 +55,11 @@ async def test_a_second_link_of_the_same_content_has_its_path_and_its_files(core
     await core.run("UPDATE downloads SET status = 'cancelled' WHERE id = 2")
     a.say(ONE, "completed", progress=1.0, content_path="/home/me/incoming", files=FILES)
     await core.poll()
-    again = await core.downloading.downloads.retry(2)
+    again = await core.downloads.downloads.retry(2)
     await core.work()
-    joined, _, _ = await core.downloading.downloads.get(again.id)
+    joined, _, _ = await core.downloads.downloads.get(again.id)
     assert (joined.status, joined.save_path) == ("completed", "/home/me/incoming")
-    assert await core.downloading.downloads.files(again.id) == STORED
+    assert await core.downloads.downloads.files(again.id) == STORED
 
 
 async def test_a_second_torrent_file_of_the_same_torrent_lies_where_the_first_put_it(core: Core, a: StandIn) -> None:
@@ -104,7 +104,7 @@ async def test_a_list_of_files_that_makes_no_sense_counts_for_nothing(core: Core
     a.say(ONE, "completed", progress=1.0)
     await core.poll()
     assert (await core.statuses(), await paths(core)) == (["completed"], ["/downloads/Dawn/1"])
-    assert await core.downloading.downloads.files(1) == []
+    assert await core.downloads.downloads.files(1) == []
 
 
 async def test_lists_that_are_too_long_for_one_answer_are_asked_for_in_parts(

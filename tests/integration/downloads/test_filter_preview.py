@@ -138,7 +138,7 @@ class World:
         self.feeds = feeds
 
     async def do(self, what: str, how: Any) -> None:
-        filters = self.core.downloading.filters
+        filters = self.core.downloads.filters
         known = await filters.everything()
         match what:
             case "bring":
@@ -176,13 +176,13 @@ class World:
             return
         download_id = known[place % len(known)][0]
         if not wants:
-            await self.core.downloading.downloads.remove(download_id, delete_files=True)
+            await self.core.downloads.downloads.remove(download_id, delete_files=True)
             return
         with suppress(DownloadConflict):
-            await self.core.downloading.wanting.want_download_again(download_id)
+            await self.core.downloads.wanting.want_download_again(download_id)
 
     async def _check(self, rule: FilterRule | None, rule_id: int | None) -> None:
-        filters = self.core.downloading.filters
+        filters = self.core.downloads.filters
         effect = await filters.preview(rule, rule_id)
         before = await self.look()
         match rule, rule_id:
@@ -252,9 +252,9 @@ async def _live(template: Path, folder: Path, of_feeds: Sequence[dict[str, Any]]
         Outbound(tls=TLS) as outbound,
     ):
         assert isinstance(queue, SqlQueue)
-        downloading = open_downloads(queue, outbound, chosen)
-        following = open_feeds(queue, outbound, grabber=downloading.grabber, pace=0.0)
-        core = Core(queue, ManualClock(), following, downloading)
+        downloads = open_downloads(queue, outbound, chosen)
+        feeds = open_feeds(queue, outbound, grabber=downloads.grabber, pace=0.0)
+        core = Core(queue, ManualClock(), feeds, downloads)
         world = World(core, [await core.subscribe(**how) for how in of_feeds])
         for what, how in life:
             await world.do(what, how)

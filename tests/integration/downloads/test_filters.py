@@ -34,8 +34,8 @@ async def filtered(core: Core) -> list[tuple[Any, ...]]:
 
 async def test_a_new_link_that_a_rule_excludes_is_not_downloaded_and_says_why(core: Core, a: StandIn) -> None:
     await core.register(a)
-    await core.downloading.filters.add(excluding("720P", name="no small ones"))
-    await core.downloading.filters.add(rule(Action.INCLUDE, r"\[Ku", name="only Ku", rule_order=5))
+    await core.downloads.filters.add(excluding("720P", name="no small ones"))
+    await core.downloads.filters.add(rule(Action.INCLUDE, r"\[Ku", name="only Ku", rule_order=5))
     await core.bring(release(1), release(2, more="[720p]"), release(3, group="Tōji"))
     await core.work()
     assert await filtered(core) == [(0, None), (1, "excluded by no small ones"), (1, "not included by only Ku")]
@@ -49,29 +49,29 @@ async def test_a_rule_that_is_added_cancels_and_one_that_goes_fetches(core: Core
     a.say(f"{3:040x}", "completed")
     await core.poll()
     draft = excluding("720p", name="no small ones")
-    effect = await core.downloading.filters.preview(draft)
+    effect = await core.downloads.filters.preview(draft)
     assert [(one.link_id, one.download_id, one.reason) for one in effect.excluded] == [
         (2, 2, "excluded by no small ones")
     ]
     assert await core.statuses() == ["downloading", "downloading", "completed"]
-    stored = await core.downloading.filters.add(draft)
+    stored = await core.downloads.filters.add(draft)
     assert await core.statuses() == ["downloading", "cancelled", "completed"]
     assert await filtered(core) == [(0, None), (1, "excluded by no small ones"), (0, None)]
     await core.work()
     assert set(a.has) == {f"{1:040x}", f"{3:040x}"}
     with pytest.raises(DownloadConflict):
-        await core.downloading.downloads.retry(2)
+        await core.downloads.downloads.retry(2)
 
     assert stored.id is not None
-    back = await core.downloading.filters.preview(None, stored.id)
+    back = await core.downloads.filters.preview(None, stored.id)
     assert (back.choice.dispatch, [one.id for one in back.freed], back.excluded) == ([2], [2], ())
     a.asked.clear()
-    await core.downloading.filters.remove(stored.id)
+    await core.downloads.filters.remove(stored.id)
     await core.work()
     assert await core.statuses() == ["downloading", "cancelled", "completed", "downloading"]
     assert len(a.posts()) == 1
     with pytest.raises(FilterRuleNotFound):
-        await core.downloading.filters.remove(stored.id)
+        await core.downloads.filters.remove(stored.id)
 
 
 async def test_a_rule_that_excludes_what_was_chosen_has_the_next_best_taken(core: Core, a: StandIn) -> None:
@@ -81,10 +81,10 @@ async def test_a_rule_that_excludes_what_was_chosen_has_the_next_best_taken(core
     await core.work()
     assert set(a.has) == {f"{1:040x}", f"{2:040x}"}
     draft = excluding(r"01 \[1080p")
-    effect = await core.downloading.filters.preview(draft)
+    effect = await core.downloads.filters.preview(draft)
     assert ([one.link_id for one in effect.excluded], [one.id for one in effect.next_best]) == ([1], [2])
     assert (effect.choice.dispatch, effect.freed) == ([2], ())
-    await core.downloading.filters.add(draft)
+    await core.downloads.filters.add(draft)
     await core.work()
     assert set(a.has) == {f"{9:040x}", f"{2:040x}"}
 
@@ -93,11 +93,11 @@ async def test_a_change_that_changes_no_decision_does_nothing(core: Core, a: Sta
     await core.register(a)
     await core.bring(release(1), release(2, more="[720p]"))
     await core.work()
-    stored = await core.downloading.filters.add(excluding("720p"))
+    stored = await core.downloads.filters.add(excluding("720p"))
     await core.work()
     a.asked.clear()
     assert stored.id is not None
-    await core.downloading.filters.change(stored.id, excluding(r"\[720"))
+    await core.downloads.filters.change(stored.id, excluding(r"\[720"))
     await core.work()
     assert not a.asked
     assert await core.statuses() == ["downloading", "cancelled"]
@@ -110,7 +110,7 @@ async def test_every_state_but_completed_is_cancelled(core: Core, a: StandIn) ->
     await core.work()
     for number, state in enumerate(states, 1):
         await core.run("UPDATE downloads SET status = :state WHERE id = :id", state=state, id=number)
-    await core.downloading.filters.add(excluding("Yoru"))
+    await core.downloads.filters.add(excluding("Yoru"))
     assert await core.statuses() == [state if state == "completed" else "cancelled" for state in states]
 
 
@@ -121,9 +121,9 @@ async def test_a_filter_that_is_flipped_while_downloads_finish_neither_loses_nor
     await core.bring(release(1), release(2))
     await core.work()
     for finished in (None, f"{1:040x}", f"{2:040x}"):
-        stored = await core.downloading.filters.add(excluding("Yoru"))
+        stored = await core.downloads.filters.add(excluding("Yoru"))
         assert stored.id is not None
-        await core.downloading.filters.remove(stored.id)
+        await core.downloads.filters.remove(stored.id)
         # The dispatch of the way back and the clearing of the way there come in any order.
         await core.work()
         if finished:
@@ -161,22 +161,22 @@ async def test_only_what_a_rule_is_about_is_judged(core: Core) -> None:
         Target.SUBSCRIPTION: (first, second),
         Target.FETCHER: (None, module_id),
     }.items():
-        stored = await core.downloading.filters.add(excluding("Kurabito", scope=RuleScope(target, ids[0])))
+        stored = await core.downloads.filters.add(excluding("Kurabito", scope=RuleScope(target, ids[0])))
         assert [is_filtered for is_filtered, _ in await filtered(core)] == [1, 0], target
         # A rule that moves is taken back where it was.
         assert stored.id is not None
-        await core.downloading.filters.change(stored.id, excluding("Kurabito", scope=RuleScope(target, ids[1])))
+        await core.downloads.filters.change(stored.id, excluding("Kurabito", scope=RuleScope(target, ids[1])))
         assert [is_filtered for is_filtered, _ in await filtered(core)] == [0, 1], target
-        await core.downloading.filters.remove(stored.id)
+        await core.downloads.filters.remove(stored.id)
 
 
 async def test_rules_of_other_scopes_still_count_for_what_is_judged_again(core: Core) -> None:
     await core.bring(release(1))
-    everywhere = await core.downloading.filters.add(excluding("Yoru", name="global"))
-    of_series = await core.downloading.filters.add(excluding("Yoru", name="series", scope=RuleScope(Target.SERIES, 1)))
+    everywhere = await core.downloads.filters.add(excluding("Yoru", name="global"))
+    of_series = await core.downloads.filters.add(excluding("Yoru", name="series", scope=RuleScope(Target.SERIES, 1)))
     assert everywhere.id is not None
     assert of_series.id is not None
-    await core.downloading.filters.remove(of_series.id)
+    await core.downloads.filters.remove(of_series.id)
     assert await filtered(core) == [(1, "excluded by global")]
 
 
@@ -203,10 +203,10 @@ async def test_fields_match_what_is_known_and_what_is_unknown_matches_nothing(co
         release(1), release(2, group="Tōji", more="[WEB-DL 720p]"), ("Yoru no Kurabito - 03", release(3)[1])
     )
     for fields, matches in FIELDS:
-        effect = await core.downloading.filters.preview(rule(Action.EXCLUDE, fields=fields))
+        effect = await core.downloads.filters.preview(rule(Action.EXCLUDE, fields=fields))
         assert [one.link_id for one in effect.excluded] == matches, fields
         # What an include does not find is left out, whatever the reason.
-        effect = await core.downloading.filters.preview(rule(Action.INCLUDE, fields=fields))
+        effect = await core.downloads.filters.preview(rule(Action.INCLUDE, fields=fields))
         assert [one.link_id for one in effect.excluded] == [one for one in (1, 2, 3) if one not in matches], fields
 
 
@@ -226,4 +226,4 @@ async def test_a_rule_that_is_off_decides_nothing_and_case_counts_where_it_says_
         (excluding("(?-i)yoru"), False),
         (excluding("yoru"), True),
     ):
-        assert bool((await core.downloading.filters.preview(draft)).excluded) is hit
+        assert bool((await core.downloads.filters.preview(draft)).excluded) is hit

@@ -54,13 +54,13 @@ async def test_what_was_there_is_watched_and_what_we_add_is_ours(core: Core, a: 
     a.say(ONE, "completed", progress=1.0)
     await core.poll()
     assert await core.statuses() == ["completed", "downloading"]
-    download, _, _ = await core.downloading.downloads.get(1)
+    download, _, _ = await core.downloads.downloads.get(1)
     assert (download.owner, download.is_yours) == (Owner.USER, True)
 
 
 async def test_a_filter_cancels_here_and_not_there(core: Core, a: StandIn, tells: bool) -> None:
     await beside(core, a, 1, 2, tells=tells)
-    await core.downloading.filters.add(FilterRule(name="none", action=Action.EXCLUDE, pattern="Yoru"))
+    await core.downloads.filters.add(FilterRule(name="none", action=Action.EXCLUDE, pattern="Yoru"))
     await core.work()
     await core.poll()
     assert await core.statuses() == ["cancelled"] * 2
@@ -71,7 +71,7 @@ async def test_a_filter_cancels_here_and_not_there(core: Core, a: StandIn, tells
 
 async def test_what_the_keeper_does_with_it_changes_nothing_there(core: Core, a: StandIn, tells: bool) -> None:
     await beside(core, a, 1, tells=tells)
-    downloads = core.downloading.downloads
+    downloads = core.downloads.downloads
     for refused in (downloads.pause(1), downloads.resume(1), downloads.remove(1, delete_files=True)):
         with pytest.raises(DownloadConflict, match="download 1 is yours"):
             await refused
@@ -93,7 +93,7 @@ async def test_what_the_keeper_does_with_it_changes_nothing_there(core: Core, a:
 async def test_sent_elsewhere_it_stays_where_it_was(core: Core, a: StandIn, b: StandIn, tells: bool) -> None:
     await beside(core, a, 1, tells=tells)
     second = await core.register(b, priority=80)
-    await core.downloading.downloads.send_elsewhere(1)
+    await core.downloads.downloads.send_elsewhere(1)
     await core.work()
     for _ in range(2):
         await core.poll()
@@ -104,7 +104,7 @@ async def test_sent_elsewhere_it_stays_where_it_was(core: Core, a: StandIn, b: S
 async def test_what_stands_still_is_not_sent_elsewhere_for_the_user(
     core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
-    monkeypatch.setattr(core.downloading.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
     await beside(core, a, 1, 2, tells=tells)
     await core.register(b, priority=80)
     core.clock.advance(1801)
@@ -149,11 +149,11 @@ async def test_what_was_seen_there_before_a_crash_is_still_the_users_after_it(
     with monkeypatch.context() as dying:
         dying.setattr(RemoteDownloaders, "offer", die)
         with pytest.raises(BaseExceptionGroup):
-            await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
-    await core.downloading.dispatcher.dispatch(task.payload_as(DispatchTask))
+            await core.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
+    await core.downloads.dispatcher.dispatch(task.payload_as(DispatchTask))
     assert await owners(core) == ["user", "kurabito" if tells else None]
     for one in (1, 2):
-        await core.downloading.downloads.cancel(one)
+        await core.downloads.downloads.cancel(one)
     await core.work()
     assert list(a.has) == [ONE]
 
@@ -167,7 +167,7 @@ async def test_the_rows_of_a_batch_and_a_second_link_are_all_the_users(core: Cor
     await core.bring(("[Kura] Yoru no Hoshi - 01 [1080p]", f"{magnet(1)[1]}&dn=again"))
     await core.work()
     assert set(await owners(core)) == {"user"}
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await core.work()
     assert set(await core.statuses()) == {"cancelled"}
     await core.poll()
@@ -181,18 +181,18 @@ async def test_what_we_brought_there_ourselves_is_not_taken_for_the_users(core: 
     await core.work()
     a.say(ONE, "error", detail="disk full")
     await core.poll()
-    await core.downloading.downloads.retry(1)
+    await core.downloads.downloads.retry(1)
     await core.work()
     assert (await owners(core))[1] == ("kurabito" if tells else None)
-    await core.downloading.downloads.cancel(2)
+    await core.downloads.downloads.cancel(2)
     await core.work()
     assert a.has == {}
     # Given up here and added by hand afterwards, it is the user's.
     a.has_by_hand(ONE)
-    await core.downloading.downloads.retry(2)
+    await core.downloads.downloads.retry(2)
     await core.work()
     assert (await owners(core))[2] == "user"
-    await core.downloading.downloads.cancel(3)
+    await core.downloads.downloads.cancel(3)
     await core.work()
     assert list(a.has) == [ONE]
 
@@ -205,7 +205,7 @@ async def test_an_owner_that_changes_at_the_downloader_is_followed(core: Core, a
     a.users.add(TWO)
     await core.poll()
     assert await owners(core) == ["user"]
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await core.work()
     assert (list(a.has), changes(a)) == ([ONE, TWO], [])
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.support.sites import open_pages
 
-from kurabito.api import Live, TaskMeter
 from kurabito.app.product import open_product
-from kurabito.app.site import build_site, open_access
 from kurabito.feeds.preferences import Policy
 from kurabito.modules.download_types import DownloadType
 from kurabito.settings import Settings
@@ -57,20 +55,9 @@ def text_of(page: httpx2.Response) -> str:
 @pytest.fixture
 async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=tmp_path / "state", elsewhere_minutes=90)
-    meter = TaskMeter()
-    async with Live(core.queue, hear=meter.note) as live:
-        built = build_site(
-            settings,
-            open_product(settings, core.queue, following=core.following, downloading=core.downloading),
-            open_access(settings, core.queue.database),
-            live,
-            meter,
-            started=datetime.now(UTC),
-        )
-        transport = httpx2.ASGITransport(app=built, client=("127.0.0.1", 4711))
-        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client)
+    product = open_product(settings, core.queue, feeds=core.feeds, downloads=core.downloads)
+    async with open_pages(settings, product) as client:
+        yield Site(client)
 
 
 async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: StandIn) -> None:
@@ -260,16 +247,14 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     assert "must be of whole paths" in refused
     page = await site.post("/downloads/downloaders/2", priority="100", path_maps="/downloads => /mnt/nas")
     assert "/downloads => /mnt/nas" in page
-    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
     # This one cannot test paths, and that is what is said.
     tested = await site.post("/downloads/downloaders/2/test")
     assert "It is not sure that both see the same folder Whether B sees /downloads could not be tried" in tested
     assert page.index("B Switched off") < page.index("A Does")
     await site.post("/downloads/downloaders/2", priority="100")
-    assert (await core.following.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
-    assert "B" not in [
-        one.registration.service_name for one in await core.following.services.able_to(DownloadType.MAGNET)
-    ]
+    assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
+    assert "B" not in [one.registration.service_name for one in await core.feeds.services.able_to(DownloadType.MAGNET)]
     assert "There is no such downloader" in await site.post("/downloads/downloaders/9/remove", 404)
     await site.post("/downloads/downloaders/1/remove")
     assert "A Does not answer" not in await site.get("/downloads/downloaders")

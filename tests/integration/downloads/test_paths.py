@@ -46,7 +46,7 @@ async def a_service(root: Path) -> AsyncIterator[int]:
 def root(tmp_path: Path, core: Core, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for downloads, as the core sees it."""
     folder = tmp_path / "core" / "downloads"
-    monkeypatch.setattr(core.downloading.paths, "_root", folder)
+    monkeypatch.setattr(core.downloads.paths, "_root", folder)
     return folder
 
 
@@ -61,7 +61,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
         await a.stop()
         a.port = port
         service = await core.register(a)
-        run: Callable[[int], Awaitable[Any]] = core.downloading.paths.run
+        run: Callable[[int], Awaitable[Any]] = core.downloads.paths.run
         same = await run(service.id)
         assert (same.is_good, same.is_seen_by_downloader, same.is_seen_by_core) == (True, True, True)
         assert same.message == f"Both see the same folder: {root} here, {root} at A."
@@ -70,7 +70,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
             (mounted, True, f"Both see the same folder: {root} here, {mounted} at A"),
             (tmp_path / "nowhere", False, "No such file"),
         ):
-            await core.following.services.change(service.id, path_maps=[PathMap(str(root), str(there))])
+            await core.feeds.services.change(service.id, path_maps=[PathMap(str(root), str(there))])
             report = await run(service.id)
             assert (report.is_good, report.is_seen_by_downloader, report.downloader_folder) == (good, good, str(there))
             assert said in report.message
@@ -78,7 +78,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
         assert [one for folder in (root, elsewhere) for one in folder.iterdir()] == []
         assert not (tmp_path / "nowhere").exists()
         # Its own rules hold for this too.
-        await core.following.services.change(service.id, path_maps=[PathMap(str(root), "/")])
+        await core.feeds.services.change(service.id, path_maps=[PathMap(str(root), "/")])
         with pytest.raises(Exception, match="check its path map"):
             await run(service.id)
     with pytest.raises(Unreachable):
@@ -89,7 +89,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
 
 async def test_a_downloader_that_knows_no_such_test_is_no_error(core: Core, a: StandIn, root: Path) -> None:
     service = await core.register(a)
-    report = await core.downloading.paths.run(service.id)
+    report = await core.downloads.paths.run(service.id)
     assert (report.is_good, report.is_seen_by_core) == (False, None)
     assert report.message == f"Whether A sees {root} could not be tried: it cannot test paths (404)."
 
@@ -97,7 +97,7 @@ async def test_a_downloader_that_knows_no_such_test_is_no_error(core: Core, a: S
 async def test_downloads_go_where_the_downloader_sees_the_folder_and_the_map_stays(core: Core, a: StandIn) -> None:
     service = await core.register(a)
     maps = [PathMap("/", "/wrong"), PathMap("/downloads", "/mnt/nas")]
-    changed = await core.following.services.change(service.id, path_maps=maps)
+    changed = await core.feeds.services.change(service.id, path_maps=maps)
     assert list(changed.path_maps) == maps
     await core.register(a)
     await core.bring(("[Kura] Yoru no Kurabito - 01", f"magnet:?xt=urn:btih:{1:040x}"))
@@ -105,10 +105,10 @@ async def test_downloads_go_where_the_downloader_sees_the_folder_and_the_map_sta
     assert await core.all("SELECT save_path FROM downloads") == [("/mnt/nas/Yoru no Kurabito/1",)]
     for bad in (PathMap("downloads", "/x"), PathMap("/a", "x"), PathMap("/a/../b", "/x"), PathMap("/a", "/x\n")):
         with pytest.raises(InvalidInput, match="path_maps"):
-            await core.following.services.change(service.id, path_maps=[bad])
+            await core.feeds.services.change(service.id, path_maps=[bad])
     with pytest.raises(InvalidInput, match="once"):
-        await core.following.services.change(service.id, path_maps=[PathMap("/a", "/x"), PathMap("/a/", "/y")])
-    assert list((await core.following.services.get(service.id)).path_maps) == maps
+        await core.feeds.services.change(service.id, path_maps=[PathMap("/a", "/x"), PathMap("/a/", "/y")])
+    assert list((await core.feeds.services.get(service.id)).path_maps) == maps
 
 
 def test_nothing_but_a_probe_is_ever_written_or_removed(tmp_path: Path) -> None:

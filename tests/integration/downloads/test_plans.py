@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kurabito.db import Connection, Database, Dialect, Query, migrate, open_database
-from kurabito.db.migrate import PRODUCT, RUNTIME
+from kurabito.db import Connection, Database, Dialect, Query
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
 from kurabito.downloads.dispatch import attempts, pending, polling, recovery
@@ -126,16 +125,6 @@ def statements() -> dict[str, Asked]:
         "mark": Asked(store._sql().mark, ROWS),
     }
     return asked
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = open_database(database_url)
-    database.open()
-    for which in (RUNTIME, PRODUCT):
-        migrate(database, which)
-    yield database
-    database.close()
 
 
 @pytest.mark.parametrize("with_statistics", [False, True])

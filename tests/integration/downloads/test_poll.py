@@ -118,12 +118,12 @@ async def test_why_a_service_cannot_do_it_is_told_in_its_own_words(core: Core, a
     await under_way(core, 2)
     assert (await core.attempts())[-1] == ("A", "unclear", f"{cause}[31m")
     with pytest.raises(BadStatus, match="check --username"):
-        await core.downloading.downloads.pause(1)
+        await core.downloads.downloads.pause(1)
     # What says nothing that can be read is told as before.
     for nothing in ("<html>", [1], {"error": {"message": 7}}, {"error": {"message": "x" * 100_000}}):
         a.spoils = partial(said, (502, nothing))
         with pytest.raises(BadStatus, match="was answered with 502"):
-            await core.downloading.downloads.pause(1)
+            await core.downloads.downloads.pause(1)
 
 
 @pytest.mark.parametrize("spoilt", [ConnectionError(), "garbage"])
@@ -162,7 +162,7 @@ async def test_a_downloader_that_is_back_goes_on_beside_what_never_stopped(core:
 async def test_every_downloader_that_is_on_is_polled_also_with_no_hashes(core: Core, a: StandIn, b: StandIn) -> None:
     await core.register(a)
     off = await core.register(b)
-    await core.following.services.change(off.id, is_enabled=False)
+    await core.feeds.services.change(off.id, is_enabled=False)
     polled = await core.poll()
     assert (polled.downloaders, polled.offline) == (1, 0)
     assert [one.query for one in a.asked] == ["hashes="]
@@ -171,7 +171,7 @@ async def test_every_downloader_that_is_on_is_polled_also_with_no_hashes(core: C
 
 async def test_polls_come_at_their_interval_one_at_a_time(core: Core) -> None:
     registry = Registry()
-    core.downloading.join(registry)
+    core.downloads.join(registry)
     (schedule,) = registry.schedules
     assert (schedule.rule, schedule.task_type, schedule.unique_key) == (Every(60.0), POLL, POLL)
 
@@ -191,7 +191,7 @@ async def test_no_question_is_longer_than_servers_take(core: Core, a: StandIn) -
 async def test_a_cancelled_download_is_cancelled_there_and_stays_so(core: Core, a: StandIn) -> None:
     service = await core.register(a)
     await under_way(core, 1, 2)
-    downloads = core.downloading.downloads
+    downloads = core.downloads.downloads
     cancelled = await downloads.cancel(1)
     assert cancelled.status == "cancelled"
     assert ONE in a.has
@@ -215,7 +215,7 @@ async def test_what_is_cancelled_while_its_downloader_is_away_is_cleared_up_when
     await core.register(a)
     await under_way(core, 1)
     await a.stop()
-    await core.downloading.downloads.cancel(1)
+    await core.downloads.downloads.cancel(1)
     await core.work()
     await core.poll()
     assert await core.statuses() == ["cancelled"]
@@ -235,7 +235,7 @@ async def test_a_download_that_is_cancelled_while_it_is_sent_does_not_stay_at_th
     def cancelling(asked: Any, answer: Any) -> Any:
         async def first() -> Any:
             if asked.path == "/downloads" and asked.method == "POST":
-                await core.downloading.downloads.cancel(1)
+                await core.downloads.downloads.cancel(1)
             return answer
 
         return first()
@@ -252,7 +252,7 @@ async def test_a_download_is_sent_elsewhere_and_taken_away_where_it_was(core: Co
     await under_way(core, 1)
     await a.stop()
     await core.poll()
-    sent = await core.downloading.downloads.send_elsewhere(1)
+    sent = await core.downloads.downloads.send_elsewhere(1)
     assert sent.status == "pending"
     await core.work()
     assert await core.all("SELECT status, module_id FROM downloads") == [("downloading", second.id)]
@@ -260,7 +260,7 @@ async def test_a_download_is_sent_elsewhere_and_taken_away_where_it_was(core: Co
     await core.poll()
     assert (list(a.has), list(b.has)) == ([], [ONE])
     # There is nobody else now: it waits, and the one that has it after all keeps it.
-    await core.following.services.remove(second.id)
+    await core.feeds.services.remove(second.id)
     await core.poll()
     assert await core.statuses() == ["downloader_error"]
 
@@ -276,9 +276,9 @@ async def test_what_stands_still_is_shown_and_sent_elsewhere_where_that_is_set(
     await core.poll()
     core.clock.advance(3601)
     await core.poll()
-    assert [is_stalled for _, is_stalled in await core.downloading.downloads.page()] == [False, True]
+    assert [is_stalled for _, is_stalled in await core.downloads.downloads.page()] == [False, True]
     assert not b.added
-    monkeypatch.setattr(core.downloading.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
     await core.poll()
     await core.work()
     assert await core.all("SELECT module_id FROM downloads WHERE hash = :hash", hash=ONE) == [(second.id,)]
@@ -289,7 +289,7 @@ async def test_what_stands_still_is_shown_and_sent_elsewhere_where_that_is_set(
 async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_left_alone_waits(
     core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.downloading.scheduler, "_elsewhere", timedelta(minutes=30))
+    monkeypatch.setattr(core.downloads.scheduler, "_elsewhere", timedelta(minutes=30))
     await core.register(a, priority=90)
     await core.register(b, priority=80)
     b.rejects = lambda _: "not here"
@@ -326,7 +326,7 @@ async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_le
     core.clock.advance(1801)
     await core.poll()
     await core.work()
-    assert (await core.downloading.downloads.get(2))[0].downloader == "B"
+    assert (await core.downloads.downloads.get(2))[0].downloader == "B"
     await a.start()
     await core.poll()
     assert (list(a.has), list(b.has)) == ([], [TWO])
@@ -335,7 +335,7 @@ async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_le
 async def test_a_keeper_pauses_resumes_retries_and_removes(core: Core, a: StandIn) -> None:
     await core.register(a)
     await under_way(core, 1, 2)
-    downloads = core.downloading.downloads
+    downloads = core.downloads.downloads
     assert (await downloads.pause(1)).detail == "paused"
     assert (await downloads.resume(1)).detail is None
     assert [one.path for one in a.asked[-2:]] == [f"/downloads/{ONE}/pause", f"/downloads/{ONE}/resume"]
@@ -378,7 +378,7 @@ async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_wh
     await a.stop()
     await core.poll()
     await a.start()
-    await core.following.services.change(service.id, is_enabled=False)
+    await core.feeds.services.change(service.id, is_enabled=False)
     a.asked.clear()
     await core.poll()
     off = "A is switched off; it goes on when you switch that on, or send it elsewhere"
@@ -388,7 +388,7 @@ async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_wh
     core.clock.advance(60)
     await core.poll()
     assert await core.all("SELECT DISTINCT updated_at FROM downloads") == [(changed,)]
-    await core.following.services.change(service.id, is_enabled=True)
+    await core.feeds.services.change(service.id, is_enabled=True)
     await core.poll()
     assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloading", None)]
 
@@ -400,8 +400,8 @@ async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
     await under_way(core, 1, 2, 3)
     a.say(THREE, "completed", progress=1.0)
     await core.poll()
-    await core.following.services.remove(first.id)
-    await core.downloading.downloads.cancel(2)
+    await core.feeds.services.remove(first.id)
+    await core.downloads.downloads.cancel(2)
     await core.poll()
     reason = "A was removed; it goes on when that registers again, or send it elsewhere"
     assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
@@ -424,6 +424,6 @@ async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
     ]
     # What was cancelled meanwhile is cleared up there, too.
     assert set(a.has) == {ONE, THREE}
-    await core.downloading.downloads.remove(3, delete_files=True)
+    await core.downloads.downloads.remove(3, delete_files=True)
     await core.work()
     assert set(a.has) == {ONE}

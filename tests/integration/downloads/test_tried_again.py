@@ -32,7 +32,7 @@ async def test_a_refused_connection_is_tried_again_and_does_not_end_the_episode(
     for number, wait in enumerate(WAITS, 1):
         ((status, reason, tries),) = await core.all("SELECT status, reason, tries FROM downloads")
         assert (status, reason, tries) == ("no_downloader", f"A: {REASON}", number)
-        download, *_ = await core.downloading.downloads.get(1)
+        download, *_ = await core.downloads.downloads.get(1)
         assert download.retry_at is not None
         # Neither a poll nor a registration has it tried before its time.
         asked = len(a.posts())
@@ -74,7 +74,7 @@ async def test_what_every_downloader_refuses_for_good_makes_room_for_the_next_re
     await core.register(a)
     await core.register(b)
     a.rejects = b.rejects = lambda url: "404" if "Kura" in url else None
-    await core.downloading.filters.add(FilterRule(name="no", action=Action.EXCLUDE, pattern="Nono"))
+    await core.downloads.filters.add(FilterRule(name="no", action=Action.EXCLUDE, pattern="Nono"))
     await core.bring(release("Kura"), release("Nono"), release("Toji"), release("Yama"))
     await core.work()
     assert await core.all("SELECT link_id, status FROM downloads ORDER BY id") == [(1, "failed"), (3, "downloading")]
@@ -98,7 +98,7 @@ async def test_one_downloader_that_may_do_it_later_is_enough(core: Core, a: Stan
     # A keeper need not wait.
     core.clock.advance(1)
     a.rejects = lambda _: None
-    await core.downloading.downloads.retry(1)
+    await core.downloads.downloads.retry(1)
     await core.work()
     assert await core.all("SELECT status, tries, retry_at FROM downloads") == [("downloading", 0, None)]
 
@@ -111,7 +111,7 @@ async def test_a_crash_forgets_neither_the_answer_nor_that_it_may_pass(core: Cor
     # As if it had died between the answer and what follows from it.
     await core.run("UPDATE downloads SET status = 'pending', tries = 0, retry_at = NULL")
     a.asked.clear()
-    await core.downloading.dispatcher.dispatch(DispatchTask((1,), "again"))
+    await core.downloads.dispatcher.dispatch(DispatchTask((1,), "again"))
     assert await core.all("SELECT status, tries FROM downloads") == [("no_downloader", 1)]
     assert not a.posts()
 

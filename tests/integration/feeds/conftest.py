@@ -13,11 +13,7 @@ import httpcore2
 import pytest
 
 from kurabito.app.compose.feeds import FeedParts, open_feeds
-from kurabito.clock import ManualClock
-from kurabito.db import migrate
-from kurabito.db.migrate import PRODUCT
 from kurabito.http import Outbound
-from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 
 TLS = httpcore2.default_ssl_context()
@@ -119,31 +115,13 @@ async def site(open_site: OpenSite) -> FeedSite:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
-async def queue(database_url: str, clock: ManualClock) -> AsyncIterator[SqlQueue]:
-    async with open_queue(database_url, clock=clock) as queue:
-        assert isinstance(queue, SqlQueue)
-        migrate(queue.database, PRODUCT)
-        yield queue
-
-
-@pytest.fixture
 async def outbound() -> AsyncIterator[Outbound]:
     async with Outbound(tls=TLS) as outbound:
         yield outbound
 
 
 @pytest.fixture
-async def following(queue: SqlQueue, outbound: Outbound) -> FeedParts:
+async def feeds(queue: SqlQueue, outbound: Outbound) -> FeedParts:
     return open_feeds(queue, outbound, url="http://core.example", pace=0.0)
 
 

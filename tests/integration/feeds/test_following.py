@@ -29,43 +29,43 @@ def wishes(site: FeedSite, path: str = "/rss", **given: Any) -> SubscriptionSett
 
 
 async def followed(
-    following: FeedParts, site: FeedSite, start_with: StartWith = StartWith.MISSING, **given: Any
+    feeds: FeedParts, site: FeedSite, start_with: StartWith = StartWith.MISSING, **given: Any
 ) -> Subscription:
-    return await following.subscriptions.create(wishes(site, **given), start_with)
+    return await feeds.subscriptions.create(wishes(site, **given), start_with)
 
 
-async def fetch(following: FeedParts, subscription: Subscription) -> FetchResult:
-    return await following.tasks.fetch(FetchTask(subscription.id))
+async def fetch(feeds: FeedParts, subscription: Subscription) -> FetchResult:
+    return await feeds.tasks.fetch(FetchTask(subscription.id))
 
 
-async def now(following: FeedParts, subscription: Subscription) -> Subscription:
-    return await following.subscriptions.get(subscription.id)
+async def now(feeds: FeedParts, subscription: Subscription) -> Subscription:
+    return await feeds.subscriptions.get(subscription.id)
 
 
 async def test_a_feed_that_is_followed_is_read_at_once_and_then_when_it_is_due(
-    following: FeedParts, site: FeedSite, kept: Kept, queue: SqlQueue, clock: ManualClock
+    feeds: FeedParts, site: FeedSite, kept: Kept, queue: SqlQueue, clock: ManualClock
 ) -> None:
     site.put(site.feed(1, 2))
     registry = Registry()
-    following.tasks.join(registry)
-    subscription = await followed(following, site)
+    feeds.tasks.join(registry)
+    subscription = await followed(feeds, site)
     async with Worker(queue, registry):
         (task,) = await queue.list(task_type="feeds.fetch")
         assert (await queue.wait(task.id, timeout=30)).state == "succeeded"
     assert await kept.links() == ["https://feeds.example/1.torrent", "https://feeds.example/2.torrent"]
-    assert await following.tasks.check() == 0
+    assert await feeds.tasks.check() == 0
     clock.advance(3601)
-    assert await following.tasks.check() == 1
-    assert await following.tasks.check() == 0
+    assert await feeds.tasks.check() == 1
+    assert await feeds.tasks.check() == 0
     assert await kept.waiting() == 1
     site.put(site.feed(2, 3))
-    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
+    assert await fetch(feeds, subscription) == FetchResult(items=2, new=1)
     assert len(await kept.links()) == 3
 
 
 @pytest.mark.parametrize("start_with", list(StartWith))
 async def test_nothing_that_was_there_before_is_taken_by_surprise(
-    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock, start_with: StartWith
+    feeds: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock, start_with: StartWith
 ) -> None:
     fresh = format_datetime(to_datetime(clock.now()) + HOUR)
     site.put(
@@ -77,58 +77,56 @@ async def test_nothing_that_was_there_before_is_taken_by_surprise(
         )
     )
     chosen = ["kura-1"] if start_with is StartWith.CHOSEN else []
-    subscription = await following.subscriptions.create(wishes(site), start_with, chosen)
-    await fetch(following, subscription)
+    subscription = await feeds.subscriptions.create(wishes(site), start_with, chosen)
+    await fetch(feeds, subscription)
     taken = {StartWith.NOW: [3], StartWith.MISSING: [1, 2, 3], StartWith.CHOSEN: [1]}[start_with]
     assert await kept.links() == [f"https://feeds.example/{number}.torrent" for number in taken]
     assert [status for _, status, _ in await kept.items()].count("skipped") == 3 - len(taken)
     site.put(site.feed(1, 2, 4))
-    await fetch(following, subscription)
+    await fetch(feeds, subscription)
     assert await kept.links() == [f"https://feeds.example/{number}.torrent" for number in [*taken, 4]]
 
 
-async def test_a_feed_that_did_not_change_is_not_sent_again(following: FeedParts, site: FeedSite) -> None:
+async def test_a_feed_that_did_not_change_is_not_sent_again(feeds: FeedParts, site: FeedSite) -> None:
     site.put(site.feed(1), etag='"one"', last_modified="Tue, 14 Jan 2025 09:35:59 GMT", content_encoding="gzip")
-    subscription = await followed(following, site)
-    assert await fetch(following, subscription) == FetchResult(items=1, new=1)
-    assert await fetch(following, subscription) == FetchResult(changed=False)
+    subscription = await followed(feeds, site)
+    assert await fetch(feeds, subscription) == FetchResult(items=1, new=1)
+    assert await fetch(feeds, subscription) == FetchResult(changed=False)
     assert "if-none-match" not in site.asked[0].headers
     assert site.asked[1].headers["if-none-match"] == '"one"'
     assert site.asked[1].headers["if-modified-since"] == "Tue, 14 Jan 2025 09:35:59 GMT"
     site.put(site.feed(1, 2), etag='"two"')
-    assert await fetch(following, subscription) == FetchResult(items=2, new=1)
+    assert await fetch(feeds, subscription) == FetchResult(items=2, new=1)
 
 
 async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_again(
-    following: FeedParts, site: FeedSite, kept: Kept
+    feeds: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     site.put(site.feed(1, 2, end="<item><title>[Kura] Yoru"), etag='"cut"')
-    subscription = await followed(following, site)
-    await fetch(following, subscription)
-    health = (await now(following, subscription)).health
+    subscription = await followed(feeds, site)
+    await fetch(feeds, subscription)
+    health = (await now(feeds, subscription)).health
     assert (health.failures, health.error_code) == (0, "feed_incomplete")
     site.put(site.feed(1, 2, 3), etag='"cut"')
-    await fetch(following, subscription)
+    await fetch(feeds, subscription)
     assert len(await kept.links()) == 3
-    assert (await now(following, subscription)).health.error_code is None
+    assert (await now(feeds, subscription)).health.error_code is None
 
 
-async def test_what_a_first_reading_cut_off_does_not_pass_for_new(
-    following: FeedParts, site: FeedSite, kept: Kept
-) -> None:
+async def test_what_a_first_reading_cut_off_does_not_pass_for_new(feeds: FeedParts, site: FeedSite, kept: Kept) -> None:
     site.put(site.feed(1, end=""))
-    subscription = await followed(following, site, StartWith.NOW)
+    subscription = await followed(feeds, site, StartWith.NOW)
     with pytest.raises(PermanentError, match="breaks off"):
-        await fetch(following, subscription)
+        await fetch(feeds, subscription)
     site.put(site.feed(1, 2))
-    await fetch(following, subscription)
+    await fetch(feeds, subscription)
     assert await kept.links() == []
 
 
 async def test_an_error_is_shown_backs_off_and_is_cleared_by_the_next_success(
-    following: FeedParts, site: FeedSite, clock: ManualClock
+    feeds: FeedParts, site: FeedSite, clock: ManualClock
 ) -> None:
-    subscription = await followed(following, site)
+    subscription = await followed(feeds, site)
     for failures, (status, body, code) in enumerate(
         [
             ("404 Not Found", b"", "bad_status"),
@@ -140,104 +138,104 @@ async def test_an_error_is_shown_backs_off_and_is_cleared_by_the_next_success(
     ):
         site.put(body, status=status)
         with pytest.raises(PermanentError):
-            await fetch(following, subscription)
-        health = (await now(following, subscription)).health
+            await fetch(feeds, subscription)
+        health = (await now(feeds, subscription)).health
         assert (health.failures, health.error_code) == (failures, code)
         assert health.next_fetch_at == to_datetime(clock.now()) + min(HOUR * 2**failures, timedelta(days=1))
-    assert "wrong key" in ((await now(following, subscription)).health.error_message or "")
+    assert "wrong key" in ((await now(feeds, subscription)).health.error_message or "")
     site.put(site.feed(1))
-    await fetch(following, subscription)
-    health = (await now(following, subscription)).health
+    await fetch(feeds, subscription)
+    health = (await now(feeds, subscription)).health
     assert (health.failures, health.error_code, health.error_message) == (0, None, None)
     assert health.next_fetch_at == to_datetime(clock.now()) + HOUR
 
 
 async def test_a_host_that_wants_to_be_asked_later_is_asked_later(
-    following: FeedParts, site: FeedSite, clock: ManualClock
+    feeds: FeedParts, site: FeedSite, clock: ManualClock
 ) -> None:
     site.put(status="429 Too Many Requests", retry_after="20000")
-    subscription = await followed(following, site)
+    subscription = await followed(feeds, site)
     with pytest.raises(PermanentError, match="429"):
-        await fetch(following, subscription)
+        await fetch(feeds, subscription)
     assert len(site.asked) == 1
-    planned = (await now(following, subscription)).health.next_fetch_at
+    planned = (await now(feeds, subscription)).health.next_fetch_at
     assert planned == to_datetime(clock.now()) + timedelta(seconds=20_000)
 
 
 async def test_a_private_host_is_refused_until_its_user_allows_it_for_this_feed(
-    following: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
+    feeds: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
 ) -> None:
     site.put(site.feed(1))
-    subscription = await followed(following, site, allows_private=False)
+    subscription = await followed(feeds, site, allows_private=False)
     with pytest.raises(PermanentError, match=r"127\.0\.0\.1 is a loopback address; .* allow the host"):
-        await fetch(following, subscription)
+        await fetch(feeds, subscription)
     assert site.asked == []
-    assert (await now(following, subscription)).health.error_code == "host_not_allowed"
+    assert (await now(feeds, subscription)).health.error_code == "host_not_allowed"
     with pytest.raises(HostNotAllowed):
-        await following.previews.look(site.url())
-    allowed = await following.subscriptions.change(subscription.id, {"allows_private": True})
+        await feeds.previews.look(site.url())
+    allowed = await feeds.subscriptions.change(subscription.id, {"allows_private": True})
     assert allowed.health.error_code is None
-    await fetch(following, subscription)
+    await fetch(feeds, subscription)
     assert len(await kept.links()) == 1
     elsewhere = await open_site()
-    moved = await following.subscriptions.change(subscription.id, {"url": elsewhere.url()})
+    moved = await feeds.subscriptions.change(subscription.id, {"url": elsewhere.url()})
     assert not moved.settings.allows_private
 
 
 async def test_a_feed_that_moved_is_followed_and_keeps_its_url(
-    following: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
+    feeds: FeedParts, site: FeedSite, open_site: OpenSite, kept: Kept
 ) -> None:
     site.put(status="301 Moved Permanently", location="/new/rss")
     site.put(b"<rss><channel><item><title>Yoru - 01</title><link>1.torrent</link></item></channel></rss>", "/new/rss")
-    subscription = await followed(following, site)
-    await fetch(following, subscription)
+    subscription = await followed(feeds, site)
+    await fetch(feeds, subscription)
     assert await kept.links() == [site.url("/new/1.torrent")]
-    assert (await now(following, subscription)).settings.url == site.url()
+    assert (await now(feeds, subscription)).settings.url == site.url()
     secret = await open_site()
     secret.put(site.feed(9))
     site.put(status="302 Found", location=secret.url().replace("127.0.0.1", "localhost"))
     with pytest.raises(PermanentError, match="host_not_allowed"):
-        await fetch(following, subscription)
+        await fetch(feeds, subscription)
     assert secret.asked == []
 
 
 async def test_a_paused_feed_is_left_alone_unless_somebody_asks(
-    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
+    feeds: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
 ) -> None:
     site.put(site.feed(1))
-    subscription = await followed(following, site, is_enabled=False)
+    subscription = await followed(feeds, site, is_enabled=False)
     clock.advance(10 * 3600)
-    assert (await following.tasks.check(), await kept.waiting()) == (0, 0)
-    task = await following.subscriptions.fetch_now(subscription.id)
-    assert (await following.subscriptions.fetch_now(subscription.id)).id == task.id
-    await following.subscriptions.change(subscription.id, {"is_enabled": True})
-    assert await following.tasks.check() == 1
+    assert (await feeds.tasks.check(), await kept.waiting()) == (0, 0)
+    task = await feeds.subscriptions.fetch_now(subscription.id)
+    assert (await feeds.subscriptions.fetch_now(subscription.id)).id == task.id
+    await feeds.subscriptions.change(subscription.id, {"is_enabled": True})
+    assert await feeds.tasks.check() == 1
     assert await kept.waiting() == 1
 
 
 async def test_a_feed_that_is_let_go_takes_its_fetch_and_items_along_and_leaves_its_links(
-    following: FeedParts, site: FeedSite, kept: Kept
+    feeds: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     site.put(site.feed(1))
-    subscription = await followed(following, site)
-    await fetch(following, subscription)
-    await following.subscriptions.remove(subscription.id)
+    subscription = await followed(feeds, site)
+    await fetch(feeds, subscription)
+    await feeds.subscriptions.remove(subscription.id)
     assert (await kept.items(), await kept.waiting()) == ([], 0)
     assert len(await kept.links()) == 1
     with pytest.raises(SubscriptionNotFound):
-        await now(following, subscription)
+        await now(feeds, subscription)
     with pytest.raises(PermanentError, match="no subscription"):
-        await fetch(following, subscription)
+        await fetch(feeds, subscription)
 
 
-async def test_what_cannot_be_followed_is_refused_with_its_field(following: FeedParts, site: FeedSite) -> None:
-    first = await followed(following, site)
-    second = await followed(following, site, path="/other")
+async def test_what_cannot_be_followed_is_refused_with_its_field(feeds: FeedParts, site: FeedSite) -> None:
+    first = await followed(feeds, site)
+    second = await followed(feeds, site, path="/other")
     with pytest.raises(SubscriptionConflict, match="url: another subscription"):
-        await followed(following, site)
+        await followed(feeds, site)
     with pytest.raises(SubscriptionConflict):
-        await following.subscriptions.change(second.id, {"url": site.url()})
-    assert (await now(following, first)).settings == wishes(site)
+        await feeds.subscriptions.change(second.id, {"url": site.url()})
+    assert (await now(feeds, first)).settings == wishes(site)
     wrong: dict[str, Any] = {
         "url": "ftp://feeds.example/rss",
         "name": " ",
@@ -247,20 +245,20 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(following: Feed
     }
     for field, value in wrong.items():
         with pytest.raises(InvalidInput, match=f"^{field}:"):
-            await followed(following, site, **{"path": "/third"} | {field: value})
+            await followed(feeds, site, **{"path": "/third"} | {field: value})
         with pytest.raises(InvalidInput, match=f"^{field}:"):
-            await following.subscriptions.change(second.id, {field: value})
+            await feeds.subscriptions.change(second.id, {field: value})
     with pytest.raises(InvalidInput, match=r"^chosen:"):
-        await following.subscriptions.create(wishes(site, "/third"), StartWith.NOW, ["kura-1"])
-    assert [one.id for one in await following.subscriptions.page()] == [first.id, second.id]
+        await feeds.subscriptions.create(wishes(site, "/third"), StartWith.NOW, ["kura-1"])
+    assert [one.id for one in await feeds.subscriptions.page()] == [first.id, second.id]
 
 
 async def test_a_preview_says_what_each_item_is_and_stores_nothing(
-    following: FeedParts, site: FeedSite, kept: Kept
+    feeds: FeedParts, site: FeedSite, kept: Kept
 ) -> None:
     more = "<item><title>[Kura] Yoru no Kurabito [1080p]</title><link>magnet:?xt=urn:btih:aa</link></item><item/>"
     site.put(site.feed(1, more=more + "<item><title>Yoru</title></item>"))
-    feed, offers = await following.previews.look(site.url(), allows_private=True)
+    feed, offers = await feeds.previews.look(site.url(), allows_private=True)
     assert (feed.title, [one.number for one in feed.refused]) == ("Kura", [3])
     assert [(one.key, one.reason) for one in offers] == [
         ("kura-1", None),

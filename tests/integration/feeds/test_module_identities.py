@@ -46,10 +46,10 @@ def body(name: str = "mikanani", host: str = "127.0.0.1", kind: str = "fetcher",
 class Modules:
     """Modules at other machines, each with a key of its own."""
 
-    def __init__(self, queue: SqlQueue, following: FeedParts, folder: Path) -> None:
+    def __init__(self, queue: SqlQueue, feeds: FeedParts, folder: Path) -> None:
         chosen = Settings(api_key=OWNER, state=folder)
         access = open_access(chosen, queue.database)
-        parts = open_product(chosen, queue, following=following)
+        parts = open_product(chosen, queue, feeds=feeds)
         self.keys: Keys = access.keys
         self.site = build_site(chosen, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
 
@@ -69,8 +69,8 @@ class Modules:
 
 
 @pytest.fixture
-async def modules(queue: SqlQueue, following: FeedParts, tmp_path: Path) -> Modules:
-    return Modules(queue, following, tmp_path)
+async def modules(queue: SqlQueue, feeds: FeedParts, tmp_path: Path) -> Modules:
+    return Modules(queue, feeds, tmp_path)
 
 
 async def test_a_key_registers_one_module_and_a_module_has_one_key(modules: Modules) -> None:
@@ -97,14 +97,14 @@ async def test_a_key_registers_one_module_and_a_module_has_one_key(modules: Modu
 
 
 async def test_results_are_taken_from_the_fetcher_that_reads_the_subscription(
-    modules: Modules, following: FeedParts, kept: Kept
+    modules: Modules, feeds: FeedParts, kept: Kept
 ) -> None:
     mine, others, unknown = [await modules.key(name) for name in ("mine", "others", "unknown")]
     module_id = (await modules.register(mine)).json()["service_id"]
     await modules.register(others, name="other")
     wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/1", module_id=module_id, is_enabled=False)
-    read_by_mine = await following.subscriptions.create(wishes, StartWith.MISSING)
-    built_in = await following.subscriptions.create(
+    read_by_mine = await feeds.subscriptions.create(wishes, StartWith.MISSING)
+    built_in = await feeds.subscriptions.create(
         SubscriptionSettings(name="Kura", url="https://feeds.example/2", is_enabled=False), StartWith.MISSING
     )
 
@@ -176,8 +176,8 @@ async def test_the_keeper_can_allow_other_hosts(queue: SqlQueue, outbound: Outbo
         assert (await modules.register(OWNER, "10.0.0.7", host=host)).status_code == status
 
 
-async def test_a_fetcher_is_never_offered_downloads(following: FeedParts, site: FeedSite, kept: Kept) -> None:
-    services = following.services
+async def test_a_fetcher_is_never_offered_downloads(feeds: FeedParts, site: FeedSite, kept: Kept) -> None:
+    services = feeds.services
     for kind in ServiceType:
         registration = Registration(
             service_type=kind,

@@ -55,10 +55,10 @@ def body_of(site: FeedSite, **given: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def http(queue: SqlQueue, following: FeedParts, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
+async def http(queue: SqlQueue, feeds: FeedParts, tmp_path: Any) -> AsyncIterator[httpx2.AsyncClient]:
     settings = Settings(api_key=KEY, state=tmp_path)
     access = open_access(settings, queue.database)
-    parts = open_product(settings, queue, following=following)
+    parts = open_product(settings, queue, feeds=feeds)
     site = build_site(settings, parts, access, Live(queue), TaskMeter(), started=to_datetime(0))
     transport = httpx2.ASGITransport(app=site)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers={"X-Api-Key": KEY}) as http:
@@ -66,9 +66,9 @@ async def http(queue: SqlQueue, following: FeedParts, tmp_path: Any) -> AsyncIte
 
 
 async def test_who_registers_again_says_everything_anew_but_what_its_user_decided(
-    following: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
+    feeds: FeedParts, site: FeedSite, kept: Kept, clock: ManualClock
 ) -> None:
-    services = following.services
+    services = feeds.services
     first = await services.register(downloader(site, "qb", DownloadType.MAGNET, DownloadType.TORRENT))
     await services.change(first.id, priority=80, is_enabled=False)
     clock.advance(60)
@@ -80,9 +80,9 @@ async def test_who_registers_again_says_everything_anew_but_what_its_user_decide
 
 
 async def test_the_downloader_to_ask_first_is_the_one_with_the_highest_priority(
-    following: FeedParts, site: FeedSite
+    feeds: FeedParts, site: FeedSite
 ) -> None:
-    services = following.services
+    services = feeds.services
     ids = {
         name: (await services.register(downloader(site, name, *types))).id
         for name, types in {
@@ -101,9 +101,9 @@ async def test_the_downloader_to_ask_first_is_the_one_with_the_highest_priority(
 
 
 async def test_a_name_belongs_to_whoever_has_it_and_answers(
-    following: FeedParts, site: FeedSite, open_site: OpenSite
+    feeds: FeedParts, site: FeedSite, open_site: OpenSite
 ) -> None:
-    services, other = following.services, await open_site()
+    services, other = feeds.services, await open_site()
     site.put(path="/health", status="404 Not Found")
     first = await services.register(downloader(site))
     with pytest.raises(ModuleConflict, match="stop that one, or give this one another name"):
@@ -116,7 +116,7 @@ async def test_a_name_belongs_to_whoever_has_it_and_answers(
     assert (taken.id, taken.registration.port) == (first.id, other.port)
 
 
-async def test_what_would_lead_elsewhere_is_refused(following: FeedParts, site: FeedSite, kept: Kept) -> None:
+async def test_what_would_lead_elsewhere_is_refused(feeds: FeedParts, site: FeedSite, kept: Kept) -> None:
     wrong: list[tuple[str, Any]] = [
         ("host", "evil.example/x"),
         ("host", "user@evil.example"),
@@ -130,20 +130,20 @@ async def test_what_would_lead_elsewhere_is_refused(following: FeedParts, site: 
     for field, value in wrong:
         given = {"capabilities": Capabilities(fetch_endpoint=value)} if field == "fetch_endpoint" else {field: value}
         with pytest.raises(InvalidInput, match=f"^{field}:"):
-            await following.services.register(replace(downloader(site), **given))
+            await feeds.services.register(replace(downloader(site), **given))
     assert await kept.all("SELECT service_name FROM service_modules") == []
 
 
 async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds(
-    following: FeedParts, site: FeedSite, http: httpx2.AsyncClient, kept: Kept
+    feeds: FeedParts, site: FeedSite, http: httpx2.AsyncClient, kept: Kept
 ) -> None:
     registered = await http.post("/services/register", json=body_of(site))
     assert registered.status_code == 201
     module_id = registered.json()["service_id"]
     site.put(b'{"accepted": true, "message": "soon"}', "/v1/fetch")
     wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
-    subscription = await following.subscriptions.create(wishes, StartWith.MISSING)
-    assert await following.tasks.fetch(FetchTask(subscription.id)) == FetchResult(changed=False, handed_to="mikanani")
+    subscription = await feeds.subscriptions.create(wishes, StartWith.MISSING)
+    assert await feeds.tasks.fetch(FetchTask(subscription.id)) == FetchResult(changed=False, handed_to="mikanani")
     (asked,) = site.asked
     assert asked.headers["authorization"] == f"Bearer {TOKEN}"
     assert asked.json == {
@@ -170,11 +170,11 @@ async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds
 
 
 async def test_a_fetcher_that_does_not_take_a_feed_is_an_error_of_the_feed(
-    following: FeedParts, site: FeedSite, http: httpx2.AsyncClient
+    feeds: FeedParts, site: FeedSite, http: httpx2.AsyncClient
 ) -> None:
     module_id = (await http.post("/services/register", json=body_of(site))).json()["service_id"]
     wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
-    subscription = await following.subscriptions.create(wishes)
+    subscription = await feeds.subscriptions.create(wishes)
     answers = [
         (b'{"accepted": false, "message": "busy"}', "200 OK", "fetcher_refused"),
         (b"[]", "200 OK", "fetcher_refused"),
@@ -184,8 +184,8 @@ async def test_a_fetcher_that_does_not_take_a_feed_is_an_error_of_the_feed(
     for failures, (answer, status, code) in enumerate(answers, 1):
         site.put(answer, "/v1/fetch", status, location=site.url("/steal"))
         with pytest.raises(PermanentError, match=code):
-            await following.tasks.fetch(FetchTask(subscription.id))
-        health = (await following.subscriptions.get(subscription.id)).health
+            await feeds.tasks.fetch(FetchTask(subscription.id))
+        health = (await feeds.subscriptions.get(subscription.id)).health
         assert (health.failures, health.error_code) == (failures, code)
     assert {asked.path for asked in site.asked} == {"/v1/fetch"}
 
@@ -217,7 +217,7 @@ async def test_registering_takes_a_key_of_a_module(
         assert answer.status_code == status
 
 
-async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient, following: FeedParts) -> None:
+async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient, feeds: FeedParts) -> None:
     site.put(site.feed(1, 2))
     refused = await http.post("/api/v1/subscriptions/preview", json={"url": site.url()})
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "host_not_allowed")
@@ -236,8 +236,9 @@ async def test_subscriptions_over_http(site: FeedSite, http: httpx2.AsyncClient,
     assert (await http.post("/api/v1/subscriptions", json=order)).status_code == 409
     fetching = await http.post(path + "/fetch")
     assert (fetching.status_code, fetching.json()["task"]["task_type"]) == (202, "feeds.fetch")
-    await following.tasks.fetch(FetchTask(subscription["id"]))
-    assert (await http.get(path)).json()["last_success_at"] is not None
+    await feeds.tasks.fetch(FetchTask(subscription["id"]))
+    read = (await http.get(path)).json()
+    assert (subscription["health"], read["health"], read["last_success_at"] is None) == ("new", "healthy", False)
     assert [one["title"] for one in (await http.get("/api/v1/links")).json()["items"]] == [offers[0]["title"]]
     changed = await http.patch(
         path, json={"name": "Yoru", "is_enabled": False, "fetch_interval": 600, "new_series": "add"}

@@ -146,11 +146,6 @@ def names() -> Names:
     return Names()
 
 
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
 @pytest.fixture(scope="session")
 def tls() -> ssl.SSLContext:
     """Reading the machine's certificates takes a tenth of a second, so it is done once."""

@@ -135,7 +135,7 @@ def encoded(payload: object) -> str:
 async def test_a_cursor_that_no_page_gave_is_refused(shelf: Shelf, cursor: str) -> None:
     with pytest.raises(InvalidInput, match=r"^cursor: "):
         await Duplicates(shelf.database).groups(cursor=cursor)
-    assert (await Duplicates(shelf.database).groups(cursor=encoded(GOOD))).items == []
+    assert (await Duplicates(shelf.database).groups(cursor=encoded(GOOD))).items == ()
 
 
 @pytest.mark.parametrize(

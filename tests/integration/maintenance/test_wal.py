@@ -69,11 +69,6 @@ Runner(database, CheckpointWork(connect), name="doomed").work()
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "kurabito.db"
 

@@ -125,11 +125,6 @@ class Desk:
         return OpenFolders(self.database, tmdb, self._fill_in)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 async def _on_loopback(_host: str, /) -> Sequence[Address]:
     return [ip_address("127.0.0.1")]
 

@@ -6,7 +6,7 @@ import asyncio
 import importlib.util
 import ssl
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,8 +16,7 @@ import httpcore2
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.db import Database, migrate
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Database
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
 from kurabito.metadata import MetadataActor, MetadataRunner, MetadataService, PosterService, records
@@ -25,7 +24,7 @@ from kurabito.metadata.messages import Mailbox
 from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
-from kurabito.runtime import Registry, Worker, open_queue
+from kurabito.runtime import Registry, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -73,24 +72,6 @@ async def outbound(tls: ssl.SSLContext) -> AsyncIterator[Outbound]:
         private_hosts=["img.test", "bgm.test"], resolver=on_loopback, tls=tls, random=lambda: 0.0, at_once=50
     ) as client:
         yield client
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
-async def queue(url: str, clock: ManualClock) -> AsyncIterator[SqlQueue]:
-    async with open_queue(url, clock=clock) as queue:
-        assert isinstance(queue, SqlQueue)
-        migrate(queue.database, PRODUCT)
-        yield queue
 
 
 @dataclass
@@ -153,18 +134,3 @@ def make_desk(
 @pytest.fixture
 def desk(make_desk: Callable[..., Desk]) -> Desk:
     return make_desk()
-
-
-Eventually = Callable[[Callable[[], Any]], Awaitable[None]]
-
-
-@pytest.fixture
-def eventually() -> Eventually:
-    """Waits until something is so: sockets and threads take the time they take."""
-
-    async def wait(condition: Callable[[], Any]) -> None:
-        async with asyncio.timeout(30):
-            while not condition():
-                await asyncio.sleep(0.005)
-
-    return wait

@@ -18,8 +18,9 @@ from kurabito.metadata.sync import SYNC_CONCURRENCY
 from kurabito.runtime import Registry, TaskState, Worker
 
 if TYPE_CHECKING:
-    from tests.integration.metadata.conftest import Desk, Eventually
+    from tests.integration.metadata.conftest import Desk
     from tests.integration.metadata.world import World
+    from tests.support.waiting import Eventually
 
 HOUR = 3600.0
 

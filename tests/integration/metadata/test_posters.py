@@ -22,8 +22,8 @@ from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.posters.service import POSTER_LIMITS, PosterService
 
 if TYPE_CHECKING:
-    from tests.integration.metadata.conftest import Eventually
     from tests.integration.metadata.world import World
+    from tests.support.waiting import Eventually
 
 
 @pytest.fixture

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kurabito.db import Connection, Database, migrate, open_database
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Connection, Database
 
 COUNTED = """
 SELECT hash_algorithm, content_hash, count(*), sum(size_bytes),
@@ -42,15 +39,6 @@ FILES = st.fixed_dictionaries(
     }
 )
 STEPS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete", "everything gone"]), FILES), max_size=12)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    database = open_database(request.getfixturevalue(f"migrated_{request.param}"))
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 def take(conn: Connection, step: str, file: dict[str, Any]) -> None:

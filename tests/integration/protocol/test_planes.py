@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from kurabito.clock import ManualClock
-from kurabito.db import Database, migrate, open_database
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Database
 from kurabito.protocol import planes
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[Database]:
-    database = open_database(request.getfixturevalue(f"migrated_{request.param}"), clock=clock)
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 def announce(database: Database, name: str) -> None:

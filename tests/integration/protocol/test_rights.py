@@ -45,11 +45,6 @@ ADD_FILE = (
 REFUSALS = (sqlite3.DatabaseError, psycopg.errors.InsufficientPrivilege)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 def opened(url: str, **options: Any) -> Iterator[Database]:
     database = open_database(url, **options)
     database.open()

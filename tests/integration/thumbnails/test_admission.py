@@ -123,9 +123,9 @@ async def test_there_is_room_for_so_many_only(shelf: Shelf, thumbnails: Thumbnai
     assert (found.depth, found.capacity, found.running) == (3, 3, 1)
 
 
-async def test_no_more_are_admitted_by_many_who_ask_at_the_same_moment(shelf: Shelf, shelf_url: str) -> None:
+async def test_no_more_are_admitted_by_many_who_ask_at_the_same_moment(shelf: Shelf, url: str) -> None:
     files = [shelf.put(f"{number}.jpg") for number in range(48)]
-    others = [open_database(shelf_url, clock=shelf.clock) for _ in range(4)]
+    others = [open_database(url, clock=shelf.clock) for _ in range(4)]
     for other in others:
         other.open()
     together = threading.Barrier(len(others))

@@ -202,7 +202,7 @@ async def test_a_picture_that_a_power_cut_left_short_is_drawn_again(
 
 
 async def test_what_a_dead_data_plane_had_waits_again_at_once(
-    shelf: Shelf, shelf_url: str, thumbnails: Thumbnails, cleanups: Cleanups, tmp_path: Path
+    shelf: Shelf, url: str, thumbnails: Thumbnails, cleanups: Cleanups, tmp_path: Path
 ) -> None:
     await thumbnails.request(shelf.put("a.jpg"), Drawing())
     await cleanups.schedule("file:7")
@@ -212,7 +212,7 @@ async def test_what_a_dead_data_plane_had_waits_again_at_once(
             lambda conn, spec=spec: leases.claim(conn, spec, "dead#1", lease=30 * SECOND, limit=1)  # type: ignore[misc]
         )
         assert len(taken) == 1
-    planes = supervised_plane(Settings(state=tmp_path, database=shelf_url), shelf.database)._queue
+    planes = supervised_plane(Settings(state=tmp_path, database=url), shelf.database)._queue
     assert await planes.expire_worker("dead") == 2
     assert await planes.recover() == 2
     for table in ("thumbnails", "thumbnail_cleanup_jobs"):

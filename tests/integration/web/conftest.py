@@ -6,20 +6,18 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from tests.support.sites import open_pages
 
-from kurabito.api import Live, TaskMeter
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
 from kurabito.app.product import open_product
-from kurabito.app.site import build_site, open_access
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
@@ -44,9 +42,9 @@ class Site:
 
     client: httpx2.AsyncClient
     queue: SqlQueue
-    shelves: LibraryParts
-    following: FeedParts
-    about: MetadataParts
+    library: LibraryParts
+    feeds: FeedParts
+    metadata: MetadataParts
     reconciler: Reconciler
 
     async def get(self, path: str, /, **query: str) -> httpx2.Response:
@@ -67,32 +65,16 @@ Opened = Callable[..., AbstractAsyncContextManager[Site]]
 @asynccontextmanager
 async def _opened(url: str, state: Path, *, allow_delete: bool = True, **further: Any) -> AsyncIterator[Site]:
     settings = Settings(api_key=KEY, state=state, database=url, allow_delete=allow_delete, **further)
-    meter = TaskMeter()
-    async with (
-        open_queue(url) as queue,
-        Live(queue, hear=meter.note) as live,
-        open_outbound(settings) as outbound,
-    ):
+    async with open_queue(url) as queue, open_outbound(settings) as outbound:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        shelves = open_library(settings, queue)
-        following = open_feeds(queue, outbound, pace=0.0)
-        about = open_metadata(settings, queue, outbound)
-        about.posters.prepare()
-        access = open_access(settings, queue.database)
-        site = build_site(
-            settings,
-            open_product(settings, queue, shelves=shelves, following=following, about=about),
-            access,
-            live,
-            meter,
-            started=datetime.now(UTC),
-        )
-        headers = {"X-Api-Key": KEY, "Accept": "text/html"}
-        transport = httpx2.ASGITransport(app=site, client=("127.0.0.1", 4711))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
-            yield Site(client, queue, shelves, following, about, Reconciler(queue))
-        live.end()
+        library = open_library(settings, queue)
+        feeds = open_feeds(queue, outbound, pace=0.0)
+        metadata = open_metadata(settings, queue, outbound)
+        metadata.posters.prepare()
+        product = open_product(settings, queue, library=library, feeds=feeds, metadata=metadata)
+        async with open_pages(settings, product) as client:
+            yield Site(client, queue, library, feeds, metadata, Reconciler(queue))
 
 
 @pytest.fixture
@@ -102,9 +84,9 @@ def opened() -> Opened:
 
 
 @pytest.fixture
-async def site(shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def site(url: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The site without any library."""
-    async with _opened(shelf_url, tmp_path / "state") as site:
+    async with _opened(url, tmp_path / "state") as site:
         yield site
 
 
@@ -126,16 +108,16 @@ async def services() -> AsyncIterator[MetadataStand]:
 
 
 @pytest.fixture
-async def illustrated(shelf_url: str, tmp_path: Path, services: MetadataStand) -> AsyncIterator[Site]:
+async def illustrated(url: str, tmp_path: Path, services: MetadataStand) -> AsyncIterator[Site]:
     """The site with somebody to ask about shows."""
-    async with _opened(shelf_url, tmp_path / "state", **services.settings) as site:
+    async with _opened(url, tmp_path / "state", **services.settings) as site:
         yield site
 
 
 @pytest.fixture
-async def furnished(shelf: Shelf, shelf_url: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def furnished(shelf: Shelf, url: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The site over the two libraries of the shelf."""
-    async with _opened(shelf_url, tmp_path / "state") as site:
+    async with _opened(url, tmp_path / "state") as site:
         yield site
 
 

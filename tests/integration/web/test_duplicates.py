@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 SIZES = r"<b>([^<]+)</b><a href=\"/duplicates/groups/"
 
 
-def states(text: str) -> list[str]:
-    return re.findall(r'class="entry step" id="step-\d+" data-state="(\w+)"', text)
+def tones(text: str) -> list[str]:
+    return re.findall(r'class="entry step" id="step-\d+" data-tone="(\w+)"', text)
 
 
 async def test_groups_are_shown_by_what_they_waste(shelf: Shelf, furnished: Site) -> None:
@@ -54,7 +54,7 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
     plan = await furnished.post("/duplicates", keep="newest", mode="trash", scope="all")
     assert plan.url.path == "/duplicates/plans/1"
     assert "The other one is newer." in plan.text
-    assert states(plan.text) == ["cancelled", "cancelled"]
+    assert tones(plan.text) == ["off", "off"]
 
     trying = await furnished.post("/duplicates/plans/1/check")
     assert 'data-every="1"' in trying.text
@@ -62,7 +62,7 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
     plane()
     tried = await furnished.get("/duplicates/plans/1")
     assert "2 could be done, 0 would be refused." in tried.text
-    assert states(tried.text) == ["queued", "queued"]
+    assert tones(tried.text) == ["waiting", "waiting"]
     assert 'data-every="1"' not in tried.text
 
     # A button alone is no confirmation.
@@ -72,7 +72,7 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
     plane()
     applied = await furnished.get("/duplicates/plans/1")
     assert "1 done, 1 refused." in applied.text
-    assert sorted(states(applied.text)) == ["dead", "succeeded"]
+    assert sorted(tones(applied.text)) == ["bad", "good"]
     assert "The file changed since the plan was made. Scan and plan again." in applied.text
     assert not shelf.path("old").exists()
     again = await furnished.post("/duplicates/plans/1/apply", confirm="yes")
@@ -103,7 +103,7 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
     keys = [str(group.key) for group in (await Duplicates(shelf.database).groups()).items]
     best = str(shelf.path("best"))
     plan = await furnished.post("/duplicates", scope="chosen", group=keys[:2], protected=f"{best}\n\n", mode="hardlink")
-    assert len(states(plan.text)) == 2
+    assert len(tones(plan.text)) == 2
     assert plan.text.count("The other one lies in a protected folder.") == 2
     assert "Replaced by hard links" in plan.text
     plan = await furnished.post("/duplicates", keep="in_library:2", protected=str(shelf.path("")))
@@ -125,11 +125,11 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
 
 
 async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_to_change_that(
-    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+    shelf: Shelf, url: str, tmp_path: Path, opened: Opened
 ) -> None:
     shelf.put("a")
     shelf.put("b")
-    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+    async with opened(url, tmp_path / "state", allow_delete=False) as site:
         plan = await site.post("/duplicates")
         assert "<code>KURABITO_ALLOW_DELETE=true</code>" in plan.text
         assert 'action="/duplicates/plans/1/check"' in plan.text
@@ -166,15 +166,15 @@ async def test_a_refused_restore_says_so_to_programs_too(
 
 
 async def test_a_plan_that_waits_for_the_setting_says_so(
-    shelf: Shelf, shelf_url: str, tmp_path: Path, opened: Opened
+    shelf: Shelf, url: str, tmp_path: Path, opened: Opened
 ) -> None:
     shelf.put("a", mtime=1)
     shelf.put("b", mtime=2)
-    async with opened(shelf_url, tmp_path / "state") as site:
+    async with opened(url, tmp_path / "state") as site:
         await site.post("/duplicates")
         await site.post("/duplicates/plans/1/apply", confirm="yes")
     shelf.allow_delete(False)
-    async with opened(shelf_url, tmp_path / "state", allow_delete=False) as site:
+    async with opened(url, tmp_path / "state", allow_delete=False) as site:
         page = await site.read("/duplicates/plans/1")
         assert "Waits: nothing is removed while the setting allow_delete is off." in page
         (job,) = (await site.get("/api/v1/jobs")).json()["items"]

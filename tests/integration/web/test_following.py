@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) -> int:
     """Follow everything that is in a feed, and read it."""
     wishes = SubscriptionSettings(name="Feed", url=url, new_series=new_series, allows_private=True)
-    made = await site.following.subscriptions.create(wishes, StartWith.MISSING)
+    made = await site.feeds.subscriptions.create(wishes, StartWith.MISSING)
     await fetch(site, made.id)
     return made.id
 
 
 async def fetch(site: Site, subscription_id: int = 1) -> FetchResult:
-    return await site.following.tasks.fetch(FetchTask(subscription_id))
+    return await site.feeds.tasks.fetch(FetchTask(subscription_id))
 
 
 def host_of(url: str) -> str:
@@ -59,7 +59,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     assert "127.0.0.2 is a loopback address" in other.text
     assert "12 items: 0 of series that are known, 12 of new ones, 0 that cannot be read." in page.text
     assert "Its title names no episode" in page.text
-    assert await site.following.subscriptions.page() == []
+    assert (await site.feeds.subscriptions.page()).items == ()
 
     keys = re.findall(r'name="chosen" value="([^"]+)"', page.text)
     answers = {"url": feeds + DAWN, "allows_private": host_of(feeds), "name": "Dawn", "new_series": "add"}
@@ -92,7 +92,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
 
 async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, feeds: str) -> None:
     wishes = SubscriptionSettings(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
-    await site.following.subscriptions.create(wishes, StartWith.MISSING)
+    await site.feeds.subscriptions.create(wishes, StartWith.MISSING)
     for _ in range(2):
         with pytest.raises(PermanentError):
             await fetch(site)

@@ -59,7 +59,7 @@ async def end_scan(site: Site, code: str | None = None, message: str | None = No
 async def remove(site: Site) -> None:
     """Play the worker that removes a library."""
     registry = Registry()
-    site.shelves.removal.join(registry)
+    site.library.removal.join(registry)
     async with Worker(site.queue, registry, grace=0.0):
         (task,) = await site.queue.list(task_type=REMOVE)
         assert (await site.queue.wait(task.id, timeout=60)).state is TaskState.SUCCEEDED
@@ -67,7 +67,7 @@ async def remove(site: Site) -> None:
 
 async def test_what_would_be_lost_with_a_library_is_confirmed_first(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    await site.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     values = {"id": "e" * 32, "hash": b"h" * 32}
     page = await site.get("/library/1")
     assert 'name="confirm"' not in page.text
@@ -108,7 +108,7 @@ async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path:
     page = await site.post(
         "/library/1", name="Cinema", scan_interval="", watched="yes", hash_policy="all", ignored="*.part\n@eaDir\n"
     )
-    kept = (await site.shelves.libraries.get(1)).library.care
+    kept = (await site.library.libraries.get(1)).library.care
     assert (kept.name, kept.scan_interval, kept.watched) == ("Cinema", None, True)
     assert (kept.hash_policy, kept.ignored) == ("all", ("*.part", "@eaDir"))
     assert "*.part\n@eaDir</textarea>" in page.text
@@ -128,7 +128,7 @@ async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path:
 
 async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    await site.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     assert "Never scanned" in (await site.get("/library")).text
     page = await site.post("/library/1/scan", next="/library")
     assert page.url.path == "/library"
@@ -147,8 +147,8 @@ async def test_a_scan_is_asked_for_and_cancelled_where_the_button_stands(site: S
 
 async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
-    task_id = await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await site.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    task_id = await site.library.scans.submit_task(1, TaskPriority.HIGH)
     await end_scan(site, left_out=3)
     for path in ("/library", "/library/1", "/tasks", f"/tasks/{task_id}"):
         shown = await site.read(path)
@@ -162,8 +162,8 @@ async def test_a_scan_that_left_something_out_says_so_wherever_it_is_shown(site:
 
 async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
     (tmp_path / "films").mkdir()
-    await site.shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
-    await site.shelves.scans.submit_task(1, TaskPriority.HIGH)
+    await site.library.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    await site.library.scans.submit_task(1, TaskPriority.HIGH)
     await end_scan(site, "ROOT_EMPTY", "the folder /films is <empty>")
     for path in ("/library", "/library/1"):
         text = (await site.get(path)).text
@@ -192,7 +192,7 @@ REFUSED = [
 async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Site, tmp_path: Path) -> None:
     for name in ("films", "taken/below"):
         (tmp_path / name).mkdir(parents=True)
-    await site.shelves.libraries.create(str(tmp_path / "taken"), LibrarySettings(name="Taken"))
+    await site.library.libraries.create(str(tmp_path / "taken"), LibrarySettings(name="Taken"))
     for fields, status, field, says in REFUSED:
         sent = {name: value.format(tmp=tmp_path) for name, value in fields.items()}
         page = await site.post("/library", **sent, ignored="*.keep-this")
@@ -201,17 +201,17 @@ async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Sit
         assert (problem[0], says in problem[1]) == (field, True), problem
         assert "*.keep-this</textarea>" in page.text
         assert f'value="{sent["path"]}"' in page.text
-    assert len((await site.shelves.libraries.list()).items) == 1
+    assert len((await site.library.libraries.list()).items) == 1
 
 
 async def test_a_change_that_is_refused_changes_nothing(site: Site, tmp_path: Path) -> None:
     for name in ("films", "series"):
         (tmp_path / name).mkdir()
-        await site.shelves.libraries.create(str(tmp_path / name), LibrarySettings(name=name))
+        await site.library.libraries.create(str(tmp_path / name), LibrarySettings(name=name))
     page = await site.post("/library/2", name="films", ignored="typed")
     assert (page.status_code, "This name cannot be used:" in page.text) == (409, True)
     assert "typed</textarea>" in page.text
-    assert (await site.shelves.libraries.get(2)).library.care == LibrarySettings(name="series")
+    assert (await site.library.libraries.get(2)).library.care == LibrarySettings(name="series")
 
 
 async def test_files_are_shown_searched_and_paged_whatever_they_are_called(shelf: Shelf, furnished: Site) -> None:
@@ -232,9 +232,9 @@ async def test_files_are_shown_searched_and_paged_whatever_they_are_called(shelf
     assert 'caf<span class="odd">\\xe9</span>.avi' in first.text
     (group,) = set(re.findall('href="(/duplicates/groups/[^"]+)">2 \N{MULTIPLICATION SIGN} the same', first.text))
     assert "episode 01.mkv" in unescape((await furnished.get(group)).text)
-    following = re.search(r'rel="next" href="([^"]+)"', first.text)
-    assert following is not None
-    second = await furnished.get(unescape(following[1]))
+    feeds = re.search(r'rel="next" href="([^"]+)"', first.text)
+    assert feeds is not None
+    second = await furnished.get(unescape(feeds[1]))
     assert second.text.count('id="file-') == 13
     assert (await furnished.get("/library/1", missing="yes")).text.count('id="file-') == 3
     assert (await furnished.get("/library/1", contains="0% REAL_")).text.count('id="file-') == 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 async def fill_in(site: Site, *task_types: str) -> None:
     """Have these tasks done, one after the other."""
     registry = Registry()
-    site.about.join(registry)
+    site.metadata.join(registry)
     async with Worker(site.queue, registry, name="filler", grace=0.0):
         for task_type in task_types:
             task = await site.queue.enqueue(task_type, unique_key=task_type)
@@ -110,7 +110,7 @@ async def test_who_does_not_answer_is_told_with_what_to_do(
     wrong = {**services.settings, "bgm_url": f"{services.settings['bgm_url']}/nowhere"}
     async with opened(f"sqlite:///{tmp_path / 'kurabito.db'}", tmp_path / "state", **wrong) as site:
         registry = Registry()
-        site.about.join(registry)
+        site.metadata.join(registry)
         task = await site.queue.enqueue(REFRESH, unique_key=REFRESH, max_attempts=1)
         async with Worker(site.queue, registry, name="filler", grace=0.0):
             assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
@@ -148,10 +148,10 @@ async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: S
 
 async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrated: Site, tmp_path: Path) -> None:
     (tmp_path / "Shows").mkdir()
-    kept = await illustrated.shelves.libraries.create(str(tmp_path / "Shows"), LibrarySettings(name="Shows"))
+    kept = await illustrated.library.libraries.create(str(tmp_path / "Shows"), LibrarySettings(name="Shows"))
     old = Details(title_japanese="灯籠", title_english="The Lantern", year=2009, bgm_id=203)
     new = Details(title_japanese="灯籠", title_english="The Lantern", year=2021, bgm_id=204)
-    record = await illustrated.about.service.create(new)
+    record = await illustrated.metadata.service.create(new)
 
     def leave(conn: Connection) -> None:
         offers = (
@@ -194,11 +194,11 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 
 async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
     wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
-    made = await illustrated.following.subscriptions.create(wishes, StartWith.MISSING)
-    await illustrated.following.tasks.fetch(FetchTask(made.id))
+    made = await illustrated.feeds.subscriptions.create(wishes, StartWith.MISSING)
+    await illustrated.feeds.tasks.fetch(FetchTask(made.id))
     assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text
     path = "/posters/0123456789abcdef.png"
-    record = await illustrated.about.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))
+    record = await illustrated.metadata.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))
 
     def fill(conn: Connection) -> None:
         conn.run("UPDATE series SET metadata_id = :record", {"record": record.id})

@@ -9,11 +9,6 @@ from kurabito.clock import ManualClock
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 def limit(clock: ManualClock) -> LoginLimit:
     return LoginLimit(clock)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from kurabito.clock import SECOND, ManualClock
 from kurabito.http.throttle import Courtesy
 
@@ -40,11 +38,6 @@ async def settle() -> None:
     """Let everything that can go on go on."""
     for _ in range(20):
         await asyncio.sleep(0)
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 async def test_two_at_once_and_the_next_in_order(clock: ManualClock) -> None:

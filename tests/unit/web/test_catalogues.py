@@ -13,12 +13,16 @@ from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
+from kurabito.downloads.health.downloaders import DownloaderHealth
+from kurabito.downloads.health.progress import DownloadAction, DownloadProgressState
 from kurabito.downloads.states import Outcome
 from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
+from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.subscriptions import NewSeries, StartWith
 from kurabito.library.deletion.rules import KeepReason, KeepRule
 from kurabito.metadata.calendar import SEASON_MONTHS
+from kurabito.metadata.missing import MissingMetadata
 from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashPolicy
@@ -28,15 +32,11 @@ from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
 from kurabito.titles import ReleaseKind
 from kurabito.web.downloads.download_pages import ShownStates
-from kurabito.web.downloads.going import DownloadAction, DownloadProgressState
-from kurabito.web.downloads.presence import DownloaderHealth
 from kurabito.web.downloads.rule_moves import Move
-from kurabito.web.following.condition import Condition
 from kurabito.web.following.rule_form import ASKED, FURTHER
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
-from kurabito.web.shows.lacks import Lack
 from kurabito.web.system.reasons import Why
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
@@ -80,20 +80,22 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
-    wanted |= {f"condition.{condition}" for condition in Condition} | {f"episode.{state}" for state in EpisodeState}
+    wanted |= {f"condition.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
     wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
     wanted |= {f"following.new_series_{choice}" for choice in NewSeries}
     wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}
     wanted |= (
-        {f"lack.{lack}" for lack in Lack} | {f"clue.{clue}" for clue in Clue} | {f"show.{kind}" for kind in ShownAs}
+        {f"lack.{lack}" for lack in MissingMetadata}
+        | {f"clue.{clue}" for clue in Clue}
+        | {f"show.{kind}" for kind in ShownAs}
     )
     wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
     wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
     wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
-    wanted |= {f"going.{going}" for going in DownloadProgressState} | {
-        f"presence.{presence}" for presence in DownloaderHealth
+    wanted |= {f"going.{state}" for state in DownloadProgressState} | {
+        f"presence.{health}" for health in DownloaderHealth
     }
     wanted |= {f"wish.{wish.replace('-', '_')}" for wish in DownloadAction} | {
         f"attempt.{outcome}" for outcome in Outcome

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import kurabito.web
-from kurabito.runtime import TaskState
+from kurabito.web.tone import Tone
 
 STYLE = (Path(kurabito.web.__file__).parent / "static" / "kurabito.css").read_text(encoding="utf-8")
 COLOURS = {
     name: (light, dark)
     for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", STYLE)
 }
-TEXT = ["ink", "faded", "indigo", *TaskState]
+TEXT = ["ink", "faded", "indigo", *Tone]
 GROUNDS = ["paper", "sheet", "shade"]
 # The least that WCAG asks for at level AA: of text, and of what shows where a control is.
 LEAST = 4.5

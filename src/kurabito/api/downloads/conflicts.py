@@ -8,14 +8,14 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.downloads.conflicts import Conflict, Conflicts
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.titles import ReleaseKind
 
-ConflictId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the conflict's id")]
+ConflictId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the conflict's id")]
 
 
 class ReleaseAnswer(BaseModel):
@@ -49,17 +49,10 @@ class ConflictAnswer(BaseModel):
         return cls.model_validate(conflict)
 
 
-class ConflictPage(BaseModel):
-    """Some conflicts that are open, the newest first."""
-
-    items: list[ConflictAnswer]
-    next_cursor: NextCursor
-
-
 class Resolution(StrictBody):
     """The release to take."""
 
-    link_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+    link_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 
 
 def router(conflicts: Conflicts) -> APIRouter:
@@ -67,13 +60,10 @@ def router(conflicts: Conflicts) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/conflicts", tags=["following"])
 
     @routes.get("", responses=documented(422))
-    async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> ConflictPage:
+    async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[ConflictAnswer]:
         """Episodes of which a release is still to be chosen, the newest first."""
-        found = await conflicts.page(before=int(cursor or LARGEST), limit=limit + 1)
-        return ConflictPage(
-            items=[ConflictAnswer.of(one) for one in found[:limit]],
-            next_cursor=str(found[limit - 1].id) if len(found) > limit else None,
-        )
+        page = await conflicts.page(limit=limit, cursor=cursor)
+        return PageAnswer[ConflictAnswer].of(page, ConflictAnswer.of)
 
     @routes.post("/{conflict_id}/resolve", responses=documented(404, 409, *WITH_BODY))
     async def resolve_conflict(conflict_id: ConflictId, body: Resolution) -> ConflictAnswer:

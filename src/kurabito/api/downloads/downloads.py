@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.progress import DownloadProgressState, progress_state
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.wanting import WantedAgain, Wanting
-from kurabito.feeds.raw_items import LARGEST
+from kurabito.modules.services import BIGGEST_MODULE_ID
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
 
-EpisodeId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the episode's id")]
-DownloadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the download's id")]
+EpisodeId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the episode's id")]
+DownloadId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the download's id")]
 
 
 class DownloadAnswer(BaseModel):
@@ -50,7 +52,10 @@ class DownloadAnswer(BaseModel):
     owner: Owner | None = Field(
         description="who added it to the downloader: what the user did is only watched; null where that is not known"
     )
-    is_stalled: bool = Field(False, description="it has come no further for a long time")
+    is_stalled: bool = Field(description="it has come no further for a long time")
+    progress_state: DownloadProgressState = Field(
+        description="its progress in one word: finer than `status`, as it also says what the downloader does with it"
+    )
     retry_at: datetime | None = Field(None, description="when it is tried again, where something has to pass first")
     progressed_at: datetime | None
     completed_at: datetime | None
@@ -59,7 +64,8 @@ class DownloadAnswer(BaseModel):
 
     @classmethod
     def of(cls, download: Download, is_stalled: bool = False) -> Self:
-        return cls.model_validate(download).model_copy(update={"is_stalled": is_stalled})
+        state = progress_state(download, is_stalled)
+        return cls(**asdict(download), is_stalled=is_stalled, progress_state=state)
 
 
 class AttemptAnswer(BaseModel):
@@ -99,13 +105,6 @@ class DownloadStory(DownloadAnswer):
     )
 
 
-class DownloadPageAnswer(BaseModel):
-    """Some downloads, the newest first."""
-
-    items: list[DownloadAnswer]
-    next_cursor: NextCursor
-
-
 class WantedAgainAnswer(BaseModel):
     """What came of wanting an episode again."""
 
@@ -127,17 +126,14 @@ def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
     async def list_downloads(
         status: Annotated[Status | None, Query(description="only those that are so far")] = None,
         module_id: Annotated[
-            int | None, Query(ge=1, le=2**31 - 1, description="only those that this downloader has")
+            int | None, Query(ge=1, le=BIGGEST_MODULE_ID, description="only those that this downloader has")
         ] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> DownloadPageAnswer:
+    ) -> PageAnswer[DownloadAnswer]:
         """Downloads, the newest first."""
-        found = await downloads.page(before=int(cursor or LARGEST), limit=limit + 1, status=status, module_id=module_id)
-        return DownloadPageAnswer(
-            items=[DownloadAnswer.of(*one) for one in found[:limit]],
-            next_cursor=str(found[limit - 1][0].id) if len(found) > limit else None,
-        )
+        page = await downloads.page(status=status, module_id=module_id, limit=limit, cursor=cursor)
+        return PageAnswer[DownloadAnswer].of(page, lambda one: DownloadAnswer.of(*one))
 
     @routes.get("/{download_id}", responses=documented(404, 422))
     async def get_download(download_id: DownloadId) -> DownloadStory:

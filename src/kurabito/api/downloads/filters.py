@@ -7,15 +7,17 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.paging import PageAnswer
 from kurabito.downloads.filters.model import LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
 from kurabito.downloads.filters.service import Effect, Filters
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
 _MOST_SHOWN: Final = 1_000
-RuleId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the rule's id")]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
-Size = Annotated[int, Field(ge=0, le=LARGEST_ID), WHOLE]
+RuleId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the rule's id")]
+Id = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
+Size = Annotated[int, Field(ge=0, le=BIGGEST_ID), WHOLE]
 Names = Annotated[list[ShortText], Field(max_length=100)]
 Pattern = Annotated[str, Field(min_length=1, max_length=LONGEST_PATTERN, pattern=r"^[^\x00]*$")]
 
@@ -116,13 +118,6 @@ class FilterRuleAnswer(BaseModel):
         )
 
 
-class FilterRuleList(BaseModel):
-    """Every rule, in their order."""
-
-    items: list[FilterRuleAnswer]
-    next_cursor: str | None = Field(None, description="always null: there are few")
-
-
 class FilterDraft(StrictBody):
     """A change that was not made yet: a new rule, one in the place of another, or another taken away."""
 
@@ -202,9 +197,9 @@ def router(filters: Filters) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/filters", tags=["downloads"])
 
     @routes.get("", responses=documented())
-    async def list_filters() -> FilterRuleList:
+    async def list_filters() -> PageAnswer[FilterRuleAnswer]:
         """Every filter rule."""
-        return FilterRuleList(items=[FilterRuleAnswer.of(rule) for rule in await filters.everything()])
+        return PageAnswer[FilterRuleAnswer].whole([FilterRuleAnswer.of(rule) for rule in await filters.everything()])
 
     @routes.post("", status_code=201, responses=documented(*WITH_BODY))
     async def create_filter(body: RuleBody) -> FilterRuleAnswer:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
-from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
+from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
 from kurabito.downloads.path_tests import PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services
-from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
+from kurabito.modules.services import BIGGEST_MODULE_ID, Capabilities, Registration, Service, ServiceType
 from kurabito.site.errors import WITH_BODY, documented
 
-_LARGEST_ID: Final = 2**31 - 1
-ServiceId = Annotated[int, Path(ge=1, le=_LARGEST_ID, description="the service's id")]
+ServiceId = Annotated[int, Path(ge=1, le=BIGGEST_MODULE_ID, description="the service's id")]
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Endpoint = Annotated[str, Field(max_length=500, pattern=r"^/[^\x00]*$")]
 
@@ -112,12 +113,13 @@ class ServiceAnswer(BaseModel):
     supported_download_types: list[DownloadType]
     priority: int
     is_enabled: bool
+    health: DownloaderHealth | None = Field(description="whether it answers; null for what is no downloader")
     registered_at: datetime
     last_seen_at: datetime
     path_maps: list[PathMapBody]
 
     @classmethod
-    def of(cls, service: Service) -> Self:
+    def of(cls, service: Service, health: DownloaderHealth | None) -> Self:
         registration, capabilities = service.registration, service.registration.capabilities
         return cls(
             id=service.id,
@@ -131,6 +133,7 @@ class ServiceAnswer(BaseModel):
             supported_download_types=list(capabilities.supported_download_types),
             priority=service.priority,
             is_enabled=service.is_enabled,
+            health=health,
             registered_at=service.registered_at,
             last_seen_at=service.last_seen_at,
             path_maps=[PathMapBody(core=one.core, downloader=one.downloader) for one in service.path_maps],
@@ -150,16 +153,13 @@ class PathTestAnswer(BaseModel):
     message: str = Field(description="the same in words, and what to do")
 
 
-class ServicePage(BaseModel):
-    """Some services, in the order in which they first came."""
-
-    items: list[ServiceAnswer]
-    next_cursor: NextCursor
-
-
-def router(services: Services, paths: PathTests) -> APIRouter:
+def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> APIRouter:
     """The routes of the services."""
     routes = APIRouter(tags=["services"])
+
+    async def answers(found: Sequence[Service]) -> list[ServiceAnswer]:
+        health = {one.service.id: one.health for one in await downloaders.of(found)}
+        return [ServiceAnswer.of(service, health.get(service.id)) for service in found]
 
     @routes.post("/services/register", status_code=201, responses=documented(403, 409, *WITH_BODY))
     async def register_service(body: RegistrationBody, caller: Speaking) -> Registered:
@@ -174,14 +174,10 @@ def router(services: Services, paths: PathTests) -> APIRouter:
     async def list_services(
         limit: Limit = 50,
         cursor: Annotated[str | None, Query(pattern=r"^[1-9][0-9]{0,8}$", description=PAGE_BEFORE)] = None,
-    ) -> ServicePage:
+    ) -> PageAnswer[ServiceAnswer]:
         """Services, a page at a time."""
-        found = await services.page(after=int(cursor or 0), limit=limit + 1)
-        more = len(found) > limit
-        return ServicePage(
-            items=[ServiceAnswer.of(service) for service in found[:limit]],
-            next_cursor=str(found[limit - 1].id) if more else None,
-        )
+        page = await services.page(limit=limit, cursor=cursor)
+        return PageAnswer[ServiceAnswer](items=await answers(page.items), next_cursor=page.next_cursor)
 
     @routes.patch("/api/v1/services/{service_id}", responses=documented(404, *WITH_BODY))
     async def change_service(service_id: ServiceId, change: ServiceChange) -> ServiceAnswer:
@@ -189,7 +185,8 @@ def router(services: Services, paths: PathTests) -> APIRouter:
         changed = await services.change(
             service_id, priority=change.priority, is_enabled=change.is_enabled, path_maps=change.maps()
         )
-        return ServiceAnswer.of(changed)
+        (answer,) = await answers([changed])
+        return answer
 
     @routes.post("/api/v1/services/{service_id}/test-paths", responses=documented(404, 422, 502, 504))
     async def test_paths(service_id: ServiceId) -> PathTestAnswer:

@@ -9,23 +9,24 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, StrictBody
-from kurabito.api.paging import PAGE_BEFORE, Limit
-from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep, StepPage
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
+from kurabito.library.deletion.plans import MAX_GROUPS, DeletionPlan, DeletionPlans, PlanStep
 from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
 from kurabito.library.duplicates.groups import DuplicateGroup, Duplicates, GroupFile
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashAlgorithm, JobStatus
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-_BIGGEST: Final = 2**63 - 1
 _KEY: Final = r"^(blake3|sha256):[0-9a-f]{64}$"
 
 Cursor = Annotated[str | None, Query(max_length=1000, description=PAGE_BEFORE)]
 StepCursor = Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description=PAGE_BEFORE)]
 FileCursor = Annotated[str | None, Query(pattern="^[0-9]{1,18}$", description="the id of the last file shown")]
 GroupKeyText = Annotated[str, Field(pattern=_KEY)]
-LibraryId = Annotated[int, Field(ge=1, le=_BIGGEST), WHOLE]
-PlanId = Annotated[int, Path(ge=1, le=_BIGGEST)]
+LibraryId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
+PlanId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
 class GroupAnswer(BaseModel):
@@ -52,13 +53,6 @@ class GroupAnswer(BaseModel):
         )
 
 
-class GroupPageAnswer(BaseModel):
-    """Some groups, those with the most files first."""
-
-    items: list[GroupAnswer]
-    next_cursor: str | None
-
-
 class DuplicateAnswer(BaseModel):
     """One file of a group."""
 
@@ -77,13 +71,6 @@ class DuplicateAnswer(BaseModel):
             size_bytes=file.size_bytes,
             mtime_ns=file.mtime_ns,
         )
-
-
-class FilePageAnswer(BaseModel):
-    """Some files of a group."""
-
-    items: list[DuplicateAnswer]
-    next_cursor: str | None
 
 
 class PreferenceBody(StrictBody):
@@ -151,17 +138,6 @@ class StepAnswer(BaseModel):
         return cls(**{name: getattr(step, name) for name in cls.model_fields})
 
 
-class StepPageAnswer(BaseModel):
-    """Some steps, in their order."""
-
-    items: list[StepAnswer]
-    next_cursor: str | None
-
-    @classmethod
-    def of(cls, page: StepPage) -> Self:
-        return cls(items=[StepAnswer.of(step) for step in page.items], next_cursor=page.next_cursor)
-
-
 class PlanAnswer(BaseModel):
     """What would go, or went. Times are UTC."""
 
@@ -190,7 +166,7 @@ class PlanAnswer(BaseModel):
 class PlanWithSteps(PlanAnswer):
     """A plan and a page of its steps."""
 
-    steps: StepPageAnswer
+    steps: PageAnswer[StepAnswer]
 
 
 def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
@@ -202,18 +178,18 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
         limit: Limit = 50,
         cursor: Cursor = None,
         reclaimable: Annotated[bool, Query(description="leave out hard links to one file")] = False,
-    ) -> GroupPageAnswer:
+    ) -> PageAnswer[GroupAnswer]:
         """Groups of files with the same content, those with the most files first."""
         page = await duplicates.groups(limit=limit, cursor=cursor, reclaimable=reclaimable)
-        return GroupPageAnswer(items=[GroupAnswer.of(group) for group in page.items], next_cursor=page.next_cursor)
+        return PageAnswer[GroupAnswer].of(page, GroupAnswer.of)
 
     @routes.get("/groups/{group_key}/files", responses=documented(422))
     async def list_group_files(
         group_key: Annotated[str, Path(pattern=_KEY)], limit: Limit = 50, cursor: FileCursor = None
-    ) -> FilePageAnswer:
+    ) -> PageAnswer[DuplicateAnswer]:
         """The files of one group, in the order of their ids."""
         page = await duplicates.files(group_key, limit=limit, cursor=cursor)
-        return FilePageAnswer(items=[DuplicateAnswer.of(file) for file in page.items], next_cursor=page.next_cursor)
+        return PageAnswer[DuplicateAnswer].of(page, DuplicateAnswer.of)
 
     @routes.post("/plans", status_code=201, responses=documented(*WITH_BODY))
     async def make_plan(order: PlanOrder) -> PlanWithSteps:
@@ -234,5 +210,5 @@ def router(duplicates: Duplicates, plans: DeletionPlans) -> APIRouter:
     return routes
 
 
-def _with(plan: DeletionPlan, steps: StepPage) -> PlanWithSteps:
-    return PlanWithSteps(**PlanAnswer.of(plan).model_dump(), steps=StepPageAnswer.of(steps))
+def _with(plan: DeletionPlan, steps: Page[PlanStep]) -> PlanWithSteps:
+    return PlanWithSteps(**PlanAnswer.of(plan).model_dump(), steps=PageAnswer[StepAnswer].of(steps, StepAnswer.of))

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.paging import PAGE_BEFORE, Limit
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.deletion.trash import Trash, TrashEntry
 from kurabito.site.errors import documented
 
@@ -51,13 +51,6 @@ class TrashAnswer(BaseModel):
         )
 
 
-class TrashPageAnswer(BaseModel):
-    """Some of the trash, what came last first."""
-
-    items: list[TrashAnswer]
-    next_cursor: str | None
-
-
 class RestoreAnswer(BaseModel):
     """The job that puts a file back."""
 
@@ -72,10 +65,10 @@ def router(trash: Trash) -> APIRouter:
     async def list_trash(
         limit: Limit = 50,
         cursor: Annotated[str | None, Query(pattern=_CURSOR, description=PAGE_BEFORE)] = None,
-    ) -> TrashPageAnswer:
+    ) -> PageAnswer[TrashAnswer]:
         """What can be put back, what came last first."""
         page = await trash.entries(limit=limit, cursor=cursor)
-        return TrashPageAnswer(items=[TrashAnswer.of(entry) for entry in page.items], next_cursor=page.next_cursor)
+        return PageAnswer[TrashAnswer].of(page, TrashAnswer.of)
 
     @routes.post("/{entry_id}/restore", status_code=202, responses=documented(404, 409, 422))
     async def restore_trash(entry_id: Annotated[str, Path(max_length=100)]) -> RestoreAnswer:

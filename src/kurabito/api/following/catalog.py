@@ -8,20 +8,21 @@ from typing import Annotated, Any, Final, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
-from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.download_types import DownloadType
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
 from kurabito.feeds.raw_items import RawReason, RawStatus
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.titles import ReleaseKind
 
 _LARGEST_COUNT: Final = 100_000
-SeriesId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the series' id")]
-Id = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+SeriesId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")]
+Id = Annotated[int, Query(ge=1, le=BIGGEST_ID)]
 EpisodeCursor = Annotated[
     str,
     Query(pattern=rf"^({'|'.join(ReleaseKind)})-[0-9]{{1,6}}(\.[0-9]{{1,6}})?$", description=PAGE_BEFORE),
@@ -46,13 +47,6 @@ class RawItemAnswer(BaseModel):
     reason: RawReason | None = Field(description="why it is no link; a title rule can help where it is `no_title`")
     release_key: str | None = Field(description="that of the links it made, or that were there already")
     created_at: datetime
-
-
-class RawItemPage(BaseModel):
-    """Some items, the newest first."""
-
-    items: list[RawItemAnswer]
-    next_cursor: NextCursor
 
 
 class LinkAnswer(BaseModel):
@@ -107,13 +101,6 @@ class LinkAnswer(BaseModel):
             filter_reason=link.filter_reason,
             created_at=link.created_at,
         )
-
-
-class LinkPage(BaseModel):
-    """Some links, the newest first."""
-
-    items: list[LinkAnswer]
-    next_cursor: NextCursor
 
 
 class AliasBody(StrictBody):
@@ -175,13 +162,6 @@ class SeriesAnswer(BaseModel):
         return cls.model_validate(series)
 
 
-class SeriesPage(BaseModel):
-    """Some series, the newest first."""
-
-    items: list[SeriesAnswer]
-    next_cursor: NextCursor
-
-
 class EpisodeAnswer(BaseModel):
     """A number of a series. Times are UTC."""
 
@@ -195,13 +175,6 @@ class EpisodeAnswer(BaseModel):
     link_count: int = Field(description="how many releases of it were seen")
 
 
-class EpisodePage(BaseModel):
-    """Some episodes, the regular ones first, each kind by its numbers."""
-
-    items: list[EpisodeAnswer]
-    next_cursor: NextCursor
-
-
 def router(catalog: Catalog) -> APIRouter:
     """The routes of the catalog."""
     routes = APIRouter(prefix="/api/v1", tags=["following"])
@@ -212,11 +185,10 @@ def router(catalog: Catalog) -> APIRouter:
         subscription_id: Annotated[Id | None, Query(description="only those of this subscription")] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> RawItemPage:
+    ) -> PageAnswer[RawItemAnswer]:
         """Items of feeds, the newest first."""
         page = await catalog.raw_items(limit=limit, cursor=cursor, status=status, subscription_id=subscription_id)
-        items = [RawItemAnswer.model_validate(item) for item in page.items]
-        return RawItemPage(items=items, next_cursor=page.next_cursor)
+        return PageAnswer[RawItemAnswer].of(page, RawItemAnswer.model_validate)
 
     @routes.get("/links", responses=documented(422))
     async def list_links(
@@ -224,20 +196,20 @@ def router(catalog: Catalog) -> APIRouter:
         held: Annotated[bool, Query(description="only those that are held back")] = False,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> LinkPage:
+    ) -> PageAnswer[LinkAnswer]:
         """Links, the newest first."""
         page = await catalog.links(limit=limit, cursor=cursor, series_id=series_id, held=held)
-        return LinkPage(items=[LinkAnswer.of(link) for link in page.items], next_cursor=page.next_cursor)
+        return PageAnswer[LinkAnswer].of(page, LinkAnswer.of)
 
     @routes.get("/series", responses=documented(422))
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only those of which this is wanted")] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> SeriesPage:
+    ) -> PageAnswer[SeriesAnswer]:
         """Series, the newest first."""
         page = await catalog.series(limit=limit, cursor=cursor, state=state)
-        return SeriesPage(items=[SeriesAnswer.of(series) for series in page.items], next_cursor=page.next_cursor)
+        return PageAnswer[SeriesAnswer].of(page, SeriesAnswer.of)
 
     @routes.get("/series/{series_id}", responses=documented(404, 422))
     async def get_series(series_id: SeriesId) -> SeriesAnswer:
@@ -252,10 +224,9 @@ def router(catalog: Catalog) -> APIRouter:
     @routes.get("/series/{series_id}/episodes", responses=documented(404, 422))
     async def list_episodes(
         series_id: SeriesId, limit: Limit = 100, cursor: EpisodeCursor | None = None
-    ) -> EpisodePage:
+    ) -> PageAnswer[EpisodeAnswer]:
         """The episodes of a series that are known, the regular ones first."""
         page = await catalog.episodes(series_id, limit=limit, cursor=cursor)
-        items = [EpisodeAnswer.model_validate(episode) for episode in page.items]
-        return EpisodePage(items=items, next_cursor=page.next_cursor)
+        return PageAnswer[EpisodeAnswer].of(page, EpisodeAnswer.model_validate)
 
     return routes

@@ -9,12 +9,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking, check_sender
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.results import FeedItem, FetcherResults, Intake, Receipt
 from kurabito.modules.identities import Caller
 from kurabito.modules.registering import Services
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
 PATHS: Final = ("/fetcher-results", "/raw-fetcher-results")
@@ -48,7 +49,7 @@ Text = Annotated[str, Field(max_length=10_000)]
 class ResultsBody(StrictBody):
     """What one reading of a feed gave."""
 
-    subscription_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+    subscription_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
     items: Annotated[list[Annotated[Any, WithJsonSchema(_ITEM)]], Field(max_length=_MOST_ITEMS)]
     fetcher_source: Annotated[str, Field(max_length=200)] | None = Field(None, description="who read the feed")
     success: bool = True

@@ -10,17 +10,19 @@ from uuid import UUID
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
+from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, Subscription, SubscriptionSettings
+from kurabito.modules.services import BIGGEST_MODULE_ID
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-_LARGEST_MODULE: Final = 2**31 - 1
-SubscriptionId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the subscription's id")]
+SubscriptionId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the subscription's id")]
 Interval = Annotated[
     float,
     Field(
@@ -30,8 +32,8 @@ Interval = Annotated[
         description="seconds between two readings",
     ),
 ]
-ModuleId = Annotated[int, Field(ge=1, le=_LARGEST_MODULE, description="the fetcher; null for the built-in one")]
-SeriesId = Annotated[int, Field(ge=1, le=LARGEST_ID, description="the one series it is about; null for many")]
+ModuleId = Annotated[int, Field(ge=1, le=BIGGEST_MODULE_ID, description="the fetcher; null for the built-in one")]
+SeriesId = Annotated[int, Field(ge=1, le=BIGGEST_ID, description="the one series it is about; null for many")]
 Series = Annotated[NewSeries, Field(strict=False, description="what happens with a series that is new: add it, or ask")]
 Start = Annotated[
     StartWith,
@@ -127,6 +129,7 @@ class SubscriptionAnswer(BaseModel):
     fetch_interval: float = Field(description="seconds between two readings")
     module_id: int | None
     is_enabled: bool
+    health: FeedHealth = Field(description="whether the feed is read, in one word")
     allows_private: bool
     conflict_policy: Policy
     upgrade: bool
@@ -154,6 +157,7 @@ class SubscriptionAnswer(BaseModel):
             fetch_interval=wishes.fetch_interval.total_seconds(),
             module_id=wishes.module_id,
             is_enabled=wishes.is_enabled,
+            health=feed_health(subscription),
             allows_private=wishes.allows_private,
             conflict_policy=wishes.conflict_policy,
             upgrade=wishes.upgrade,
@@ -168,13 +172,6 @@ class SubscriptionAnswer(BaseModel):
             created_at=subscription.created_at,
             updated_at=subscription.updated_at,
         )
-
-
-class SubscriptionPage(BaseModel):
-    """Some subscriptions, in the order in which they were made."""
-
-    items: list[SubscriptionAnswer]
-    next_cursor: NextCursor
 
 
 class FetchAccepted(BaseModel):
@@ -198,14 +195,10 @@ def router(subscriptions: Subscriptions) -> APIRouter:
         )
 
     @routes.get("", responses=documented(422))
-    async def list_subscriptions(limit: Limit = 50, cursor: IdCursor = None) -> SubscriptionPage:
+    async def list_subscriptions(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[SubscriptionAnswer]:
         """Subscriptions, a page at a time."""
-        found = await subscriptions.page(after=int(cursor or 0), limit=limit + 1)
-        more = len(found) > limit
-        return SubscriptionPage(
-            items=[SubscriptionAnswer.of(one) for one in found[:limit]],
-            next_cursor=str(found[limit - 1].id) if more else None,
-        )
+        page = await subscriptions.page(limit=limit, cursor=cursor)
+        return PageAnswer[SubscriptionAnswer].of(page, SubscriptionAnswer.of)
 
     @routes.get("/{subscription_id}", responses=documented(404, 422))
     async def get_subscription(subscription_id: SubscriptionId) -> SubscriptionAnswer:

@@ -8,14 +8,16 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.paging import PageAnswer
 from kurabito.catalog.rules import StoredRule, checked
 from kurabito.catalog.title_rules import PREVIEWED, TitlePreview, TitleRules
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.titles import ReleaseKind, TitleRule
 
 _LARGEST_PRIORITY: Final = 2**31 - 1
-RuleId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the rule's id")]
+RuleId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the rule's id")]
 Pattern = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Value = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 
@@ -85,13 +87,6 @@ class TitleRuleAnswer(BaseModel):
         )
 
 
-class TitleRuleList(BaseModel):
-    """Every rule in the order in which they are tried; the list is short, so it is one page."""
-
-    items: list[TitleRuleAnswer]
-    next_cursor: None = None
-
-
 class TitleAnswer(BaseModel):
     """What a title says."""
 
@@ -138,9 +133,9 @@ def router(rules: TitleRules) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/title-rules", tags=["following"])
 
     @routes.get("", responses=documented())
-    async def list_title_rules() -> TitleRuleList:
+    async def list_title_rules() -> PageAnswer[TitleRuleAnswer]:
         """Every rule in the order in which they are tried."""
-        return TitleRuleList(items=[TitleRuleAnswer.of(stored) for stored in await rules.everything()])
+        return PageAnswer[TitleRuleAnswer].whole([TitleRuleAnswer.of(stored) for stored in await rules.everything()])
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_title_rule(order: RuleOrder) -> TitleRuleAnswer:

@@ -9,13 +9,14 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
-from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.library.jobs import Job, Jobs
 from kurabito.protocol.enums import JobKind, JobStatus
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-LibraryNumber = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+LibraryNumber = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 JobId = Annotated[str, Path(description="the job's id")]
 
 
@@ -57,13 +58,6 @@ class JobAnswer(BaseModel):
         return cls(**{name: getattr(job, name) for name in cls.model_fields})
 
 
-class JobPage(BaseModel):
-    """Some jobs, newest first."""
-
-    items: list[JobAnswer]
-    next_cursor: NextCursor
-
-
 class Recovered(BaseModel):
     """How many jobs were taken from workers that are gone."""
 
@@ -83,13 +77,13 @@ def router(jobs: Jobs) -> APIRouter:
     async def list_jobs(
         status: JobStatus | None = None,
         kind: JobKind | None = None,
-        library_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+        library_id: Annotated[int | None, Query(ge=1, le=BIGGEST_ID)] = None,
         limit: Limit = 50,
         cursor: Annotated[str | None, Query(max_length=200, description=PAGE_BEFORE)] = None,
-    ) -> JobPage:
+    ) -> PageAnswer[JobAnswer]:
         """Jobs, newest first, a page at a time."""
         page = await jobs.list(status=status, kind=kind, library_id=library_id, limit=limit, cursor=cursor)
-        return JobPage(items=[JobAnswer.of(job) for job in page], next_cursor=page.next_cursor)
+        return PageAnswer[JobAnswer].of(page, JobAnswer.of)
 
     @routes.post("/recover-stale", responses=documented())
     async def recover_stale_jobs() -> Recovered:

@@ -9,18 +9,20 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, ShortText, StrictBody
+from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
-from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
+from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.errors import TaskNotFound
 from kurabito.library.libraries import LibraryFile, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
-from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService, LibrarySummary
+from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
+from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-LibraryId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the library's id")]
+LibraryId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the library's id")]
 Interval = Annotated[
     float,
     Field(
@@ -72,6 +74,7 @@ class LibraryAnswer(BaseModel):
     id: int
     name: str
     path: str
+    status: LibraryStatus = Field(description="what happens in it now, or what the last scan came to")
     scan_interval: float | None = Field(description="seconds between two scans")
     next_scan_at: datetime | None
     watched: bool
@@ -86,32 +89,27 @@ class LibraryAnswer(BaseModel):
     removing_since: datetime | None = Field(description="since when it is being removed; then nothing is begun in it")
 
     @classmethod
-    def of(cls, kept: LibrarySummary) -> Self:
-        library, care = kept.library, kept.library.care
+    def of(cls, report: LibraryReport) -> Self:
+        summary, library = report.summary, report.summary.library
+        care = library.care
         return cls(
             id=library.id,
             name=care.name,
             path=str(library.path),
+            status=report.status,
             scan_interval=None if care.scan_interval is None else care.scan_interval.total_seconds(),
             next_scan_at=library.next_scan_at,
             watched=care.watched,
             algorithm=care.algorithm,
             hash_policy=care.hash_policy,
             ignored=list(care.ignored),
-            file_count=kept.file_count,
-            total_size_bytes=kept.total_size_bytes,
+            file_count=summary.file_count,
+            total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,
             updated_at=library.updated_at,
             last_scanned_at=library.last_scanned_at,
             removing_since=library.removing_since,
         )
-
-
-class LibraryPage(BaseModel):
-    """Some libraries, in the order in which they were made."""
-
-    items: list[LibraryAnswer]
-    next_cursor: NextCursor
 
 
 class FileAnswer(BaseModel):
@@ -142,13 +140,6 @@ class FileAnswer(BaseModel):
         )
 
 
-class LibraryFilePage(BaseModel):
-    """Some files, in the order of their paths."""
-
-    items: list[FileAnswer]
-    next_cursor: NextCursor
-
-
 class RemovalAccepted(BaseModel):
     """A removal that was asked for; one that is under way already is the answer to a second request."""
 
@@ -162,30 +153,36 @@ class ScanAccepted(BaseModel):
     task: ScanTaskAnswer
 
 
-def router(libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService) -> APIRouter:
+def router(
+    libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, reports: LibraryReports
+) -> APIRouter:
     """The routes of the libraries."""
     routes = APIRouter(prefix="/api/v1/libraries", tags=["libraries"])
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_library(order: LibraryOrder) -> LibraryAnswer:
         """Take a folder into keeping."""
-        return LibraryAnswer.of(await libraries.create(order.path, LibrarySettings(**_care(order))))
+        made = await libraries.create(order.path, LibrarySettings(**_care(order)))
+        return LibraryAnswer.of(await reports.one(made))
 
     @routes.get("", responses=documented(422))
-    async def list_libraries(limit: Limit = 50, cursor: IdCursor = None) -> LibraryPage:
+    async def list_libraries(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[LibraryAnswer]:
         """Libraries, a page at a time."""
         page = await libraries.list(limit=limit, cursor=cursor)
-        return LibraryPage(items=[LibraryAnswer.of(kept) for kept in page], next_cursor=page.next_cursor)
+        return PageAnswer[LibraryAnswer](
+            items=[LibraryAnswer.of(report) for report in await reports.of(page.items)], next_cursor=page.next_cursor
+        )
 
     @routes.get("/{library_id}", responses=documented(404, 422))
     async def get_library(library_id: LibraryId) -> LibraryAnswer:
         """One library."""
-        return LibraryAnswer.of(await libraries.get(library_id))
+        return LibraryAnswer.of(await reports.one(await libraries.get(library_id)))
 
     @routes.patch("/{library_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_library(library_id: LibraryId, change: LibraryChange) -> LibraryAnswer:
         """Change how a library is looked after. Its folder stays: another folder is another library."""
-        return LibraryAnswer.of(await libraries.change(library_id, _care(change)))
+        changed = await libraries.change(library_id, _care(change))
+        return LibraryAnswer.of(await reports.one(changed))
 
     @routes.delete("/{library_id}", status_code=202, responses=documented(404, 409, 422))
     async def remove_library(
@@ -209,10 +206,10 @@ def router(libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueS
         contains: Annotated[ShortText | None, Query(description="only paths with this text in them")] = None,
         limit: Limit = 100,
         cursor: Annotated[str | None, Query(max_length=20_000, description=PAGE_BEFORE)] = None,
-    ) -> LibraryFilePage:
+    ) -> PageAnswer[FileAnswer]:
         """The files of a library, in the order of their paths, a page at a time."""
         page = await libraries.files(library_id, missing=missing, contains=contains, limit=limit, cursor=cursor)
-        return LibraryFilePage(items=[FileAnswer.of(file) for file in page], next_cursor=page.next_cursor)
+        return PageAnswer[FileAnswer].of(page, FileAnswer.of)
 
     @routes.post("/{library_id}/scan", status_code=202, responses=documented(404, 409, 422))
     async def scan_library(library_id: LibraryId) -> ScanAccepted:

@@ -10,9 +10,10 @@ from fastapi import APIRouter, Header, Path, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field, model_validator
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.protocol.enums import CleanupStatus, MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.protocol.leased.thumbnails import LARGEST, SMALLEST
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, ErrorDetail, documented
 from kurabito.thumbnails.admission import MOST_AT_ONCE, Answer, Thumbnail, ThumbnailRefused, Thumbnails
 from kurabito.thumbnails.cleanup import GROUP_PATTERN, Cleanups, GroupCleanup
@@ -23,7 +24,7 @@ from kurabito.thumbnails.serving import Pictures
 # A key stands for one picture for ever, so nobody has to ask twice. Not for caches that others share.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 
-FileNumber = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+FileNumber = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 Key = Annotated[str, Path(pattern="^[0-9a-f]{1,64}$", description="as the request gave it")]
 
 

@@ -9,12 +9,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
+from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import SeasonStart
 from kurabito.metadata.records import Metadata, RecordKind, TmdbKind
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
 
@@ -82,13 +83,13 @@ class RefreshAccepted(BaseModel):
 class FollowRecord(StrictBody):
     """Follow what a record is about."""
 
-    metadata_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+    metadata_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 
 
 class FollowEntry(StrictBody):
     """Follow an entry of the offline index, which may have no record yet."""
 
-    bgm_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
+    bgm_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE] = Field(description="its id of bgm.tv")
 
 
 def router(calendar: CalendarService, entries: FollowFromMetadata) -> APIRouter:

@@ -9,15 +9,16 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, StrictBody
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, StrictBody
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
 from kurabito.catalog.matching.service import Matches
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-MatchId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the id of the folder's match")]
+MatchId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the id of the folder's match")]
 
 
 class CandidateChoice(StrictBody):
@@ -31,7 +32,7 @@ class CandidateChoice(StrictBody):
 class RecordChoice(StrictBody):
     """A folder is about a record, whether it is a candidate or not."""
 
-    metadata_id: Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+    metadata_id: Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 
 
 class NoChoice(StrictBody):
@@ -119,13 +120,6 @@ class MatchAnswer(BaseModel):
         )
 
 
-class MatchPage(BaseModel):
-    """Some folders, in the order in which they were found."""
-
-    items: list[MatchAnswer]
-    next_cursor: NextCursor
-
-
 class LookAccepted(BaseModel):
     """The task that looks again; one that waits or runs already is the answer to a second request."""
 
@@ -139,13 +133,13 @@ def router(matches: Matches) -> APIRouter:
     @routes.get("", responses=documented(422))
     async def list_matches(
         state: Annotated[MatchState, Query(description="how far the folders are")] = MatchState.OPEN,
-        library_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="only of this library")] = None,
+        library_id: Annotated[int | None, Query(ge=1, le=BIGGEST_ID, description="only of this library")] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> MatchPage:
+    ) -> PageAnswer[MatchAnswer]:
         """Folders, a page at a time: without `state` those that wait for a person to say what they are."""
         page = await matches.page(state=state, library_id=library_id, limit=limit, cursor=cursor)
-        return MatchPage(items=[MatchAnswer.of(match) for match in page], next_cursor=page.next_cursor)
+        return PageAnswer[MatchAnswer].of(page, MatchAnswer.of)
 
     @routes.post("/look", status_code=202, responses=documented())
     async def look_again() -> LookAccepted:

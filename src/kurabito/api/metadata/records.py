@@ -10,17 +10,19 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
-from kurabito.api.paging import IdCursor, Limit, NextCursor
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.errors import MetadataStopped
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.missing import MissingMetadata, missing_metadata
 from kurabito.metadata.posters.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.runner import SYNC
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
-MetadataId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the record's id")]
-ForeignId = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+MetadataId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the record's id")]
+ForeignId = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
 Title = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Year = Annotated[int, Field(ge=1900, le=2100), WHOLE]
 Count = Annotated[int, Field(ge=0, le=100_000), WHOLE]
@@ -106,26 +108,21 @@ class MetadataAnswer(BaseModel):
     mikan_id: int | None
     tmdb_lookup_at: datetime | None = Field(description="when TMDB was asked last; it is asked again after seven days")
     tmdb_candidates: list[CandidateAnswer] = Field(description="what it may be; choose by setting `tmdb_id`")
+    missing: list[MissingMetadata] = Field(description="what it still lacks, and why; empty when it is complete")
     created_at: datetime
     updated_at: datetime
 
     @classmethod
-    def of(cls, record: Metadata) -> Self:
+    def of(cls, record: Metadata, *, asks_tmdb: bool) -> Self:
         return cls(
             id=record.id,
             **asdict(record.details),
             tmdb_lookup_at=record.tmdb_lookup_at,
             tmdb_candidates=[CandidateAnswer(**asdict(candidate)) for candidate in record.candidates],
+            missing=missing_metadata(record, asks_tmdb=asks_tmdb),
             created_at=record.created_at,
             updated_at=record.updated_at,
         )
-
-
-class MetadataPage(BaseModel):
-    """Some records, in the order in which they were made."""
-
-    items: list[MetadataAnswer]
-    next_cursor: NextCursor
 
 
 class SyncAccepted(BaseModel):
@@ -138,12 +135,15 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
     """The routes of the records."""
     routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
 
+    def answer(record: Metadata) -> MetadataAnswer:
+        return MetadataAnswer.of(record, asks_tmdb=metadata.asks_tmdb)
+
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_metadata(order: MetadataOrder) -> MetadataAnswer:
         """Keep a record. Its poster and its id at TMDB are filled in soon after."""
         record = await metadata.create(Details(**_named(order)))
         await _fill_in_soon(handle)
-        return MetadataAnswer.of(record)
+        return answer(record)
 
     @routes.get("", responses=documented(422))
     async def list_metadata(
@@ -151,10 +151,10 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
         year: Annotated[int | None, Query(ge=1900, le=2100)] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
-    ) -> MetadataPage:
+    ) -> PageAnswer[MetadataAnswer]:
         """Records, a page at a time."""
         page = await metadata.search(contains=contains, year=year, limit=limit, cursor=cursor)
-        return MetadataPage(items=[MetadataAnswer.of(record) for record in page], next_cursor=page.next_cursor)
+        return PageAnswer[MetadataAnswer].of(page, answer)
 
     @routes.post("/sync", status_code=202, responses=documented())
     async def sync_metadata() -> SyncAccepted:
@@ -165,14 +165,14 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
     @routes.get("/{metadata_id}", responses=documented(404, 422))
     async def get_metadata(metadata_id: MetadataId) -> MetadataAnswer:
         """One record."""
-        return MetadataAnswer.of(await metadata.get(metadata_id))
+        return answer(await metadata.get(metadata_id))
 
     @routes.patch("/{metadata_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_metadata(metadata_id: MetadataId, change: MetadataChange) -> MetadataAnswer:
         """Change a record. With another title or year it is looked up anew."""
         record = await metadata.change(metadata_id, _named(change))
         await _fill_in_soon(handle)
-        return MetadataAnswer.of(record)
+        return answer(record)
 
     @routes.delete("/{metadata_id}", status_code=204, responses=documented(404, 422))
     async def delete_metadata(metadata_id: MetadataId) -> None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
+from kurabito.api.paging import PageAnswer
 from kurabito.errors import ScopeMissing
 from kurabito.site.errors import WITH_BODY, documented
 
@@ -65,13 +66,6 @@ class NewKeyAnswer(BaseModel):
         return cls(key=KeyAnswer.of(new.key), secret=new.secret)
 
 
-class KeyPage(BaseModel):
-    """Keys, the newest first. There are few, so one page has them all."""
-
-    items: list[KeyAnswer]
-    next_cursor: None = None
-
-
 def _asking(request: Request) -> Principal:
     principal: Principal = request.state.principal
     return principal
@@ -85,9 +79,9 @@ def router(keys: Keys) -> APIRouter:
     routes = APIRouter(prefix="/api/v1/keys", tags=["access"])
 
     @routes.get("", responses=documented())
-    async def list_keys() -> KeyPage:
+    async def list_keys() -> PageAnswer[KeyAnswer]:
         """Every key, revoked ones included."""
-        return KeyPage(items=[KeyAnswer.of(key) for key in await keys.all()])
+        return PageAnswer[KeyAnswer].whole([KeyAnswer.of(key) for key in await keys.all()])
 
     @routes.post("", status_code=201, responses=documented(*WITH_BODY))
     async def create_key(wanted: KeyRequest, asking: Asking) -> NewKeyAnswer:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
-from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
+from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.runtime import Queue, TaskRecord, TaskState
 from kurabito.runtime.tasks.intake import prepare
@@ -32,13 +32,6 @@ class TaskOrder(StrictBody):
     max_attempts: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
         None, description="default: what its worker says, else 5"
     )
-
-
-class TaskPage(BaseModel):
-    """Some tasks, newest first."""
-
-    items: list[TaskAnswer]
-    next_cursor: NextCursor
 
 
 class TaskCounts(BaseModel):
@@ -76,10 +69,10 @@ def router(queue: Queue) -> APIRouter:
         task_type: Annotated[ShortText | None, Query()] = None,
         limit: Limit = 50,
         cursor: Annotated[str | None, Query(pattern=_CURSOR, description=PAGE_BEFORE)] = None,
-    ) -> TaskPage:
+    ) -> PageAnswer[TaskAnswer]:
         """Tasks, newest first, a page at a time."""
         page = await queue.list(state=state, task_type=task_type, limit=limit, cursor=cursor)
-        return TaskPage(items=[TaskAnswer.of(task) for task in page], next_cursor=page.next_cursor)
+        return PageAnswer[TaskAnswer].of(page, TaskAnswer.of)
 
     @routes.get("/counts", responses=documented())
     async def count_tasks() -> TaskCounts:

@@ -17,6 +17,7 @@ from kurabito.downloads.dispatch.remote import Downloaders, RemoteDownloaders
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.filters.service import Filters
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.path_tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import Wanting
@@ -59,6 +60,15 @@ def download_root(settings: Settings) -> Path:
     return settings.download_root or settings.state / DOWNLOADS
 
 
+def poll_policy(settings: Settings) -> PollPolicy:
+    """How often downloaders are polled, and what happens when one is unreachable."""
+    elsewhere = settings.elsewhere_minutes
+    return PollPolicy(
+        timedelta(seconds=settings.download_poll_interval),
+        None if elsewhere is None else timedelta(minutes=elsewhere),
+    )
+
+
 def open_downloads(
     queue: DelegatedTasks, outbound: Outbound, settings: Settings, downloaders: Downloaders | None = None
 ) -> DownloadParts:
@@ -68,7 +78,7 @@ def open_downloads(
     root = download_root(settings)
     locks = DownloaderLocks()
     cleanup = DownloaderCleanup(database, downloaders, locks)
-    elsewhere = settings.elsewhere_minutes
+    policy = poll_policy(settings)
     return DownloadParts(
         grabber,
         Filters(database, grabber),
@@ -92,7 +102,7 @@ def open_downloads(
             tasks,
             cleanup,
             interval=settings.download_poll_interval,
-            elsewhere=None if elsewhere is None else timedelta(minutes=elsewhere),
+            elsewhere=policy.elsewhere,
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )

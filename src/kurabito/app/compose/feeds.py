@@ -54,7 +54,7 @@ def open_feeds(
     pace: float = PACE,
     module_hosts: Iterable[str] = (),
 ) -> FeedParts:
-    """Feeds and services over one queue; `grabber` has what becomes of links.
+    """Feeds and services over one queue; `grabber` decides what becomes of links.
 
     `url` is where this site is found, for fetchers that send what they read; `module_hosts` are those at which modules may be
     beside where they register from.

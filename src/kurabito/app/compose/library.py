@@ -11,6 +11,8 @@ from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.scans.watcher import Watcher
 from kurabito.library.service import LibraryService
+from kurabito.library.status import LibraryReports
+from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 from kurabito.wakeup import Bell
@@ -25,6 +27,7 @@ class LibraryParts:
     jobs: Jobs
     scans: ScanQueueService
     watcher: Watcher
+    reports: LibraryReports
 
 
 def open_library(settings: Settings, queue: DelegatedTasks, reconciler: Reconciler | None = None) -> LibraryParts:
@@ -39,10 +42,13 @@ def open_library(settings: Settings, queue: DelegatedTasks, reconciler: Reconcil
     reserved = {"state folder": settings.state}
     if settings.download_root is not None:
         reserved["download root"] = settings.download_root
+    libraries, removal = LibraryService(queue, reserved, changed), LibraryRemoval(queue, changed)
+    jobs = Jobs(queue.database, changed)
     return LibraryParts(
-        LibraryService(queue, reserved, changed),
-        LibraryRemoval(queue, changed),
-        Jobs(queue.database, changed),
+        libraries,
+        removal,
+        jobs,
         scans,
         Watcher(queue.database, submit, changed),
+        LibraryReports(libraries, removal, scans, jobs, DataPlanes(queue.database)),
     )

@@ -15,6 +15,7 @@ from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_after
 
 MATCH: Final = "catalog.match"
 """The task that matches what scans left."""
@@ -37,12 +38,11 @@ class Matches:
         cursor: str | None = None,
     ) -> Page[FolderMatch]:
         """Folders in one state, in the order in which they were found."""
-        after = int(cursor or 0)
+        after = id_after(cursor)
 
         def look(conn: Connection) -> Page[FolderMatch]:
             found = matches.page(conn, state, after=after, limit=limit + 1, library_id=library_id)
-            shown = tuple(found[:limit])
-            return Page(shown, str(shown[-1].id) if len(found) > limit else None)
+            return Page.cut(found, limit, lambda last: str(last.id))
 
         return await self._database.read(look)
 

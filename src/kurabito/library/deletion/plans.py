@@ -25,9 +25,12 @@ from kurabito.library.deletion.rules import (
 from kurabito.library.duplicates.groups import DuplicateGroup, GroupKey, files_of, groups_after, reclaimable_group
 from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
 from kurabito.protocol.enums import JobStatus
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_after
 
 MAX_GROUPS: Final = 10_000
 MAX_STEPS: Final = 100_000
+_LAST_POSITION: Final = 10**9 - 1
 _SQL: Final = Queries("kurabito.library.deletion", "plans.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
 
 
@@ -78,14 +81,6 @@ class PlanStep:
     error_message: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class StepPage:
-    """Some steps of a plan, in their order."""
-
-    items: list[PlanStep]
-    next_cursor: str | None
-
-
 class DeletionPlans:
     """The plans of one database. Unless `allowed`, they can be made and checked, and none can be applied."""
 
@@ -110,14 +105,13 @@ class DeletionPlans:
             lambda conn: [_plan(conn, plan_id) for (plan_id,) in conn.all(_SQL.recent, {"limit": limit})]
         )
 
-    async def steps(self, plan_id: int, *, limit: int = 50, cursor: str | None = None) -> StepPage:
+    async def steps(self, plan_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[PlanStep]:
         """A page of its steps, each with what became of it."""
-        after = 0 if cursor is None else _position(cursor)
+        after = id_after(cursor, _LAST_POSITION)
         found = await self._database.read(
             lambda conn: conn.all(_SQL.steps, {"id": plan_id, "after": after, "limit": limit + 1})
         )
-        shown = [_step_of(row) for row in found[:limit]]
-        return StepPage(shown, str(shown[-1].position) if len(found) > limit else None)
+        return Page.cut([_step_of(row) for row in found], limit, lambda last: str(last.position))
 
     async def apply(self, plan_id: int, *, dry_run: bool = True, confirm: bool = False) -> DeletionPlan:
         """Have a data plane check every step; with `dry_run` off and confirmed, also do it.
@@ -232,9 +226,3 @@ def _step_of(row: Row) -> PlanStep:
     stale = bool(is_stale) and known is not LogState.DONE
     cells: list[Any] = [*what, KeepReason(reason), stale, known, code, message]
     return PlanStep(*cells)
-
-
-def _position(cursor: str) -> int:
-    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
-        raise InvalidInput("cursor", f"must be the position of the last step of the page before, got {cursor!r}")
-    return int(cursor)

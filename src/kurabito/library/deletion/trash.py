@@ -11,12 +11,14 @@ from typing import Final
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, TrashConflict, TrashNotFound
+from kurabito.errors import TrashConflict, TrashNotFound
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.duplicates.groups import GroupKey
 from kurabito.protocol.deletion import JOB_MAY_RUN
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.runtime import Registry
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import BIGGEST_ID, not_a_cursor
 
 PURGE: Final = "library.purge_trash"
 _DAY: Final = 86_400
@@ -24,7 +26,7 @@ _EVERY: Final = 3600.0
 _AT_ONCE: Final = 1000
 _ID: Final = re.compile("[0-9a-f]{32}")
 _CURSOR: Final = re.compile("([0-9]{1,18})-([0-9a-f]{32})")
-_NEWEST: Final = (2**63 - 1, "")
+_NEWEST: Final = (BIGGEST_ID, "")
 _NOTHING: Final = '{"restore": []}'
 _SQL: Final = Queries("kurabito.library.deletion", "trash.sql", may_run=JOB_MAY_RUN)
 
@@ -57,14 +59,6 @@ class TrashEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class TrashPage:
-    """Some of the trash, what came last first."""
-
-    items: list[TrashEntry]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Purged:
     """What a purge ordered."""
 
@@ -85,16 +79,15 @@ class Trash:
         registry.task(PURGE)(self.purge)
         registry.every(_EVERY, PURGE, unique_key=PURGE)
 
-    async def entries(self, *, limit: int = 50, cursor: str | None = None) -> TrashPage:
+    async def entries(self, *, limit: int = 50, cursor: str | None = None) -> Page[TrashEntry]:
         """A page of what can be put back."""
         moment, entry_id = _NEWEST if cursor is None else _place(cursor)
         values = {"trashed_at": moment, "id": entry_id, "limit": limit + 1}
 
-        def look(conn: Connection) -> TrashPage:
-            found = conn.all(_SQL.entries, values)
-            shown, leaving = found[:limit], _wanted_back(conn)
-            after = f"{shown[-1][-1]}-{shown[-1][0]}" if len(found) > limit else None
-            return TrashPage([self._entry_of(conn, row, leaving) for row in shown], after)
+        def look(conn: Connection) -> Page[TrashEntry]:
+            page = Page.cut(conn.all(_SQL.entries, values), limit, lambda last: f"{last[-1]}-{last[0]}")
+            leaving = _wanted_back(conn)
+            return Page(tuple(self._entry_of(conn, row, leaving) for row in page), page.next_cursor)
 
         return await self._database.read(look)
 
@@ -173,5 +166,5 @@ def _last_refusal(
 
 def _place(cursor: str) -> tuple[int, str]:
     if (found := _CURSOR.fullmatch(cursor)) is None:
-        raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+        raise not_a_cursor(cursor)
     return int(found[1]), found[2]

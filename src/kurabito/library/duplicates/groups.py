@@ -12,9 +12,9 @@ from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import BIGGEST_ID, check_limit, id_after, not_a_cursor
 
-MAX_PAGE: Final = 1000
-_BIGGEST: Final = 2**63
 _HEX: Final = re.compile("[0-9a-f]+")
 EVERY: Final = Queries("kurabito.library.duplicates", "groups.sql", shown="file_count > 1")
 RECLAIMABLE: Final = Queries("kurabito.library.duplicates", "groups.sql", shown="copies > 1")
@@ -71,22 +71,6 @@ class GroupFile:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPage:
-    """Some groups, those with the most files first."""
-
-    items: list[DuplicateGroup]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFilePage:
-    """Some files of a group."""
-
-    items: list[GroupFile]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class _PageStart:
     """Where a page ended: what the order goes by, and nothing else."""
 
@@ -111,10 +95,10 @@ class _PageStart:
             given = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
             place = cls(**given)
         except (ValueError, TypeError, RecursionError):
-            raise InvalidInput("cursor", "is not one that a page gave; begin again without it") from None
+            raise not_a_cursor(cursor) from None
         for name in ("file_count", "total_size_bytes"):
             number = getattr(place, name)
-            if type(number) is not int or not 0 <= number < _BIGGEST:
+            if type(number) is not int or not 0 <= number <= BIGGEST_ID:
                 raise InvalidInput("cursor", f"its {name} is not a count; begin again without it")
         _algorithm(place.hash_algorithm, "cursor")
         _digest(place.hash_algorithm, place.content_hash_hex, "cursor")
@@ -135,13 +119,14 @@ class Duplicates:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def groups(self, *, limit: int = 50, cursor: str | None = None, reclaimable: bool = False) -> GroupPage:
+    async def groups(
+        self, *, limit: int = 50, cursor: str | None = None, reclaimable: bool = False
+    ) -> Page[DuplicateGroup]:
         """A page of groups; `reclaimable` leaves out those that are hard links to one file."""
-        _check_limit(limit)
+        check_limit(limit)
         after = None if cursor is None else _PageStart.parse(cursor)
         found = await self._database.read(lambda conn: groups_after(conn, after, limit + 1, reclaimable=reclaimable))
-        shown = found[:limit]
-        return GroupPage(shown, _PageStart.of(shown[-1]).cursor() if len(found) > limit else None)
+        return Page.cut(found, limit, lambda last: _PageStart.of(last).cursor())
 
     async def group(self, group_key: str) -> DuplicateGroup | None:
         """The group with this key; None when its files have gone or are no duplicates any more."""
@@ -150,13 +135,12 @@ class Duplicates:
         row = await self._database.read(lambda conn: conn.one(EVERY.group_of, values))
         return None if row is None else group_of(row)
 
-    async def files(self, group_key: str, *, limit: int = 50, cursor: str | None = None) -> GroupFilePage:
+    async def files(self, group_key: str, *, limit: int = 50, cursor: str | None = None) -> Page[GroupFile]:
         """A page of the files with this content, in the order of their ids."""
-        _check_limit(limit)
-        key, after = GroupKey.parse(group_key), 0 if cursor is None else _file_id(cursor)
+        check_limit(limit)
+        key, after = GroupKey.parse(group_key), id_after(cursor)
         found = await self._database.read(lambda conn: files_of(conn, key, after=after, limit=limit + 1))
-        shown = found[:limit]
-        return GroupFilePage(shown, str(shown[-1].id) if len(found) > limit else None)
+        return Page.cut(found, limit, lambda last: str(last.id))
 
 
 def groups_after(
@@ -201,14 +185,3 @@ def _digest(algorithm: str, text: object, field: str) -> bytes:
     if not isinstance(text, str) or len(text) != length or not _HEX.fullmatch(text):
         raise InvalidInput(field, f"a {algorithm} digest is {length} lowercase hex characters")
     return bytes.fromhex(text)
-
-
-def _file_id(cursor: str) -> int:
-    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 19 or int(cursor) >= _BIGGEST:
-        raise InvalidInput("cursor", f"must be the id of the last file of the page before, got {cursor!r}")
-    return int(cursor)
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput("limit", f"must be from 1 to {MAX_PAGE}, got {limit}")

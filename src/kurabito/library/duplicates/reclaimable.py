@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.db import Connection, Database, Queries
-from kurabito.errors import InvalidInput
-from kurabito.library.duplicates.groups import MAX_PAGE, DuplicateGroup, GroupFile, GroupKey, files_of, group_of
+from kurabito.library.duplicates.groups import DuplicateGroup, GroupFile, GroupKey, files_of, group_of
 from kurabito.runtime.model import Page
+from kurabito.runtime.paging import check_limit, not_a_cursor
 
 COUNTED: Final = 10_000
 """How many groups are added up: as many as one plan takes. To count a million would take longer than a page may."""
@@ -47,14 +47,14 @@ class Reclaimable:
 
     async def groups(self, *, limit: int = 20, cursor: str | None = None, files: int = 4) -> Page[ReclaimableGroup]:
         """A page of groups, the most wasteful first, each with its first `files`."""
-        if not 1 <= limit <= MAX_PAGE:
-            raise InvalidInput("limit", f"must be from 1 to {MAX_PAGE}, got {limit}")
+        check_limit(limit)
         after = None if cursor is None else _place(cursor)
 
         def look(conn: Connection) -> Page[ReclaimableGroup]:
             found = _groups_after(conn, after, limit + 1)
-            shown = tuple(ReclaimableGroup(one, files_of(conn, one.key, limit=files)) for one in found[:limit])
-            return Page(shown, _cursor_after(shown[-1].group) if len(found) > limit else None)
+            page = Page.cut(found, limit, _cursor_after)
+            shown = tuple(ReclaimableGroup(one, files_of(conn, one.key, limit=files)) for one in page)
+            return Page(shown, page.next_cursor)
 
         return await self._database.read(look)
 
@@ -80,5 +80,5 @@ def _cursor_after(group: DuplicateGroup) -> str:
 
 def _place(cursor: str) -> tuple[int, GroupKey]:
     if (found := _CURSOR.fullmatch(cursor)) is None:
-        raise InvalidInput("cursor", f"is not one that a page gave ({cursor!r}); begin again without it")
+        raise not_a_cursor(cursor)
     return int(found[1]), GroupKey.parse(found[2], "cursor")

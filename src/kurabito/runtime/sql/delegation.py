@@ -12,6 +12,7 @@ from kurabito.errors import TaskConflict
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Outcome
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.runtime.sql.lookup import TaskLookup
 from kurabito.runtime.sql.records import StoredTask, record_of
 from kurabito.runtime.sql.store import TaskStore
@@ -19,7 +20,6 @@ from kurabito.runtime.sql.work import ClaimStore
 from kurabito.runtime.states import TaskState, may_move
 from kurabito.runtime.tasks.intake import PreparedTask
 
-_NEWEST: Final = 2**63 - 1
 _ALL: Final = 1_000_000
 
 
@@ -44,7 +44,7 @@ class SqlSnapshot:
 
     def newest(self, task_type: str, states: Sequence[TaskState], limit: int) -> list[TaskRecord]:
         """The tasks of a type that are in one of these states, the newest first."""
-        rows = self._lookup.page(self.conn, [state.value for state in states], task_type, _NEWEST, limit)
+        rows = self._lookup.page(self.conn, [state.value for state in states], task_type, BIGGEST_ID, limit)
         return [record_of(row) for row in rows]
 
     def active(self, unique_key: str) -> TaskRecord | None:
@@ -61,7 +61,7 @@ class SqlSnapshot:
         return self.conn.one(self._sql.old, {"task_type": task_type, "age": age}) is not None
 
     def _queued(self, task_type: str) -> list[StoredTask]:
-        rows = self._lookup.page(self.conn, [TaskState.QUEUED.value], task_type, _NEWEST, _ALL)
+        rows = self._lookup.page(self.conn, [TaskState.QUEUED.value], task_type, BIGGEST_ID, _ALL)
         return rows[::-1]
 
 

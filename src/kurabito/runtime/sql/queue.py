@@ -22,7 +22,7 @@ from kurabito.runtime.events import PendingEvents, TaskEvent
 from kurabito.runtime.history import history_of
 from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import microseconds
-from kurabito.runtime.paging import check_page, cursor_after
+from kurabito.runtime.paging import BIGGEST_ID, check_page, cursor_after
 from kurabito.runtime.sql.delegation import SqlSnapshot, SqlTransaction
 from kurabito.runtime.sql.records import StoredRecords, record_of, worker_of
 from kurabito.runtime.sql.store import STATEMENT_ROWS, Changes, TaskStore
@@ -36,7 +36,6 @@ T = TypeVar("T")
 KEEP: Final = 86_400.0
 _KEEP_EVENTS: Final = 3600 * SECOND
 _KEEP_WORKERS: Final = 3600 * SECOND
-_NEWEST: Final = 2**63 - 1
 
 
 class SqlQueue:
@@ -165,7 +164,7 @@ class SqlQueue:
         cursor: str | None = None,
     ) -> Page[TaskRecord]:
         asked = check_page(state, limit, cursor)
-        before = _NEWEST if asked.before is None else asked.before
+        before = BIGGEST_ID if asked.before is None else asked.before
         states = [] if asked.state is None else [asked.state.value]
 
         def look(conn: Connection) -> Page[TaskRecord]:

@@ -7,8 +7,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.downloads.conflicts import Conflicts
-from kurabito.feeds.raw_items import LARGEST
-from kurabito.web.forms import fields_of, id_of
+from kurabito.web.forms import fields_of, id_cursor, id_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/downloads/conflicts"
@@ -21,14 +20,14 @@ def router(pages: Pages, conflicts: Conflicts) -> APIRouter:
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
-        cursor = request.query_params.get("cursor")
-        found = await conflicts.page(before=id_of(cursor) if cursor else LARGEST, limit=_CONFLICTS + 1)
+        cursor = id_cursor(request)
+        page = await conflicts.page(limit=_CONFLICTS, cursor=cursor)
         return pages.show(
             request,
             "conflicts.html",
-            conflicts=found[:_CONFLICTS],
+            conflicts=page.items,
             cursor=cursor,
-            next_cursor=str(found[_CONFLICTS - 1].id) if len(found) > _CONFLICTS else None,
+            next_cursor=page.next_cursor,
         )
 
     @routes.post(f"{_PATH}/{{conflict_id}}")

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.downloaders import Downloader
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
-from kurabito.feeds.raw_items import LARGEST
-from kurabito.web.downloads.presence import Downloader
+from kurabito.runtime.model import Page
 
 
 class ShownStates(StrEnum):
@@ -53,14 +53,6 @@ class ShownDownload(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DownloadList:
-    """Some of the downloads, and where the next page begins."""
-
-    entries: list[ShownDownload]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Held:
     """What one downloader has of a page; None for what nobody has."""
 
@@ -69,18 +61,16 @@ class Held:
 
 
 async def page_of(
-    downloads: Downloads, shown: ShownStates, *, module_id: int | None, before: int | None, limit: int
-) -> DownloadList:
+    downloads: Downloads, shown: ShownStates, *, module_id: int | None, cursor: str | None, limit: int
+) -> Page[ShownDownload]:
     """A page of those states. Each state is a list of its own, so the newest of all of them are taken."""
     lists = await asyncio.gather(
-        *(
-            downloads.page(before=before or LARGEST, limit=limit + 1, status=status, module_id=module_id)
-            for status in shown.statuses
-        )
+        *(downloads.page(limit=limit, cursor=cursor, status=status, module_id=module_id) for status in shown.statuses)
     )
     newest = sorted(chain.from_iterable(lists), key=lambda one: -one[0].id)
-    entries = [ShownDownload(*one) for one in newest[:limit]]
-    return DownloadList(entries, str(entries[-1].download.id) if len(newest) > limit else None)
+    entries = tuple(ShownDownload(*one) for one in newest[:limit])
+    has_more = len(newest) > limit or any(one.next_cursor for one in lists)
+    return Page(entries, str(entries[-1].download.id) if has_more else None)
 
 
 def by_downloader(entries: Sequence[ShownDownload], downloaders: Sequence[Downloader]) -> list[Held]:

@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.path_tests import PathReport, PathTests
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES
 from kurabito.modules.services import Service
-from kurabito.web.downloads.presence import DownloaderHealths
-from kurabito.web.forms import CHECKED, Problem, fields_of, id_of
+from kurabito.web.forms import CHECKED, Form, id_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/downloads/downloaders"
 _ARROW: Final = "=>"
-_FIELDS: Final = ("priority", "path_maps")
 
 
 @dataclass(frozen=True, slots=True)
-class DownloaderForm:
+class DownloaderForm(Form):
     """What its keeper decides about a downloader: as it is now, or as somebody filled it in."""
 
-    typed: Mapping[str, str] = field(default_factory=dict)
-    problem: Problem | None = None
+    FIELDS = ("priority", "path_maps")
 
     @classmethod
     def of(cls, service: Service) -> DownloaderForm:
         maps = "\n".join(f"{one.core} {_ARROW} {one.downloader}" for one in service.path_maps)
         enabled = CHECKED if service.is_enabled else ""
         return cls({"priority": str(service.priority), "is_enabled": enabled, "path_maps": maps})
-
-    def value(self, name: str) -> str:
-        return self.typed.get(name, "")
-
-    @property
-    def is_enabled(self) -> bool:
-        return self.value("is_enabled") == CHECKED
 
     def priority(self) -> int:
         """Raises InvalidInput."""
@@ -56,10 +47,6 @@ class DownloaderForm:
         if "path_maps" not in self.typed:
             return None
         return [_map(line) for line in self.value("path_maps").splitlines() if line.strip()]
-
-    def refused(self, error: KurabitoError) -> DownloaderForm:
-        """The same form with what is wrong beside the field; what is about no field is raised on."""
-        return DownloaderForm(self.typed, Problem.of(error, _FIELDS))
 
 
 def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> APIRouter:
@@ -81,7 +68,7 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
             downloaders=everyone,
             forms={one.service.id: DownloaderForm.of(one.service) for one in everyone} | dict(forms or {}),
             reports=reports or {},
-            habits=downloaders.habits,
+            policy=downloaders.policy,
             priorities=PRIORITIES,
         )
 
@@ -91,10 +78,10 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
 
     @routes.post(f"{_PATH}/{{module_id}}")
     async def change(request: Request, module_id: str) -> Response:
-        form, known = DownloaderForm(await fields_of(request)), id_of(module_id)
+        form, known = await DownloaderForm.sent(request), id_of(module_id)
         try:
             await downloaders.services.change(
-                known, priority=form.priority(), is_enabled=form.is_enabled, path_maps=form.path_maps()
+                known, priority=form.priority(), is_enabled=form.is_checked("is_enabled"), path_maps=form.path_maps()
             )
         except InvalidInput as problem:
             return await show(request, forms={known: form.refused(problem)}, status=problem.status)

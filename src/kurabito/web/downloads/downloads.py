@@ -12,12 +12,12 @@ from fastapi import APIRouter, Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.downloads import Downloads
+from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
+from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
 from kurabito.downloads.store import Download
 from kurabito.downloads.wanting import WantedAgain, Wanting
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
-from kurabito.web.downloads.going import DownloadAction, going_of, left_of, wishes_for
-from kurabito.web.downloads.presence import Downloader, DownloaderHealths
-from kurabito.web.forms import CHECKED, fields_of, id_of, one_of
+from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _DOWNLOADS: Final = 50
@@ -49,29 +49,29 @@ def router(
     async def overview(request: Request) -> Response:
         asked = request.query_params
         shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
-        cursor, chosen = asked.get("cursor"), asked.get("downloader")
+        cursor, chosen = id_cursor(request), asked.get("downloader")
         module_id = id_of(chosen) if chosen else None
         page, everyone, questions = await asyncio.gather(
-            page_of(downloads, shown, module_id=module_id, before=id_of(cursor) if cursor else None, limit=_DOWNLOADS),
+            page_of(downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
             downloaders.everyone(),
-            conflicts.page(limit=_QUESTIONS + 1),
+            conflicts.page(limit=_QUESTIONS),
         )
         return pages.show(
             request,
             "downloads.html",
-            held=by_downloader(page.entries, everyone),
+            held=by_downloader(page.items, everyone),
             next_cursor=page.next_cursor,
             cursor=cursor,
             shown=shown,
             shows=tuple(ShownStates),
             downloader=_with_id(everyone, module_id),
             downloaders=everyone,
-            habits=downloaders.habits,
-            questions=questions[:_QUESTIONS],
-            more_questions=len(questions) > _QUESTIONS,
-            going_of=going_of,
-            left_of=left_of,
-            wishes_for=wishes_for,
+            policy=downloaders.policy,
+            questions=questions.items,
+            more_questions=questions.next_cursor is not None,
+            progress_state=progress_state,
+            time_left=time_left,
+            actions_for=actions_for,
         )
 
     @routes.get("/downloads/{download_id}")
@@ -84,15 +84,15 @@ def router(
             request,
             "download.html",
             download=download,
-            going=going_of(download, is_stalled),
+            progress=progress_state(download, is_stalled),
             downloader=_with_id(everyone, download.module_id),
-            habits=downloaders.habits,
+            policy=downloaders.policy,
             attempts=attempts,
             files=files[:_FILES],
             more_files=max(0, len(files) - _FILES),
             series=series,
-            left_of=left_of,
-            wishes_for=wishes_for,
+            time_left=time_left,
+            actions_for=actions_for,
         )
 
     @routes.post("/downloads/{download_id}/remove")

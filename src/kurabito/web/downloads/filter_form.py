@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from kurabito.downloads.filters.model import EVERYTHING, LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.web.forms import CHECKED, Problem, count_of, line_of, one_of
+from kurabito.errors import InvalidInput
+from kurabito.web.forms import CHECKED, Form, count_of, line_of, one_of
 
 LISTS: Final = ("groups", "resolutions", "languages", "sources")
 """Fields of which several values can be named."""
-_FIELDS: Final = (
-    "name",
-    "action",
-    "scope",
-    "rule_order",
-    "pattern",
-    *LISTS,
-    "min_size",
-    "max_size",
-    "words",
-    "is_enabled",
-)
 _BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
 _MOST_VALUES: Final = 100
 _MIB: Final = 1 << 20
@@ -36,11 +23,26 @@ _UNNAMED: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class FilterForm:
+class FilterForm(Form):
     """The fields as they are shown."""
 
-    typed: Mapping[str, str] = field(default_factory=lambda: {"is_enabled": CHECKED})
-    problem: Problem | None = None
+    FIELDS = (
+        "name",
+        "action",
+        "scope",
+        "rule_order",
+        "pattern",
+        *LISTS,
+        "min_size",
+        "max_size",
+        "words",
+        "is_enabled",
+    )
+
+    @classmethod
+    def blank(cls) -> FilterForm:
+        """The form for a new rule."""
+        return cls({"is_enabled": CHECKED})
 
     @classmethod
     def of(cls, rule: FilterRule) -> FilterForm:
@@ -61,13 +63,6 @@ class FilterForm:
             }
         )
 
-    def value(self, name: str) -> str:
-        return self.typed.get(name, "")
-
-    @property
-    def is_enabled(self) -> bool:
-        return self.value("is_enabled") == CHECKED
-
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to try yet."""
@@ -80,10 +75,6 @@ class FilterForm:
     def rule(self) -> FilterRule:
         """The rule, to be kept; raises InvalidInput naming what is wrong in it."""
         return self._rule(line_of("name", self.value("name")))
-
-    def refused(self, error: KurabitoError) -> FilterForm:
-        """The same form with what is wrong beside the field; what is about no field is raised on."""
-        return FilterForm(self.typed, Problem.of(error, _FIELDS))
 
     def _rule(self, name: str) -> FilterRule:
         pattern = self.value("pattern").strip()
@@ -105,7 +96,7 @@ class FilterForm:
                 max_size=self._bytes("max_size"),
                 title=line_of("words", words) if words else None,
             ),
-            is_enabled=self.is_enabled,
+            is_enabled=self.is_checked("is_enabled"),
         )
 
     def _listed(self, name: str) -> tuple[str, ...]:

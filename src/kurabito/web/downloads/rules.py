@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -14,7 +13,7 @@ from kurabito.web.downloads.filter_form import LISTS, FilterForm, key_of, scope_
 from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 from kurabito.web.downloads.rule_moves import find_rule
 from kurabito.web.downloads.scopes import Scopes
-from kurabito.web.forms import Problem, fields_of, id_of
+from kurabito.web.forms import id_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/rules"
@@ -27,7 +26,7 @@ def router(pages: Pages, filters: Filters, scopes: Scopes) -> APIRouter:
 
     @routes.get(_PATH)
     async def overview(request: Request) -> Response:
-        return await bench.show(request, FilterForm())
+        return await bench.show(request, FilterForm.blank())
 
     @routes.post(_PATH)
     async def add(request: Request) -> Response:
@@ -40,7 +39,7 @@ def router(pages: Pages, filters: Filters, scopes: Scopes) -> APIRouter:
 
     @routes.post(f"{_PATH}/try")
     async def attempt(request: Request) -> Response:
-        return await bench.show(request, FilterForm(await fields_of(request)))
+        return await bench.show(request, await FilterForm.sent(request))
 
     @routes.get(f"{_PATH}/{{rule_id}}")
     async def one(request: Request, rule_id: str) -> Response:
@@ -57,7 +56,7 @@ def router(pages: Pages, filters: Filters, scopes: Scopes) -> APIRouter:
 
     @routes.post(f"{_PATH}/{{rule_id}}/try")
     async def change_attempt(request: Request, rule_id: str) -> Response:
-        return await bench.show(request, FilterForm(await fields_of(request)), await find_rule(filters, rule_id))
+        return await bench.show(request, await FilterForm.sent(request), await find_rule(filters, rule_id))
 
     return routes
 
@@ -72,7 +71,7 @@ class _RulePages:
 
     async def keep(self, request: Request, rule: FilterRule | None = None) -> Response:
         """Store what the form says, in the place of a rule if there is one."""
-        form = FilterForm(await fields_of(request))
+        form = await FilterForm.sent(request)
         try:
             made = form.rule()
             await (self._filters.add(made) if rule is None or rule.id is None else self._filters.change(rule.id, made))
@@ -91,7 +90,7 @@ class _RulePages:
                 outcome = PreviewOutcome.of(effect)
             except InvalidInput as problem:
                 # A pattern that is half written is nothing wrong yet; it is said where the outcome would stand.
-                form = replace(form, problem=form.problem or Problem(problem.field, problem.problem))
+                form = form.doubted(problem)
         rules = [] if rule is not None else await self._filters.everything()
         return self._pages.show(
             request,

@@ -24,10 +24,10 @@ class Scopes:
     """Knows the names of what rules are about."""
 
     def __init__(
-        self, catalog: Catalog, glances: CatalogSummaries, subscriptions: Subscriptions, services: Services
+        self, catalog: Catalog, summaries: CatalogSummaries, subscriptions: Subscriptions, services: Services
     ) -> None:
         self._catalog = catalog
-        self._glances = glances
+        self._summaries = summaries
         self._subscriptions = subscriptions
         self._services = services
 
@@ -35,7 +35,7 @@ class Scopes:
         """What can be chosen of each kind, by name, with those that are chosen already."""
         series, groups, feeds, services, chosen = await asyncio.gather(
             self._catalog.series(limit=MAX_PAGE),
-            self._glances.groups(limit=MAX_PAGE),
+            self._summaries.groups(limit=MAX_PAGE),
             self._subscriptions.page(limit=MAX_PAGE),
             self._services.page(limit=MAX_PAGE),
             self.names(also),
@@ -72,7 +72,7 @@ class Scopes:
                 case Target.FETCHER:
                     return (await self._services.get(target_id)).registration.service_name
                 case _:
-                    return await self._glances.group(target_id) or UNKNOWN
+                    return await self._summaries.group(target_id) or UNKNOWN
         except (SeriesNotFound, SubscriptionNotFound, ModuleNotFound):
             return UNKNOWN
 

@@ -14,7 +14,6 @@ from kurabito.library.duplicates.reclaimable import COUNTED, Reclaimable
 from kurabito.library.service import LibraryService
 from kurabito.protocol.deletion import DeleteMode
 from kurabito.web.duplicates.plan_form import PlanForm
-from kurabito.web.forms import values_of
 from kurabito.web.pages import Pages
 
 _GROUPS: Final = 20
@@ -23,7 +22,7 @@ _PLANS: Final = 5
 
 
 def router(
-    pages: Pages, libraries: LibraryService, duplicates: Duplicates, waste: Reclaimable, plans: DeletionPlans
+    pages: Pages, libraries: LibraryService, duplicates: Duplicates, reclaimable: Reclaimable, plans: DeletionPlans
 ) -> APIRouter:
     """The groups, one of them, and the making of plans."""
     routes = APIRouter()
@@ -34,12 +33,12 @@ def router(
 
     @routes.post("/duplicates")
     async def make(request: Request) -> Response:
-        form = PlanForm(await values_of(request))
+        form = await PlanForm.sent(request)
         try:
             rules = form.rules(list((await libraries.by_id()).values()))
             plan = await plans.make(rules, mode=form.mode(), group_keys=form.group_keys())
         except InvalidInput as problem:
-            return await show(request, PlanForm(form.typed, problem), status=problem.status)
+            return await show(request, form.refused(problem), status=problem.status)
         return pages.go(f"/duplicates/plans/{plan.id}")
 
     @routes.get("/duplicates/groups/{group_key}")
@@ -63,7 +62,10 @@ def router(
     async def show(request: Request, form: PlanForm, *, status: int = 200) -> Response:
         cursor = request.query_params.get("cursor")
         page, total, known, made = await asyncio.gather(
-            waste.groups(limit=_GROUPS, cursor=cursor), waste.total(), libraries.by_id(), plans.recent(_PLANS)
+            reclaimable.groups(limit=_GROUPS, cursor=cursor),
+            reclaimable.total(),
+            libraries.by_id(),
+            plans.recent(_PLANS),
         )
         return pages.show(
             request,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,36 +11,27 @@ from kurabito.errors import InvalidInput
 from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference, ProtectedFolder
 from kurabito.library.libraries import Library
 from kurabito.protocol.deletion import DeleteMode
+from kurabito.web.forms import Form, one_of
 
 _IN_LIBRARY: Final = f"{KeepRule.IN_LIBRARY}:"
 _CHOSEN: Final = "chosen"
 
 
 @dataclass(frozen=True, slots=True)
-class PlanForm:
-    """The fields as somebody filled them in, and which of them was refused."""
+class PlanForm(Form):
+    """The fields as they are shown: as they were filled in, and which of them was refused."""
 
-    typed: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    problem: InvalidInput | None = None
-
-    def value(self, name: str) -> str:
-        return self.typed[name][-1] if self.typed.get(name) else ""
-
-    def has(self, name: str, value: str) -> bool:
-        return value in self.typed.get(name, ())
+    FIELDS = ("mode", "group", "keep", "protected")
 
     def mode(self) -> DeleteMode:
         """What becomes of the other copies."""
-        try:
-            return DeleteMode(self.value("mode") or DeleteMode.TRASH)
-        except ValueError:
-            raise InvalidInput("mode", f"must be one of {', '.join(DeleteMode)}") from None
+        return one_of(DeleteMode, "mode", self.value("mode") or DeleteMode.TRASH)
 
     def group_keys(self) -> Sequence[str] | None:
         """The groups that it is about; None for all."""
         if self.value("scope") != _CHOSEN:
             return None
-        chosen = self.typed.get("group", ())
+        chosen = self.values("group")
         if not chosen:
             raise InvalidInput("group", "choose at least one group, or take all of them")
         return chosen

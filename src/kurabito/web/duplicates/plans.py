@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.service import LibraryService
-from kurabito.web.duplicates.plan_form import PlanForm
-from kurabito.web.forms import id_of, values_of
+from kurabito.web.forms import Form, id_of
 from kurabito.web.pages import Pages
 
 _STEPS: Final = 50
@@ -45,7 +44,7 @@ def router(pages: Pages, libraries: LibraryService, plans: DeletionPlans) -> API
 
     @routes.post("/duplicates/plans/{plan_id}/apply")
     async def apply(request: Request, plan_id: str) -> Response:
-        confirmed = PlanForm(await values_of(request)).value("confirm") == "yes"
+        confirmed = (await Form.sent(request)).is_checked("confirm")
         applied = await plans.apply(id_of(plan_id), dry_run=False, confirm=confirmed)
         return pages.go(f"/duplicates/plans/{applied.id}")
 

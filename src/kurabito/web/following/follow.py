@@ -22,7 +22,7 @@ from kurabito.feeds.parsing import Feed
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.web.following.following import shelf_of
 from kurabito.web.following.subscription_form import SubscriptionForm
-from kurabito.web.forms import Problem, values_of
+from kurabito.web.forms import Problem
 from kurabito.web.pages import Pages
 
 OFFERED: Final = 200
@@ -50,11 +50,11 @@ def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catal
 
     @routes.post("/following/new")
     async def look(request: Request) -> Response:
-        return await steps.offer(request, SubscriptionForm(await values_of(request)))
+        return await steps.offer(request, await SubscriptionForm.sent(request))
 
     @routes.post("/following")
     async def follow(request: Request) -> Response:
-        form = SubscriptionForm(await values_of(request))
+        form = await SubscriptionForm.sent(request)
         try:
             made = await subscriptions.create(SubscriptionSettings(**form.changes()), form.start_with, form.chosen)
         except (InvalidInput, SubscriptionConflict) as problem:

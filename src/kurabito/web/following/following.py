@@ -13,12 +13,12 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput, SubscriptionConflict
 from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.web.following.condition import condition_of
 from kurabito.web.following.subscription_form import SubscriptionForm
-from kurabito.web.forms import fields_of, id_of, one_of, values_of
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _SUBSCRIPTIONS: Final = 50
@@ -26,10 +26,10 @@ _ITEMS: Final = 50
 _UNREAD: Final = 5
 
 
-def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> APIRouter:
+def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries) -> APIRouter:
     """The subscriptions, one of them, and what can be done to it."""
     routes = APIRouter()
-    feeds = _Feeds(pages, subscriptions, catalog, glances)
+    feeds = _Feeds(pages, subscriptions, catalog, summaries)
 
     @routes.get("/following")
     async def overview(request: Request) -> Response:
@@ -41,7 +41,7 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances
 
     @routes.post("/following/{subscription_id}")
     async def change(request: Request, subscription_id: str) -> Response:
-        form = SubscriptionForm(await values_of(request))
+        form = await SubscriptionForm.sent(request)
         try:
             await subscriptions.change(id_of(subscription_id), form.changes())
         except (InvalidInput, SubscriptionConflict) as problem:
@@ -88,27 +88,28 @@ async def shelf_of(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
 class _Feeds:
     """Shows the two pages; a form that was refused is shown again as it was filled in."""
 
-    def __init__(self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, glances: CatalogSummaries) -> None:
+    def __init__(
+        self, pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summaries: CatalogSummaries
+    ) -> None:
         self._pages = pages
         self._subscriptions = subscriptions
         self._catalog = catalog
-        self._glances = glances
+        self._summaries = summaries
 
     async def overview(self, request: Request) -> Response:
-        cursor = request.query_params.get("cursor")
-        found, unread = await asyncio.gather(
-            self._subscriptions.page(after=id_of(cursor or "0"), limit=_SUBSCRIPTIONS + 1),
+        cursor = id_cursor(request)
+        page, unread = await asyncio.gather(
+            self._subscriptions.page(limit=_SUBSCRIPTIONS, cursor=cursor),
             self._catalog.raw_items(status=RawStatus.FAILED, limit=_UNREAD),
         )
-        shown = found[:_SUBSCRIPTIONS]
         return self._pages.show(
             request,
             "following.html",
-            subscriptions=shown,
+            subscriptions=page.items,
             unread=unread,
             cursor=cursor,
-            next_cursor=str(shown[-1].id) if len(found) > len(shown) else None,
-            condition_of=condition_of,
+            next_cursor=page.next_cursor,
+            feed_health=feed_health,
         )
 
     async def one(
@@ -130,14 +131,14 @@ class _Feeds:
             status=status,
             subscription=found,
             items=items,
-            decisions=await self._glances.decisions(items.items),
+            decisions=await self._summaries.decisions(items.items),
             wanted=wanted,
             statuses=tuple(RawStatus),
             cursor=asked.get("cursor"),
             series=series,
             new_series=tuple(NewSeries),
             form=form,
-            condition_of=condition_of,
+            feed_health=feed_health,
         )
 
     async def wish(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:

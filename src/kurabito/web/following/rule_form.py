@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.rules import checked
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput
 from kurabito.titles import TitleRule, parse_title
 from kurabito.titles.text import normalise
-from kurabito.web.forms import Problem, line_of
+from kurabito.web.forms import Form, line_of
 
 ASKED: Final = ("title", "season", "episodes", "group")
 """The fields that most rules are about."""
 FURTHER: Final = ("version", "resolution", "source", "languages", "year", "kind", "is_batch")
-_FIELDS: Final = ("name", "condition", "parse")
 _LONGEST_NAME: Final = 60
 _LONGEST_VALUE: Final = 200
 _SPECIAL: Final = re.compile(r"([\\.^$|?*+()\[\]{}])")
@@ -25,11 +23,10 @@ _UNNAMED: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class RuleForm:
+class RuleForm(Form):
     """The fields as they are shown."""
 
-    typed: Mapping[str, str] = field(default_factory=dict)
-    problem: Problem | None = None
+    FIELDS = ("name", "condition", "parse")
 
     @classmethod
     def about(cls, title: str) -> RuleForm:
@@ -47,9 +44,6 @@ class RuleForm:
             }
         )
 
-    def value(self, name: str) -> str:
-        return self.typed.get(name, "")
-
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to try yet."""
@@ -62,10 +56,6 @@ class RuleForm:
     def rule(self) -> TitleRule:
         """The rule, to be kept; raises InvalidInput naming what is wrong in it."""
         return self._rule(line_of("name", self.value("name")))
-
-    def refused(self, error: KurabitoError) -> RuleForm:
-        """The same form with what is wrong beside the field; what is about no field is raised on."""
-        return RuleForm(self.typed, Problem.of(error, _FIELDS))
 
     def _rule(self, name: str) -> TitleRule:
         fields = {each: self.value(f"fields.{each}").strip() for each in (*ASKED, *FURTHER)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -11,7 +10,7 @@ from kurabito.catalog.title_rules import TitlePreview, TitleRules
 from kurabito.errors import InvalidInput, TitleRuleConflict
 from kurabito.titles import LONGEST_TITLE
 from kurabito.web.following.rule_form import ASKED, FURTHER, RuleForm
-from kurabito.web.forms import Problem, fields_of, id_of
+from kurabito.web.forms import id_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/following/rules"
@@ -29,7 +28,7 @@ def router(pages: Pages, rules: TitleRules) -> APIRouter:
 
     @routes.post(_PATH)
     async def add(request: Request) -> Response:
-        form = RuleForm(await fields_of(request))
+        form = await RuleForm.sent(request)
         try:
             await rules.add(form.rule())
         except (InvalidInput, TitleRuleConflict) as problem:
@@ -43,7 +42,7 @@ def router(pages: Pages, rules: TitleRules) -> APIRouter:
 
     @routes.post(f"{_PATH}/try")
     async def attempt(request: Request) -> Response:
-        return await bench.show(request, RuleForm(await fields_of(request)))
+        return await bench.show(request, await RuleForm.sent(request))
 
     @routes.post(f"{_PATH}/{{rule_id}}/remove")
     async def remove(rule_id: str) -> Response:
@@ -65,7 +64,7 @@ class _TitleRulePages:
             tried = await self._tried(form)
         except InvalidInput as problem:
             # A pattern that is half written is nothing wrong yet; it is said where the outcome would stand.
-            tried, form = [], replace(form, problem=form.problem or Problem(problem.field, problem.problem))
+            tried, form = [], form.doubted(problem)
         return self._pages.show(
             request,
             "title_rules.html",

@@ -14,10 +14,10 @@ from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LibraryService
+from kurabito.library.status import LibraryReports, scan_outcome
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.web.forms import CHECKED, fields_of, id_of
 from kurabito.web.library.library_form import LibraryForm
-from kurabito.web.library.standing import Standings
 from kurabito.web.pages import Pages
 
 _LIBRARIES: Final = 50
@@ -27,68 +27,70 @@ _NUL: Final = "\x00"
 
 
 def router(
-    pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, standings: Standings
+    pages: Pages, libraries: LibraryService, removal: LibraryRemoval, scans: ScanQueueService, reports: LibraryReports
 ) -> APIRouter:
     """The libraries, one of them, and what can be done to it."""
     routes = APIRouter()
-    shelves = _Shelves(pages, libraries, removal, standings)
+    view = _LibraryPages(pages, libraries, removal, reports)
 
     @routes.get("/library")
     async def overview(request: Request) -> Response:
-        return await shelves.overview(request, LibraryForm())
+        return await view.overview(request, LibraryForm())
 
     @routes.post("/library")
     async def keep(request: Request) -> Response:
-        form = LibraryForm(await fields_of(request))
+        form = await LibraryForm.sent(request)
         try:
             kept = await libraries.create(form.value("path").strip(), form.care())
         except (InvalidInput, LibraryConflict) as problem:
-            return await shelves.overview(request, form.refused(problem), status=problem.status)
+            return await view.overview(request, form.refused(problem), status=problem.status)
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
         return pages.go(f"/library/{kept.library.id}")
 
     @routes.get("/library/{library_id}")
     async def library(request: Request, library_id: str) -> Response:
-        return await shelves.one(request, id_of(library_id))
+        return await view.one(request, id_of(library_id))
 
     @routes.post("/library/{library_id}")
     async def change(request: Request, library_id: str) -> Response:
-        form = LibraryForm(await fields_of(request))
+        form = await LibraryForm.sent(request)
         try:
             care = form.care()
             await libraries.change(
                 id_of(library_id), {one.name: getattr(care, one.name) for one in fields(LibrarySettings)}
             )
         except (InvalidInput, LibraryConflict) as problem:
-            return await shelves.one(request, id_of(library_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(library_id), form.refused(problem), status=problem.status)
         return pages.go(f"/library/{library_id}")
 
     @routes.post("/library/{library_id}/scan")
     async def scan(request: Request, library_id: str) -> Response:
         kept = await libraries.get_staying(id_of(library_id))
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
-        return await shelves.back(request, library_id)
+        return await view.back(request, library_id)
 
     @routes.post("/library/{library_id}/cancel/{task_id}")
     async def cancel(request: Request, library_id: str, task_id: str) -> Response:
         await scans.cancel_task(_task(task_id))
-        return await shelves.back(request, library_id)
+        return await view.back(request, library_id)
 
     @routes.post("/library/{library_id}/remove")
     async def remove(request: Request, library_id: str) -> Response:
-        return await shelves.remove(request, id_of(library_id))
+        return await view.remove(request, id_of(library_id))
 
     return routes
 
 
-class _Shelves:
+class _LibraryPages:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
-    def __init__(self, pages: Pages, libraries: LibraryService, removal: LibraryRemoval, standings: Standings) -> None:
+    def __init__(
+        self, pages: Pages, libraries: LibraryService, removal: LibraryRemoval, reports: LibraryReports
+    ) -> None:
         self._pages = pages
         self._libraries = libraries
         self._removal = removal
-        self._standings = standings
+        self._reports = reports
 
     async def overview(self, request: Request, form: LibraryForm, *, status: int = 200) -> Response:
         page = await self._libraries.list(limit=_LIBRARIES, cursor=request.query_params.get("cursor"))
@@ -96,7 +98,7 @@ class _Shelves:
             request,
             "libraries.html",
             status=status,
-            standings=await self._standings.of(page.items),
+            reports=await self._reports.of(page.items),
             next_cursor=page.next_cursor,
             form=form,
         )
@@ -121,12 +123,13 @@ class _Shelves:
             limit=_FILES,
             cursor=asked.get("cursor"),
         )
-        (standing,) = await self._standings.of([kept], past=_PAST)
+        (report,) = await self._reports.of([kept], past=_PAST)
         return self._pages.show(
             request,
             "library.html",
             status=status,
-            standing=standing,
+            report=report,
+            scan_outcome=scan_outcome,
             library=kept.library,
             files=files,
             contains=contains,

@@ -70,7 +70,7 @@ class Day:
 
 
 def router(
-    pages: Pages, calendar: CalendarService, entries: FollowFromMetadata, glances: CatalogSummaries, queue: Queue
+    pages: Pages, calendar: CalendarService, entries: FollowFromMetadata, summaries: CatalogSummaries, queue: Queue
 ) -> APIRouter:
     """This week, a season, asking anew, and following what is on."""
     routes = APIRouter()
@@ -94,7 +94,7 @@ def router(
             now=Season.around(today),
             today=today.isoweekday(),
             days=[day for day in days if day.cards],
-            followed=await glances.followed(metadata_id for metadata_id in shown if metadata_id is not None),
+            followed=await summaries.followed(metadata_id for metadata_id in shown if metadata_id is not None),
             refreshed_at=week.refreshed_at,
             asked=asked.items[0] if asked.items else None,
             years=years,

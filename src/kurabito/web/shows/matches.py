@@ -16,7 +16,7 @@ from kurabito.library.service import LibraryService
 from kurabito.metadata import CalendarService, MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.runtime import Queue
-from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
 
@@ -38,9 +38,9 @@ def router(
     @routes.get("/matches")
     async def overview(request: Request) -> Response:
         asked = request.query_params
-        state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), asked.get("cursor")
+        state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), id_cursor(request)
         page, known, series, looks, indexed = await asyncio.gather(
-            matches.page(state=state, limit=_FOLDERS, cursor=str(id_of(cursor)) if cursor else None),
+            matches.page(state=state, limit=_FOLDERS, cursor=cursor),
             libraries.by_id(),
             catalog.series(state=SeriesState.ASKED, limit=1),
             queue.list(task_type=MATCH, limit=1),

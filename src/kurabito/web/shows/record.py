@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
 from kurabito.runtime import Queue
 from kurabito.web.forms import fields_of, id_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.cards import CardNames
-from kurabito.web.shows.lacks import lacks_of
 
 _SITES: Final = (
     ("bgm.tv", "bgm_id", "https://bgm.tv/subject/{}"),
@@ -54,7 +54,7 @@ def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queu
             record=found,
             names=CardNames.of(found.details).read_in(pages.words(request).catalogue.tag),
             ids=ids_of(found.details),
-            lacks=lacks_of(found, asks_tmdb=metadata.asks_tmdb),
+            missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb),
             sync=syncs.items[0] if syncs.items else None,
         )
 

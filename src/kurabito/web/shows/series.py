@@ -15,12 +15,12 @@ from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState
 from kurabito.catalog.summaries import CatalogSummaries
+from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.errors import InvalidInput, SeriesConflict
 from kurabito.metadata import MetadataService
 from kurabito.metadata.records import Metadata
 from kurabito.titles import ReleaseKind
-from kurabito.web.downloads.going import DownloadProgressState
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
 from kurabito.web.shows.record import ids_of
@@ -42,27 +42,27 @@ class Releases:
 
 
 def router(
-    pages: Pages, catalog: Catalog, glances: CatalogSummaries, metadata: MetadataService, downloads: DownloadSummaries
+    pages: Pages, catalog: Catalog, summaries: CatalogSummaries, metadata: MetadataService, downloads: DownloadSummaries
 ) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    shelf = _Shelf(pages, catalog, glances, metadata, downloads)
+    view = _SeriesPages(pages, catalog, summaries, metadata, downloads)
 
     @routes.get("/series")
     async def overview(request: Request) -> Response:
-        return await shelf.overview(request)
+        return await view.overview(request)
 
     @routes.get("/series/{series_id}")
     async def series(request: Request, series_id: str) -> Response:
-        return await shelf.one(request, id_of(series_id))
+        return await view.one(request, id_of(series_id))
 
     @routes.post("/series/{series_id}")
     async def change(request: Request, series_id: str) -> Response:
-        form = SeriesForm(await fields_of(request))
+        form = await SeriesForm.sent(request)
         try:
             await catalog.change(id_of(series_id), form.changes())
         except (InvalidInput, SeriesConflict) as problem:
-            return await shelf.one(request, id_of(series_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(series_id), form.refused(problem), status=problem.status)
         return pages.go(f"/series/{series_id}")
 
     @routes.post("/series/{series_id}/state")
@@ -75,20 +75,20 @@ def router(
     return routes
 
 
-class _Shelf:
+class _SeriesPages:
     """Shows the two pages; a form that was refused is shown again as it was typed."""
 
     def __init__(
         self,
         pages: Pages,
         catalog: Catalog,
-        glances: CatalogSummaries,
+        summaries: CatalogSummaries,
         metadata: MetadataService,
         downloads: DownloadSummaries,
     ) -> None:
         self._pages = pages
         self._catalog = catalog
-        self._glances = glances
+        self._summaries = summaries
         self._metadata = metadata
         self._downloads = downloads
 
@@ -104,7 +104,7 @@ class _Shelf:
         questions = waiting.items if asks_first else []
         shown = (*page.items, *questions)
         progress, records = await asyncio.gather(
-            self._glances.progress(one.id for one in shown), self._records_of(shown)
+            self._summaries.progress(one.id for one in shown), self._records_of(shown)
         )
         return self._pages.show(
             request,
@@ -144,7 +144,7 @@ class _Shelf:
             releases=_by_episode(episodes.items, links.items),
             shown={link.episode_id for link in links.items},
             downloads=await self._downloads.of_links(link.id for link in links.items),
-            going=DownloadProgressState,
+            progress_state=DownloadProgressState,
             next_cursor=links.next_cursor,
             cursor=cursor,
             episode_states=tuple(EpisodeState),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.catalog.series import Alias, Series
-from kurabito.errors import InvalidInput, KurabitoError
-from kurabito.web.forms import Problem, count_of, line_of
+from kurabito.errors import InvalidInput
+from kurabito.web.forms import Form, count_of, line_of
 
-_FIELDS: Final = ("title", "season", "episode_offset", "aliases")
 _BAR: Final = " | "
 _MOST_ALIASES: Final = 200
 _FIRST_SEASON: Final = 1
@@ -18,11 +16,10 @@ _LONGEST_NAME: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesForm:
+class SeriesForm(Form):
     """The fields as they are shown: as they are now, or as somebody typed them."""
 
-    typed: Mapping[str, str] = field(default_factory=dict)
-    problem: Problem | None = None
+    FIELDS = ("title", "season", "episode_offset", "aliases")
 
     @classmethod
     def of(cls, series: Series) -> SeriesForm:
@@ -36,9 +33,6 @@ class SeriesForm:
             }
         )
 
-    def value(self, name: str) -> str:
-        return self.typed.get(name, "")
-
     def changes(self) -> dict[str, Any]:
         """The fields of `Series` that the form has; raises InvalidInput naming the field."""
         return {
@@ -47,10 +41,6 @@ class SeriesForm:
             "episode_offset": count_of("episode_offset", self.value("episode_offset")),
             "aliases": self._aliases(),
         }
-
-    def refused(self, error: KurabitoError) -> SeriesForm:
-        """The same form with what is wrong beside the field; what is about no field is raised on."""
-        return SeriesForm(self.typed, Problem.of(error, _FIELDS))
 
     def _aliases(self) -> tuple[Alias, ...]:
         lines = [line.strip() for line in self.value("aliases").splitlines()]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.integration.dataplane.removal.conftest import Mounts
 
 DISK, POOL = 1, 2
-pytestmark = pytest.mark.parametrize("shelf_url", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 
 
 def mount_pool(mounts: Mounts, shelf: Shelf, tmp_path: Path, disk_is: str) -> None:

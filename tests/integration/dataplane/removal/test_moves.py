@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Shelf
     from tests.integration.dataplane.removal.conftest import Mounts
 
-pytestmark = pytest.mark.parametrize("shelf_url", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 
 
 def work(shelf: Shelf) -> None:
@@ -184,7 +184,7 @@ def test_files_that_share_their_blocks_stay_what_they_are(btrfs: Shelf) -> None:
 
     # There is nothing to gain any more, so the group is done.
     duplicates = Duplicates(btrfs.database)
-    assert asyncio.run(duplicates.groups(reclaimable=True)).items == []
+    assert asyncio.run(duplicates.groups(reclaimable=True)).items == ()
     (group,) = asyncio.run(duplicates.groups()).items
     assert (group.file_count, group.copies, group.reclaimable_bytes) == (4, 1, 0)
     again = asyncio.run(DeletionPlans(btrfs.database, allowed=True).make(KeepRules(), mode=DeleteMode.REFLINK))

@@ -118,26 +118,26 @@ def do_jobs(shelf: Shelf, url: str, *acts: dict[str, Any]) -> None:
     assert run.returncode == 0, run.stderr
 
 
-only_sqlite = pytest.mark.parametrize("shelf_url", ["sqlite"], indirect=True)
+only_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 
 
 @only_sqlite
-def test_a_plan_leaves_a_copy_whose_kept_one_goes_in_the_last_moment(pair: Shelf, shelf_url: str) -> None:
+def test_a_plan_leaves_a_copy_whose_kept_one_goes_in_the_last_moment(pair: Shelf, url: str) -> None:
     order(pair)
     kept = str(pair.path("kept"))
-    do_jobs(pair, shelf_url, {"before": ["os.rename"], "name": "copy", "do": [["unlink", kept]]})
+    do_jobs(pair, url, {"before": ["os.rename"], "name": "copy", "do": [["unlink", kept]]})
     assert outcome(pair) == ("trash", "refused", "KEPT_MISSING")
     assert pair.path("copy").read_text() == "twice"
     assert list(pair.path(TRASH_FOLDER).iterdir()) == []
 
 
 @only_sqlite
-def test_a_plan_that_cannot_put_a_file_back_keeps_it_in_the_trash(pair: Shelf, shelf_url: str) -> None:
+def test_a_plan_that_cannot_put_a_file_back_keeps_it_in_the_trash(pair: Shelf, url: str) -> None:
     order(pair)
     kept, copy = str(pair.path("kept")), str(pair.path("copy"))
     do_jobs(
         pair,
-        shelf_url,
+        url,
         {"before": ["os.rename"], "name": "copy", "do": [["unlink", kept]]},
         {"before": ["os.link"], "name": "copy", "do": [["write", copy, "laid there"]]},
     )
@@ -149,10 +149,10 @@ def test_a_plan_that_cannot_put_a_file_back_keeps_it_in_the_trash(pair: Shelf, s
 
 
 @only_sqlite
-def test_a_link_replaces_only_what_was_compared(pair: Shelf, shelf_url: str) -> None:
+def test_a_link_replaces_only_what_was_compared(pair: Shelf, url: str) -> None:
     order(pair, DeleteMode.HARDLINK)
     copy = str(pair.path("copy"))
-    do_jobs(pair, shelf_url, {"before": ["os.rename"], "name": "copy", "do": [["write", copy, "laid there"]]})
+    do_jobs(pair, url, {"before": ["os.rename"], "name": "copy", "do": [["write", copy, "laid there"]]})
     assert outcome(pair) == ("hardlink", "refused", "FILE_CHANGED")
     assert pair.path("copy").read_text() == "laid there"
     assert pair.path("kept").read_text() == "twice"
@@ -160,16 +160,14 @@ def test_a_link_replaces_only_what_was_compared(pair: Shelf, shelf_url: str) -> 
 
 
 @only_sqlite
-def test_a_purge_brings_back_what_it_removed_when_the_other_copy_goes_in_that_moment(
-    pair: Shelf, shelf_url: str
-) -> None:
+def test_a_purge_brings_back_what_it_removed_when_the_other_copy_goes_in_that_moment(pair: Shelf, url: str) -> None:
     order(pair)
-    do_jobs(pair, shelf_url)
+    do_jobs(pair, url)
     pair.run("UPDATE trash_entries SET trashed_at = 0")
     trash = Trash(pair.database, days=0, may_purge=True)
     (entry,) = asyncio.run(trash.entries()).items
     assert asyncio.run(trash.purge()).entries == 1
-    do_jobs(pair, shelf_url, {"before": ["os.remove"], "name": entry.id, "do": [["unlink", str(pair.path("kept"))]]})
+    do_jobs(pair, url, {"before": ["os.remove"], "name": entry.id, "do": [["unlink", str(pair.path("kept"))]]})
     assert outcome(pair)[:2] == ("purge", "refused")
     file = pair.path(TRASH_FOLDER) / entry.id
     assert file.read_text() == "twice"
@@ -177,5 +175,5 @@ def test_a_purge_brings_back_what_it_removed_when_the_other_copy_goes_in_that_mo
     assert [one.id for one in asyncio.run(trash.entries()).items] == [entry.id]
     # And it can be put back.
     asyncio.run(trash.restore(entry.id))
-    do_jobs(pair, shelf_url)
+    do_jobs(pair, url)
     assert pair.path("copy").read_text() == "twice"

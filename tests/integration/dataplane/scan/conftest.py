@@ -124,11 +124,6 @@ class Shelf:
         return self.files("size_bytes, mtime_ns, inode, device")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 def make_role(conn: Connection) -> None:
     if conn.one("SELECT 1 FROM pg_roles WHERE rolname = :role", {"role": ROLE}) is None:
         conn.script(f"CREATE ROLE {ROLE} NOLOGIN")

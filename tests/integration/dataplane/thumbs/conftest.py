@@ -157,11 +157,6 @@ class Gallery:
         return {str(path.relative_to(self.thumbs)) for path in found}
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
 @pytest.fixture
 def gallery(url: str, tmp_path: Path, studios: dict[MediaType, DecoderProcess]) -> Iterator[Gallery]:
     """On both databases, with a data plane that is held to its rights."""

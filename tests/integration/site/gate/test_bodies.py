@@ -11,7 +11,7 @@ import pytest
 from kurabito.site.gate import BodyLimit
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import House, Line, Serving
+    from tests.integration.site.gate.conftest import House, Line, Serving
 
 LARGEST = 2 << 20
 CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"

@@ -10,7 +10,7 @@ import pytest
 from kurabito.access import Scope
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import House
+    from tests.integration.site.gate.conftest import House
 
 KEYS = "/api/v1/keys"
 

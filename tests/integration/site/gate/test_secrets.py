@@ -15,7 +15,7 @@ from kurabito.access import SESSION_COOKIE, Passwords
 from kurabito.db import Connection, Database, Dialect
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import Serving
+    from tests.integration.site.gate.conftest import Serving
 
 FIXED = "the-key-of-the-settings"
 PASSWORD = "correct horse battery"
@@ -37,7 +37,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest) -> str:
+def url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(f"migrated_{request.param}"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +19,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from kurabito.access import SESSION_COOKIE, Keys, Sessions
 from kurabito.api.system import keys
 from kurabito.clock import ManualClock
-from kurabito.db import Database, migrate, open_database
-from kurabito.db.migrate import PRODUCT
+from kurabito.db import Database
 from kurabito.site import errors
 from kurabito.site.gate import Gate
 
@@ -125,22 +124,8 @@ Serving = Callable[..., AbstractAsyncContextManager[House]]
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def database_url(migrated_sqlite: str) -> str:
+def url(migrated_sqlite: str) -> str:
     return migrated_sqlite
-
-
-@pytest.fixture
-def database(database_url: str, clock: ManualClock) -> Iterator[Database]:
-    database = open_database(database_url, clock=clock)
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from kurabito.access.sessions import LIFETIME
 from kurabito.site.gate import Gate
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import House, Serving
+    from tests.integration.site.gate.conftest import House, Serving
 
 
 @pytest.mark.parametrize("path", ["/health", "/login", "/favicon.ico", "/static/kurabito.css"])
@@ -149,11 +149,9 @@ async def test_a_wrong_key_is_refused_though_there_is_a_session(house: House) ->
         assert (await browser.get("/api/v1/asking")).status_code == 401
 
 
-async def test_without_its_tables_the_database_lets_nobody_in_and_health_still_answers(
-    house: House, database_url: str
-) -> None:
+async def test_without_its_tables_the_database_lets_nobody_in_and_health_still_answers(house: House, url: str) -> None:
     secret = await house.key("read")
-    with sqlite3.connect(Path(database_url.removeprefix("sqlite:///"))) as connection:
+    with sqlite3.connect(Path(url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE api_keys")
     connection.close()
     async with house.browser(X_Api_Key=secret) as browser:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import Serving
+    from tests.integration.site.gate.conftest import Serving
 
 
 @pytest.mark.parametrize("prefix", ["", "/kurabito"])

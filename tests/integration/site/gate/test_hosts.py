@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import House, Serving
+    from tests.integration.site.gate.conftest import House, Serving
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How a download goes: one word, which the page says and colours, and what can be wished for it."""
+"""The progress of a download in one word: finer than its status, as it also says what the downloader does with it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,23 @@ from kurabito.downloads.store import Download
 
 
 class DownloadProgressState(StrEnum):
-    """The value is the message's key below `going`."""
+    """The seven statuses, and what `downloading` may mean."""
 
     PENDING = "pending"
     DOWNLOADING = "downloading"
     METADATA = "metadata"
-    """It is not known yet what is in it."""
+    """The downloader still fetches the torrent's info."""
     CHECKING = "checking"
     QUEUED = "queued"
     PAUSED = "paused"
     STALLED = "stalled"
     NO_ROOM = "no_room"
-    """The disk is full; it goes on when there is room."""
+    """The disk is full; the download goes on when there is room."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
     DOWNLOADER_ERROR = "downloader_error"
     NO_DOWNLOADER = "no_downloader"
-
-    @property
-    def tone(self) -> str:
-        """The state of a task that looks like it."""
-        return _TONES[self]
 
 
 class DownloadAction(StrEnum):
@@ -49,24 +44,9 @@ class DownloadAction(StrEnum):
     """Again, and as another release."""
 
 
-_TONES: Final = {
-    DownloadProgressState.PENDING: "queued",
-    DownloadProgressState.DOWNLOADING: "running",
-    DownloadProgressState.METADATA: "running",
-    DownloadProgressState.CHECKING: "running",
-    DownloadProgressState.QUEUED: "queued",
-    DownloadProgressState.PAUSED: "cancelled",
-    DownloadProgressState.STALLED: "retry_scheduled",
-    DownloadProgressState.NO_ROOM: "retry_scheduled",
-    DownloadProgressState.COMPLETED: "succeeded",
-    DownloadProgressState.FAILED: "dead",
-    DownloadProgressState.CANCELLED: "cancelled",
-    DownloadProgressState.DOWNLOADER_ERROR: "dead",
-    DownloadProgressState.NO_DOWNLOADER: "retry_scheduled",
-}
 _DETAILS: Final = {
-    word.value: word
-    for word in (
+    state.value: state
+    for state in (
         DownloadProgressState.METADATA,
         DownloadProgressState.CHECKING,
         DownloadProgressState.QUEUED,
@@ -77,8 +57,8 @@ _ENDED_EMPTY: Final = frozenset({Status.FAILED, Status.CANCELLED, Status.NO_DOWN
 _LONGEST_WAIT: Final = timedelta(days=99)
 
 
-def going_of(download: Download, is_stalled: bool) -> DownloadProgressState:
-    """How a download goes."""
+def progress_state(download: Download, is_stalled: bool) -> DownloadProgressState:
+    """The progress of a download; `is_stalled` when it made none for a long time."""
     detail = download.detail or ""
     if download.status is Status.DOWNLOADING and detail.startswith(NO_ROOM):
         return DownloadProgressState.NO_ROOM
@@ -90,26 +70,26 @@ def going_of(download: Download, is_stalled: bool) -> DownloadProgressState:
     return DownloadProgressState(download.status.value)
 
 
-def wishes_for(download: Download) -> list[DownloadAction]:
-    """What would be done if it was asked for now."""
-    wishes = []
+def actions_for(download: Download) -> list[DownloadAction]:
+    """The actions that a download takes now."""
+    actions = []
     if download.status is Status.DOWNLOADING and not download.is_yours:
-        wishes.append(
+        actions.append(
             DownloadAction.RESUME if download.detail == DownloadProgressState.PAUSED else DownloadAction.PAUSE
         )
     if download.status in _ENDED_EMPTY:
-        wishes.append(DownloadAction.RETRY)
+        actions.append(DownloadAction.RETRY)
     if download.status is Status.COMPLETED and download.episode_id is not None:
-        wishes += [DownloadAction.WANT_AGAIN, DownloadAction.WANT_OTHER]
+        actions += [DownloadAction.WANT_AGAIN, DownloadAction.WANT_OTHER]
     if download.status in AT_DOWNLOADER:
-        wishes.append(DownloadAction.SEND_ELSEWHERE)
+        actions.append(DownloadAction.SEND_ELSEWHERE)
     if download.status not in (Status.COMPLETED, Status.CANCELLED, Status.FAILED):
-        wishes.append(DownloadAction.CANCEL)
-    return wishes
+        actions.append(DownloadAction.CANCEL)
+    return actions
 
 
-def left_of(download: Download) -> timedelta | None:
-    """How long it takes until it is there, if it goes on like this; None when nobody can tell."""
+def time_left(download: Download) -> timedelta | None:
+    """The time until a download is complete at its present rate; None when the rate or the size is unknown."""
     if download.status is not Status.DOWNLOADING or not download.rate or not download.size_bytes:
         return None
     seconds = (download.size_bytes - download.downloaded_bytes) / download.rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.integration.doors.conftest import Serving
+    from tests.integration.site.gate.conftest import Serving
 
 FORWARDED = {
     "X-Forwarded-For": "203.0.113.9",

@@ -1,0 +1,31 @@
+"""Feed health: whether a feed is read, in one word."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from kurabito.feeds.subscriptions import Subscription
+
+
+class FeedHealth(StrEnum):
+    """The gravest first."""
+
+    PAUSED = "paused"
+    FAILING = "failing"
+    NEW = "new"
+    """The first reading has not ended yet."""
+    INCOMPLETE = "incomplete"
+    """The last reading brought items, and met an error all the same."""
+    HEALTHY = "healthy"
+
+
+def feed_health(subscription: Subscription) -> FeedHealth:
+    """The health of a feed, as its last readings left it."""
+    health = subscription.health
+    if not subscription.settings.is_enabled:
+        return FeedHealth.PAUSED
+    if health.failures:
+        return FeedHealth.FAILING
+    if health.last_success_at is None:
+        return FeedHealth.NEW
+    return FeedHealth.INCOMPLETE if health.error_code else FeedHealth.HEALTHY

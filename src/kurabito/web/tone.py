@@ -1,0 +1,102 @@
+"""The tone of a status: what its colour means to the reader. The style sheet has one colour for each tone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from kurabito.catalog.states import SeriesState
+from kurabito.downloads.health.downloaders import DownloaderHealth
+from kurabito.downloads.health.progress import DownloadProgressState
+from kurabito.feeds.health import FeedHealth
+from kurabito.feeds.raw_items import RawStatus
+from kurabito.library.status import LibraryStatus
+from kurabito.protocol.deletion import LogState
+from kurabito.runtime import TaskState
+
+
+class Tone(StrEnum):
+    """The value is the name of the colour's variable in the style sheet."""
+
+    GOOD = "good"
+    ACTIVE = "active"
+    WAITING = "waiting"
+    WARNING = "warning"
+    """It goes on, and the reader may want to look."""
+    BAD = "bad"
+    OFF = "off"
+    """Ended or switched off on purpose."""
+
+
+# By type: words of different types may be equal, and mean different things.
+TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
+    TaskState: {
+        TaskState.QUEUED: Tone.WAITING,
+        TaskState.RUNNING: Tone.ACTIVE,
+        TaskState.RETRY_SCHEDULED: Tone.WARNING,
+        TaskState.SUCCEEDED: Tone.GOOD,
+        TaskState.DEAD: Tone.BAD,
+        TaskState.CANCELLED: Tone.OFF,
+    },
+    LibraryStatus: {
+        LibraryStatus.REMOVING: Tone.ACTIVE,
+        LibraryStatus.REMOVAL_STOPPED: Tone.BAD,
+        LibraryStatus.WAITING: Tone.WAITING,
+        LibraryStatus.SCANNING: Tone.ACTIVE,
+        LibraryStatus.HASHING: Tone.ACTIVE,
+        LibraryStatus.NEVER_SCANNED: Tone.OFF,
+        LibraryStatus.FAILED: Tone.BAD,
+        LibraryStatus.CANCELLED: Tone.OFF,
+        LibraryStatus.INCOMPLETE: Tone.WARNING,
+        LibraryStatus.SCANNED: Tone.GOOD,
+    },
+    LogState: {
+        LogState.INTENT: Tone.ACTIVE,
+        LogState.DONE: Tone.GOOD,
+        LogState.REFUSED: Tone.BAD,
+        LogState.CHECKED: Tone.WAITING,
+    },
+    FeedHealth: {
+        FeedHealth.PAUSED: Tone.OFF,
+        FeedHealth.FAILING: Tone.BAD,
+        FeedHealth.NEW: Tone.WAITING,
+        FeedHealth.INCOMPLETE: Tone.WARNING,
+        FeedHealth.HEALTHY: Tone.GOOD,
+    },
+    RawStatus: {
+        RawStatus.PARSED: Tone.GOOD,
+        RawStatus.FAILED: Tone.BAD,
+        RawStatus.SKIPPED: Tone.OFF,
+    },
+    SeriesState: {
+        SeriesState.FOLLOWED: Tone.GOOD,
+        SeriesState.ASKED: Tone.WARNING,
+        SeriesState.IGNORED: Tone.OFF,
+    },
+    DownloaderHealth: {
+        DownloaderHealth.HEALTHY: Tone.GOOD,
+        DownloaderHealth.UNREACHABLE: Tone.BAD,
+        DownloaderHealth.DISABLED: Tone.OFF,
+    },
+    DownloadProgressState: {
+        DownloadProgressState.PENDING: Tone.WAITING,
+        DownloadProgressState.DOWNLOADING: Tone.ACTIVE,
+        DownloadProgressState.METADATA: Tone.ACTIVE,
+        DownloadProgressState.CHECKING: Tone.ACTIVE,
+        DownloadProgressState.QUEUED: Tone.WAITING,
+        DownloadProgressState.PAUSED: Tone.OFF,
+        DownloadProgressState.STALLED: Tone.WARNING,
+        DownloadProgressState.NO_ROOM: Tone.WARNING,
+        DownloadProgressState.COMPLETED: Tone.GOOD,
+        DownloadProgressState.FAILED: Tone.BAD,
+        DownloadProgressState.CANCELLED: Tone.OFF,
+        DownloadProgressState.DOWNLOADER_ERROR: Tone.BAD,
+        DownloadProgressState.NO_DOWNLOADER: Tone.WARNING,
+    },
+}
+
+
+def tone_of(status: StrEnum) -> Tone:
+    """The tone of a status of any kind that pages show."""
+    return TONES[type(status)][status]

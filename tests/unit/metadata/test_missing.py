@@ -1,0 +1,41 @@
+"""What a record lacks has a code that says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from kurabito.metadata.missing import MissingMetadata, missing_metadata
+from kurabito.metadata.records import Details, Metadata, RecordCandidate, TmdbKind
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WHOLE = Details(title_japanese="蔵の夜", poster_url="/posters/0123456789abcdef.jpg", tmdb_id=7)
+MAYBE = RecordCandidate(7, TmdbKind.TV, "蔵の夜", 2022, is_animation=True)
+
+
+def _record(details: Details, looked_up: datetime | None = None, *candidates: RecordCandidate) -> Metadata:
+    return Metadata(1, details, looked_up, candidates, NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("record", "asks_tmdb", "missing"),
+    [
+        (_record(WHOLE), False, []),
+        (_record(replace(WHOLE, poster_url=None)), True, [MissingMetadata.POSTER]),
+        (_record(replace(WHOLE, poster_url="https://x.example/p.jpg")), True, [MissingMetadata.POSTER_WAITS]),
+        (_record(replace(WHOLE, tmdb_id=None)), True, [MissingMetadata.ID_WAITS]),
+        (_record(replace(WHOLE, tmdb_id=None)), False, [MissingMetadata.ID_NOT_ASKED]),
+        (_record(replace(WHOLE, tmdb_id=None), NOW), True, [MissingMetadata.ID_NOT_FOUND]),
+        (_record(replace(WHOLE, tmdb_id=None), NOW, MAYBE), True, [MissingMetadata.ID_TO_CHOOSE]),
+        (_record(WHOLE, NOW, MAYBE), True, []),
+        (
+            _record(Details(title_english="Night of the Storehouse")),
+            True,
+            [MissingMetadata.POSTER, MissingMetadata.ID_WITHOUT_TITLE],
+        ),
+    ],
+)
+def test_a_record_lacks(record: Metadata, asks_tmdb: bool, missing: list[MissingMetadata]) -> None:
+    assert missing_metadata(record, asks_tmdb=asks_tmdb) == missing
