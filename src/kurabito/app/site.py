@@ -15,7 +15,7 @@ from kurabito.app.pages import pages
 from kurabito.app.product import Product
 from kurabito.app.routes import routes
 from kurabito.db import Database
-from kurabito.settings import Origin, Settings, explain
+from kurabito.settings import Origin, Settings, in_effect
 from kurabito.site.gate import BodyLimit, Gate
 from kurabito.web import create_web
 
@@ -50,11 +50,15 @@ def build_site(
     *,
     started: datetime,
     troubles: Callable[[], Mapping[str, str]] = dict,
+    current: Callable[[], Settings] | None = None,
 ) -> ASGIApp:
-    """The whole site over the parts of the product: interface and pages, and the doors in front of both."""
+    """The whole site over the parts of the product: interface and pages, and the doors in front of both.
+
+    `current` gives the settings as they are now; without it they stay what they were.
+    """
 
     def explained() -> Sequence[Origin]:
-        return explain(settings)
+        return in_effect(settings, settings if current is None else current())
 
     api = create_api(
         queue=parts.queue,
