@@ -11,6 +11,8 @@ from starlette.types import ASGIApp
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.following import fetcher_results
+from kurabito.api.system import attention
+from kurabito.app.compose.attention import open_attention
 from kurabito.app.pages import pages
 from kurabito.app.product import Product
 from kurabito.app.routes import routes
@@ -70,7 +72,7 @@ def build_site(
         settings=explained,
         lease=settings.lease_seconds,
         troubles=troubles,
-        further=routes(parts, access.keys),
+        further=[*routes(parts, access.keys), attention.router(open_attention(settings, parts, troubles))],
     )
     web = create_web(
         queue=parts.queue,

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from kurabito.attention import Severity
 from kurabito.doctor import earlier, machine, outside, stores
-from kurabito.doctor.findings import Check, CheckResult, Severity, broken
+from kurabito.doctor.findings import Check, CheckResult, broken
 from kurabito.errors import DatabaseError, KurabitoError
 from kurabito.settings import Settings
 from kurabito.settings.store import stored_settings
