@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kurabito.catalog.matching.matcher import CatalogMatcher
-from kurabito.db import Connection
+from kurabito.db import Connection, leases
+from kurabito.library.loop import Reconciler
+from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -69,6 +71,37 @@ async def test_a_downloader_that_is_silent_is_named_since_it_was_seen(site: Site
     assert found["facts"] == {"id": module, "name": "box", "waiting": 0, "has_more": False}
     assert found["action"] == {"id": "open_downloader", "target": module}
     assert found["since"] is not None
+
+
+async def test_a_scan_that_failed_is_named_until_the_next_one_succeeds(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "films").mkdir()
+    body = {"name": "Films", "path": str(tmp_path / "films")}
+    library = (await site.http.post(f"{API}/libraries", json=body)).json()["id"]
+    await site.http.post(f"{API}/libraries/{library}/scan")
+    await end_scan(site, "failed", "ROOT_UNAVAILABLE")
+    found = (await items(site))["scan_failed"]
+    assert found["facts"] == {"id": library, "name": "Films", "error_code": "ROOT_UNAVAILABLE"}
+    assert found["action"] == {"id": "scan_library", "target": library}
+    await site.http.post(f"{API}/libraries/{library}/scan")
+    await end_scan(site, "completed", None)
+    assert "scan_failed" not in await items(site)
+
+
+async def end_scan(site: Site, status: str, code: str | None) -> None:
+    """Play the data plane: take the next job and end it."""
+    assert isinstance(site.queue, SqlQueue)
+    reconciler = Reconciler(site.queue)
+    while await reconciler.step():
+        pass
+
+    def work(conn: Connection) -> None:
+        ((job, *_),) = leases.claim(conn, JOBS, "plane#1", lease=30_000_000, limit=1)
+        ended = [(job, "plane#1", status, 1.0, code, None)]
+        assert not leases.finish(conn, JOBS, FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
+
+    await site.queue.database.write(work)
+    while await reconciler.step():
+        pass
 
 
 async def test_a_library_without_a_data_plane_and_a_folder_without_a_match_are_named(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import httpx2
+from typer.testing import CliRunner
+
+from kurabito.cli.commands import app
 
 if TYPE_CHECKING:
     from tests.integration.serve.conftest import Commands
@@ -54,3 +58,20 @@ def test_serve_begins_with_what_is_stored_and_follows_the_level_of_its_log(comma
         api = httpx2.Client(base_url=served.url, headers={"X-Api-Key": KEY}, timeout=30)
         assert setting("trash_days") == (90.0, "database", True)
         api.close()
+
+
+def test_a_data_plane_begins_with_what_is_stored(commands: Commands, until: Until) -> None:
+    assert commands.run("config", "set", "dataplane_nice", "17").returncode == 0
+    with commands.started("dataplane") as (process, _):
+        until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == 17)
+
+
+def test_a_secret_is_read_from_standard_input_and_lies_in_a_file_of_its_owner(commands: Commands) -> None:
+    runner = CliRunner(env={"KURABITO_STATE": str(commands.state)})
+    assert runner.invoke(app, ["config", "set", "tmdb_key", "-"], input="hunter2\n").exit_code == 0
+    assert shown(commands)["tmdb_key"] == ("***", "database")
+    file = commands.state / "kurabito.db"
+    assert file.stat().st_mode & 0o077 == 0
+    unreachable = commands.run("config", "--json", KURABITO_DATABASE="postgresql://127.0.0.1:1/gone")
+    assert unreachable.returncode == 0
+    assert "The settings in the database are left out: " in unreachable.stderr
