@@ -103,15 +103,16 @@ def unset(name: Name) -> None:
 
 
 def _effective() -> Settings:
-    """The settings with those of the database; without them where it does not answer, which is said."""
+    """The settings with those of the database; without them where they cannot be had, which is said."""
     from kurabito import settings
-    from kurabito.errors import DatabaseError
+    from kurabito.errors import ConfigError, DatabaseError
     from kurabito.settings.store import stored_settings
 
     local = settings.load()
     try:
         return stored_settings(local)
-    except DatabaseError as problem:
+    except (ConfigError, DatabaseError) as problem:
+        # Values in it that no longer fit are removed with this same command, so it has to work.
         typer.echo(f"The settings in the database are left out: {problem}", err=True)
         return local
 

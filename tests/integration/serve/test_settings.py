@@ -72,6 +72,17 @@ def test_a_secret_is_read_from_standard_input_and_lies_in_a_file_of_its_owner(co
     assert shown(commands)["tmdb_key"] == ("***", "database")
     file = commands.state / "kurabito.db"
     assert file.stat().st_mode & 0o077 == 0
-    unreachable = commands.run("config", "--json", KURABITO_DATABASE="postgresql://127.0.0.1:1/gone")
-    assert unreachable.returncode == 0
-    assert "The settings in the database are left out: " in unreachable.stderr
+
+
+def test_the_settings_are_shown_also_where_those_of_the_database_cannot_be_had(commands: Commands) -> None:
+    assert commands.run("config", "set", "heartbeat_seconds", "15").returncode == 0
+    for environment in (
+        {"KURABITO_DATABASE": "postgresql://127.0.0.1:1/gone"},
+        {"KURABITO_DATABASE": "postgresql://127.0.0.1/shop?schema=jobs"},
+        {"KURABITO_LEASE_SECONDS": "20"},
+    ):
+        shown = commands.run("config", "--json", **environment)
+        assert (shown.returncode, json.loads(shown.stdout)[0]["name"]) == (0, "state")
+        assert shown.stderr.startswith("The settings in the database are left out: ")
+    unset = commands.run("config", "unset", "heartbeat_seconds", KURABITO_LEASE_SECONDS="20")
+    assert unset.returncode == 0, unset.stderr
