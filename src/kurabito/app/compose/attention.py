@@ -187,7 +187,7 @@ def _scans(statuses: Sequence[LibraryStatus]) -> Iterator[AttentionItem]:
                     since=library.removing_since,
                     action=AttentionAction(ActionId.REMOVE_LIBRARY, library.id),
                 )
-        elif last is not None and (last.status is JobStatus.FAILED or last.error_code):
+        elif status.scan is None and last is not None and (last.status is JobStatus.FAILED or last.error_code):
             has_failed = last.status is JobStatus.FAILED
             yield AttentionItem(
                 code=AttentionCode.SCAN_FAILED if has_failed else AttentionCode.SCAN_INCOMPLETE,
