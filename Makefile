@@ -92,9 +92,9 @@ $(VENV)/.created:
 	@tools/create_venv.sh $(VENV)
 	@touch $@
 
-$(VENV)/.base: $(VENV)/.created requirements/base.txt pyproject.toml
-	@echo "==> installing what Kurabito needs (requirements/base.txt)"
-	@$(BIN)/python $(PIP) install --require-hashes -r requirements/base.txt
+$(VENV)/.base: $(VENV)/.created requirements/base.txt requirements/build.txt pyproject.toml
+	@echo "==> installing what Kurabito needs (requirements/base.txt), and what builds it (requirements/build.txt)"
+	@$(BIN)/python $(PIP) install --require-hashes -r requirements/base.txt -r requirements/build.txt
 	@echo "==> installing kurabito itself"
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
@@ -106,10 +106,10 @@ $(VENV)/.dev: $(VENV)/.created requirements/dev.txt pyproject.toml
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.base
 
-.venv-bench/.ready: requirements/base.txt benchmarks/requirements.txt pyproject.toml
+.venv-bench/.ready: requirements/base.txt requirements/build.txt benchmarks/requirements.txt pyproject.toml
 	@tools/create_venv.sh .venv-bench
 	@echo "==> installing the benchmarks' needs (benchmarks/requirements.txt)"
-	@.venv-bench/bin/python $(PIP) install --require-hashes -r requirements/base.txt
+	@.venv-bench/bin/python $(PIP) install --require-hashes -r requirements/base.txt -r requirements/build.txt
 	@.venv-bench/bin/python $(PIP) install -r benchmarks/requirements.txt
 	@.venv-bench/bin/python $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@

@@ -26,6 +26,7 @@ from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import Settings, variable
+from kurabito.settings.model import LIVE, LOCAL
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated part -->)", re.DOTALL)
@@ -42,10 +43,16 @@ _DEFAULTS: Final = {
 def settings() -> str:
     """Every setting, its variable, its default and its meaning."""
     rows = [
-        (f"`{name}`", f"`{variable(name)}`", _default(name, field.default), _cell(field.description or ""))
+        (
+            f"`{name}`",
+            f"`{variable(name)}`",
+            _default(name, field.default),
+            "never" if name in LOCAL else "at once" if name in LIVE else "at the next start",
+            _cell(field.description or ""),
+        )
         for name, field in Settings.model_fields.items()
     ]
-    return _table(("in `kurabito.toml`", "in the environment", "default", "meaning"), rows)
+    return _table(("in `kurabito.toml`", "in the environment", "default", "from the database", "meaning"), rows)
 
 
 def commands() -> str:

@@ -16,14 +16,15 @@ compile() {
     echo "==> locking $output"
     .venv-lock/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
         --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-        --output-file "$output" pyproject.toml requirements/build.in "$@"
+        --output-file "$output" "$@"
 }
 
-compile requirements/dev.txt --extra postgres --extra dev "$@"
-# The same versions run in production as in the tests.
-compile requirements/base.txt --extra postgres --constraint requirements/dev.txt
+compile requirements/dev.txt pyproject.toml requirements/build.in --extra server --extra postgres --extra dev "$@"
+# The same versions run in production as in the tests, and build it.
+compile requirements/base.txt pyproject.toml --extra server --extra postgres --constraint requirements/dev.txt
+compile requirements/build.txt requirements/build.in --constraint requirements/dev.txt
 
-if grep -nE '://|^-|[ =]/' requirements/dev.txt requirements/base.txt; then
+if grep -nE '://|^-|[ =]/' requirements/{dev,base,build}.txt; then
     echo "error: a lock names an index, an option or a path (lines above)" >&2
     exit 1
 fi

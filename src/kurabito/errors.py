@@ -4,6 +4,7 @@
     ├── InvalidInput            a value was refused; names the field        (also ValueError)
     │   └── PayloadTooLarge     a payload or result over the size limit
     ├── ConfigError             settings that cannot be used
+    │   └── MissingExtra        a part of Kurabito that was not installed
     ├── StateInUse              another process has the state folder
     ├── DatabaseError
     │   ├── DatabaseUnavailable cannot be opened or reached
@@ -149,6 +150,15 @@ class ConfigError(KurabitoError):
     """A setting has a value that cannot be used."""
 
     code = "config"
+
+
+class MissingExtra(ConfigError):
+    """What was asked for needs packages that were not installed."""
+
+    code = "missing_extra"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed; run: pip install 'kurabito[{extra}]'")
 
 
 class StateInUse(KurabitoError):

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -104,9 +105,9 @@ def fits(expected: str, printed: str) -> bool:
 
 
 @contextmanager
-def reader(folder: Path, postgres: str) -> Iterator[Reader]:
+def reader(folder: Path, postgres: str, programs: Path = Path(sys.executable).parent) -> Iterator[Reader]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KURABITO_")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     environment["KURABITO_STATE"] = str(folder / "state")
     person = Reader(folder, postgres, environment)
     try:
@@ -122,14 +123,82 @@ def reader(folder: Path, postgres: str) -> Iterator[Reader]:
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_whoever_follows_a_page_sees_what_it_shows(page: Path, tmp_path: Path, fresh_postgres: str) -> None:
     with reader(tmp_path, fresh_postgres) as person:
-        person.follow(page.read_text())
-        logs = [path.read_text() for path in sorted(tmp_path.glob("background-*.log"))]
-        assert [process.poll() for process in person.started] == [None] * len(person.started), logs
-        # What watches a queue has nothing to put in order and ends as any program does.
-        assert set(person.leave()) <= {0, -signal.SIGTERM}, logs
-        programs = {path.stem for path in tmp_path.glob("*.py")}
-        typed = " ".join(person.typed)
-        assert [name for name in programs if not re.search(rf"\b{name}(\.py|:)", typed)] == [], "programs nobody runs"
+        follow_to_the_end(person, page)
+
+
+def follow_to_the_end(person: Reader, page: Path) -> None:
+    person.follow(page.read_text())
+    logs = [path.read_text() for path in sorted(person.folder.glob("background-*.log"))]
+    assert [process.poll() for process in person.started] == [None] * len(person.started), logs
+    # What watches a queue has nothing to put in order and ends as any program does.
+    assert set(person.leave()) <= {0, -signal.SIGTERM}, logs
+    programs = {path.stem for path in person.folder.glob("*.py")}
+    typed = " ".join(person.typed)
+    assert [name for name in programs if not re.search(rf"\b{name}(\.py|:)", typed)] == [], "programs nobody runs"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment that has the wheel and what that asks for, nothing else."""
+
+    programs: Path
+    wheel: Path
+
+    def install(self, extra: str = "") -> None:
+        pip(self.programs, "install", f"{self.wheel}{extra}")
+
+    def kurabito(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return run([str(self.programs / "kurabito"), *arguments])
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel without extras, built here and installed into an empty environment."""
+    folder = tmp_path_factory.mktemp("bare")
+    pip(Path(sys.executable).parent, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(ROOT))
+    (wheel,) = folder.glob("kurabito-*.whl")
+    venv.create(folder / "venv", with_pip=True)
+    installed = Installed(folder / "venv" / "bin", wheel)
+    # Of the smallest package that has to be fetched: what it says is whether anything can be.
+    if run([*pip_of(installed.programs), "download", "--no-deps", "-d", str(folder), "mdurl"]).returncode != 0:
+        pytest.skip("pip reaches no package index from here, so nothing can be installed into an empty environment")
+    installed.install()
+    return installed
+
+
+def pip_of(programs: Path) -> list[str]:
+    return [str(programs / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+
+
+def pip(programs: Path, *arguments: str) -> None:
+    outcome = run([*pip_of(programs), *arguments])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.mark.timeout(600)
+def test_a_command_that_lacks_its_extra_says_which_to_install(bare: Installed) -> None:
+    for command in (["serve"], ["dataplane"], ["demo"], ["doctor"], ["dedupe", "."], ["title", "A Show - 01"]):
+        outcome = bare.kurabito(*command)
+        assert outcome.returncode == 2, command
+        assert re.fullmatch(r"error: \w+ is not installed; run: pip install 'kurabito\[server\]'\n", outcome.stderr)
+    server = bare.kurabito("tasks", "list", "--queue", POSTGRES)
+    assert (server.returncode, server.stderr) == (
+        2,
+        "error: psycopg, which PostgreSQL needs, is not installed; run: pip install 'kurabito[postgres]'\n",
+    )
+
+
+@pytest.mark.timeout(600)
+def test_the_bare_wheel_and_its_driver_are_all_that_the_runtime_needs(
+    bare: Installed, tmp_path: Path, fresh_postgres: str
+) -> None:
+    bare.install("[postgres]")
+    with reader(tmp_path, fresh_postgres, bare.programs) as person:
+        follow_to_the_end(person, ROOT / "docs/tutorial/runtime.md")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

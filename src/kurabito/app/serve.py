@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
+from kurabito import logs
 from kurabito.api import Live, TaskMeter
 from kurabito.app.built_in_downloader import BuiltIn, open_built_in
 from kurabito.app.compose.downloads import DownloadParts, open_downloads, refuse_shared_root
@@ -36,6 +37,7 @@ from kurabito.runtime import Registry, Worker
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.opening import open_delegated
 from kurabito.settings import Settings
+from kurabito.settings.store import SettingsStore, stored_settings
 
 # Whoever stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
 _TASKS_END: Final = 5.0
@@ -86,6 +88,8 @@ async def serve(
     prepare_state(settings.state, umask=settings.umask)
     with StateLock(settings.state), listen(settings.host, settings.port) as listener:
         await asyncio.to_thread(prepare_database, settings)
+        local, settings = settings, await asyncio.to_thread(stored_settings, settings)
+        _follow_log(settings)
         started, meter = datetime.now(UTC), TaskMeter()
         async with (
             open_delegated(settings.database) as queue,
@@ -116,14 +120,34 @@ async def serve(
                 until_the_end.push_async_callback(stage.close)
                 await stage.open(queue, product.library, product.feeds, product.downloads)
             services, troubles = _services(settings, product, registry, dataplane=dataplane)
+            store = SettingsStore(queue.database, local)
+            until_the_end.enter_context(store.listen(_follow_log))
+            await store.refresh()
+            services.append(store)
             url = address + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
-            site = build_site(settings, product, access, live, meter, started=started, troubles=troubles.now)
+            site = build_site(
+                settings,
+                product,
+                access,
+                live,
+                meter,
+                started=started,
+                troubles=troubles.now,
+                current=lambda: store.current,
+            )
             limits = limits_of(settings)
             server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
             await run_together(server, listener, services)
     _log.info("stopped")
+
+
+def _follow_log(settings: Settings) -> None:
+    """Write the log as the settings want it now, if this program writes one."""
+    wanted = (settings.log_format, settings.log_level)
+    if logs.chosen() not in (None, wanted):
+        logs.configure(format=settings.log_format, level=settings.log_level)
 
 
 @asynccontextmanager

@@ -11,11 +11,13 @@ from starlette.types import ASGIApp
 from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.following import fetcher_results
+from kurabito.api.system import attention
+from kurabito.app.compose.attention import open_attention
 from kurabito.app.pages import pages
 from kurabito.app.product import Product
 from kurabito.app.routes import routes
 from kurabito.db import Database
-from kurabito.settings import Origin, Settings, explain
+from kurabito.settings import Origin, Settings, in_effect
 from kurabito.site.gate import BodyLimit, Gate
 from kurabito.web import create_web
 
@@ -50,11 +52,15 @@ def build_site(
     *,
     started: datetime,
     troubles: Callable[[], Mapping[str, str]] = dict,
+    current: Callable[[], Settings] | None = None,
 ) -> ASGIApp:
-    """The whole site over the product: the API and the pages, and the gate in front of both."""
+    """The whole site over the product: the API and the pages, and the gate in front of both.
+
+    `current` gives the settings as they are now; without it they stay what they were.
+    """
 
     def explained() -> Sequence[Origin]:
-        return explain(settings)
+        return in_effect(settings, settings if current is None else current())
 
     api = create_api(
         queue=product.queue,
@@ -66,7 +72,7 @@ def build_site(
         settings=explained,
         lease=settings.lease_seconds,
         troubles=troubles,
-        further=routes(product, access.keys),
+        further=[*routes(product, access.keys), attention.router(open_attention(settings, product, troubles))],
     )
     web = create_web(
         queue=product.queue,

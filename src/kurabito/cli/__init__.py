@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from kurabito.errors import KurabitoError
+from kurabito.errors import KurabitoError, MissingExtra
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 could not be done, 2 not understood."""
+    """Run the command line: 0 done, 1 could not be done, 2 not understood or not installed."""
     try:
         if sys.argv[1:2] == ["dedupe"]:
             # It is over in less time than the other commands take to load.
@@ -20,4 +20,11 @@ def main() -> None:
         app()
     except KurabitoError as error:
         sys.stderr.write(f"error: {error}\n")
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, MissingExtra) else 1)
+    except ModuleNotFoundError as problem:
+        from kurabito.cli.extras import missing_extra
+
+        if (missing := missing_extra(problem)) is None:
+            raise
+        sys.stderr.write(f"error: {missing}\n")
+        sys.exit(2)

@@ -13,8 +13,7 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli import db, keys, metadata, tasks, user
-from kurabito.cli.config import config
+from kurabito.cli import config, db, keys, metadata, tasks, user
 from kurabito.cli.dataplane import dataplane
 from kurabito.cli.dedupe import dedupe
 from kurabito.cli.demo import demo
@@ -36,7 +35,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(demo)
 app.command()(doctor)
-app.command()(config)
+app.add_typer(config.app, name="config")
 app.command()(dataplane)
 app.command()(downloader)
 app.command()(dedupe)
@@ -66,8 +65,8 @@ def _kurabito(
 ) -> None:
     """Keep a media collection, and run background work that survives crashes.
 
-    Settings come from the environment (`KURABITO_PORT=9000`), from `kurabito.toml` in the state folder, or from
-    defaults; `kurabito config` shows which.
+    Settings come from the environment (`KURABITO_PORT=9000`), from the database (`kurabito config set`), from
+    `kurabito.toml` in the state folder, or from defaults; `kurabito config` shows which.
 
     Examples:
 

@@ -26,8 +26,9 @@ def dataplane(
     from kurabito.cli.queues import chosen_settings
     from kurabito.dataplane import main
     from kurabito.runtime.worker.supervisor import die_with_parent
+    from kurabito.settings.store import stored_settings
 
     die_with_parent()
-    settings = chosen_settings(None)
+    settings = stored_settings(chosen_settings(None))
     logs.configure(format=settings.log_format, level=settings.log_level)
     asyncio.run(main.run(settings, once=once))

@@ -53,8 +53,9 @@ async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[PreviewedI
     from kurabito.db import open_database
     from kurabito.feeds.fetching import FeedReader
     from kurabito.settings import load
+    from kurabito.settings.store import stored_settings
 
-    settings = load()
+    settings = stored_settings(load())
     async with open_outbound(settings) as outbound:
         reader = FeedReader(outbound)
         if is_new(settings):

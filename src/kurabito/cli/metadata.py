@@ -44,8 +44,9 @@ def update() -> None:
 
     from kurabito import settings
     from kurabito.errors import ConfigError
+    from kurabito.settings.store import stored_settings
 
-    given = settings.load()
+    given = stored_settings(settings.load())
     if given.offline_ids_url is None:
         raise ConfigError("nothing says where to fetch from: set KURABITO_OFFLINE_IDS_URL to the URL of a data.json")
     _replace(given, asyncio.run(_fetch(given, given.offline_ids_url)))

@@ -10,7 +10,7 @@ from kurabito.db.naming import channel_of
 from kurabito.db.port import Database
 from kurabito.db.rights import WriteRights
 from kurabito.db.sqlite.database import SqliteDatabase
-from kurabito.errors import ConfigError
+from kurabito.errors import ConfigError, MissingExtra
 
 
 def open_database(
@@ -40,7 +40,7 @@ def open_database(
             from kurabito.db.postgres.database import PostgresDatabase
             from kurabito.db.postgres.sessions import read_url
         except ImportError as missing:
-            raise ConfigError("PostgreSQL needs psycopg: pip install 'kurabito[postgres]'") from missing
+            raise MissingExtra("psycopg, which PostgreSQL needs,", "postgres") from missing
         address = read_url(url)
         return PostgresDatabase(address.dsn, clock, role=role, pooled=address.pooled, channel=channel_of(schema))
     raise ConfigError(f"a database URL begins with sqlite:/// or postgresql://, got {scheme or url!r}")

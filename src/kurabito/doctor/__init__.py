@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from kurabito.attention import Severity
 from kurabito.doctor import earlier, machine, outside, stores
-from kurabito.doctor.findings import Check, CheckResult, Severity, broken
-from kurabito.errors import KurabitoError
+from kurabito.doctor.findings import Check, CheckResult, broken
+from kurabito.errors import DatabaseError, KurabitoError
 from kurabito.settings import Settings
+from kurabito.settings.store import stored_settings
 
 __all__ = ["CHECKS", "CheckResult", "Checked", "Severity", "examine"]
 
@@ -47,6 +49,7 @@ class Checked(NamedTuple):
 
 def examine(settings: Settings) -> Iterator[Checked]:
     """Make every check that has something to say here. One that cannot be made is broken itself."""
+    settings = _effective(settings)
     for name, check in CHECKS.items():
         try:
             finding = check(settings)
@@ -54,3 +57,11 @@ def examine(settings: Settings) -> Iterator[Checked]:
             finding = broken(str(problem))
         if finding is not None:
             yield Checked(name, finding)
+
+
+def _effective(settings: Settings) -> Settings:
+    try:
+        return stored_settings(settings)
+    except DatabaseError:
+        # The checks of the database say what is wrong with it; the others look at what was set elsewhere.
+        return settings

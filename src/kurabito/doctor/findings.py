@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from kurabito.attention import Severity
 from kurabito.settings import Settings
-
-
-class Severity(StrEnum):
-    """How it stands."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """It works, and may not always."""
-    BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import Final
@@ -13,14 +12,13 @@ from typing import Final
 from kurabito.app.listener import is_loopback, listen, weakness_of_key
 from kurabito.app.state import holder_of
 from kurabito.app.troubles import read_troubles
+from kurabito.attention import Severity
 from kurabito.clock import SECOND, SystemClock, to_datetime
 from kurabito.doctor.findings import CheckResult, broken, ok, warning
 from kurabito.errors import ConfigError
+from kurabito.maintenance import disk_space as space
 from kurabito.settings import Settings, explain
 
-_MB: Final = 1_000_000
-_TOO_LITTLE: Final = 100 * _MB
-_LITTLE: Final = 1_000 * _MB
 # No certificate is valid and no schedule makes sense on a machine whose clock was never set.
 _YEAR_2020: Final = 1_577_836_800 * SECOND
 _PATIENCE: Final = 3.0
@@ -32,7 +30,7 @@ _OURS_FAILING: Final = ("not_working", "database_unavailable")
 def state_folder(settings: Settings) -> CheckResult:
     """It is ours to write, and nobody else's to read."""
     folder = settings.state
-    nearest = _nearest(folder)
+    nearest = space.nearest(folder)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         return broken(
             f"{folder} cannot be written by this user", "chown it to this user, or set KURABITO_STATE to another folder"
@@ -63,15 +61,15 @@ def parts(settings: Settings) -> CheckResult | None:
 
 def disk_space(settings: Settings) -> CheckResult:
     """There is room to write."""
-    return judge_space(shutil.disk_usage(_nearest(settings.state)).free, settings.state)
+    return judge_space(space.disk_space(settings.state))
 
 
-def judge_space(free: int, folder: Path) -> CheckResult:
-    """Whether so many bytes are enough."""
-    says = f"{free / _MB:,.0f} MB are free for {folder}"
-    if free < _TOO_LITTLE:
+def judge_space(found: space.DiskSpace) -> CheckResult:
+    """Whether the room is enough."""
+    says = f"{found.free / space.MB:,.0f} MB are free for {found.folder}"
+    if found.severity is Severity.BROKEN:
         return broken(says, "make room: a full disk stops every write")
-    if free < _LITTLE:
+    if found.severity is Severity.WARNING:
         return warning(says, "make room before the disk is full: a full disk stops every write")
     return ok(says)
 
@@ -136,8 +134,3 @@ def _who_answers(host: str, number: int) -> str | None:
         return None
     finally:
         connection.close()
-
-
-def _nearest(path: Path) -> Path:
-    """The path, or the nearest folder above it that is there."""
-    return next(place for place in (path, *path.parents) if place.exists())

@@ -15,10 +15,10 @@ from psycopg import sql
 
 from kurabito.app.database import missing_role, prepare_database
 from kurabito.app.dataplane_process import supervised_plane
+from kurabito.attention import Severity
 from kurabito.clock import ManualClock
 from kurabito.db import leases, open_database
 from kurabito.db.rights import quoted
-from kurabito.doctor.findings import Severity
 from kurabito.doctor.stores import data_plane_role
 from kurabito.protocol import planes
 from kurabito.protocol.leased.jobs import JOBS

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kurabito.attention import Severity
 from kurabito.clock import SECOND
-from kurabito.doctor.findings import Severity
 from kurabito.doctor.machine import judge_clock, judge_space
 from kurabito.doctor.stores import judge_skew, judge_version
+from kurabito.maintenance.disk_space import DiskSpace
 
 YEAR_2020 = 1_577_836_800 * SECOND
 
@@ -24,7 +25,7 @@ YEAR_2020 = 1_577_836_800 * SECOND
     ],
 )
 def test_a_disk_is_full_before_its_last_byte(free: int, verdict: Severity) -> None:
-    assert judge_space(free, Path("/srv")).verdict is verdict
+    assert judge_space(DiskSpace(Path("/srv"), free)).verdict is verdict
 
 
 @pytest.mark.parametrize(

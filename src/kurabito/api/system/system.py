@@ -50,8 +50,10 @@ class SettingAnswer(BaseModel):
 
     name: str
     value: str | int | float | list[str] | None
-    origin: str
+    origin: str = Field(description="an option, a variable, `database`, the path of a file, or `default`")
     description: str
+    is_locked: bool = Field(description="whether the database cannot change it")
+    needs_restart: bool = Field(description="whether a change takes effect at the next start")
 
 
 class TroubleAnswer(BaseModel):

@@ -875,3 +875,11 @@ CREATE TABLE module_keys (
 );
 
 CREATE INDEX ix_module_keys_module ON module_keys (service_type, service_name);
+
+-- The settings that were changed while Kurabito ran: options and the environment win over them, they win over the file.
+-- Values are JSON. Some are secrets, so a data plane has no right to read them.
+CREATE TABLE stored_settings (
+    name       TEXT    NOT NULL PRIMARY KEY,
+    value      TEXT    NOT NULL,
+    changed_at INTEGER NOT NULL
+);

@@ -1,39 +1,32 @@
-"""What can be set, and where each value came from.
-
-A value is looked for in three places, and the first that has it wins:
-
-1. the environment: `KURABITO_PORT=9000`
-2. a TOML file: `port = 9000`. The file is the one that `KURABITO_CONFIG` names, else `kurabito.toml` in the state
-   folder. A file in the working folder is never read: starting in some folder must not change what is served.
-3. the default
-
-`kurabito config` shows the outcome.
-"""
+"""Every setting: its type, its default, its meaning, and which values it refuses."""
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
-import os
 import re
-import tomllib
-from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from kurabito.errors import ConfigError
 from kurabito.folders import default_state
-from kurabito.logs import MASK, mask_text
 
-PREFIX: Final = "KURABITO_"
-FILE_NAME: Final = "kurabito.toml"
-# The name that downloaders' users know it by.
-_OWN_VARIABLES: Final = {"download_poll_interval": "DOWNLOAD_POLL_INTERVAL"}
-DEFAULT: Final = "default"
+LIVE: Final = frozenset({"log_level", "log_format"})
+"""What takes effect in a running `kurabito serve`; everything else, and these in data planes, at the next start."""
+LOCAL: Final = frozenset({"state", "database", "umask", "host", "port", "dataplane_role", "api_key", "password_file"})
+"""What the database cannot hold: settings that are needed before it is open, and those that decide who may come in."""
 _SCHEMES: Final = ("sqlite", "postgresql", "postgres", "memory")
 _HOST_NAME: Final = re.compile(r"[\w.-]+")
 _PROXY_SCHEMES: Final = ("http://", "https://", "socks5://", "socks5h://")
@@ -53,15 +46,34 @@ def _octal(value: object) -> object:
         raise ValueError('must be octal digits, like "027"') from None
 
 
-CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+CommaList = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Minutes = Annotated[float, Field(gt=0, le=525_600, allow_inf_nan=False)]
 
 
-class Settings(BaseSettings):
+class Place(StrEnum):
+    """Where a value can come from; the first that has one wins."""
+
+    OPTION = "option"
+    ENVIRONMENT = "environment"
+    DATABASE = "database"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+class Given(NamedTuple):
+    """A value as it was written, and where."""
+
+    value: Any
+    place: Place
+    where: str
+    """The option, the variable, or the path of the file."""
+
+
+class Settings(BaseModel):
     """Every setting, checked. `load` makes one."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     state: Path = Field(default_factory=default_state, description="folder for everything Kurabito keeps")
     host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
@@ -171,19 +183,8 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is written")
     log_format: Literal["auto", "human", "json"] = Field("auto", description="auto: human in a terminal, else JSON")
 
-    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # `load` merges the places itself, because it has to tell which one a value came from.
-        return (init_settings,)
+    # What was set, as it was written: `load` and `with_stored` fill it.
+    _given: dict[str, Given] = PrivateAttr(default_factory=dict)
 
     @field_validator("state", "password_file", "download_root")
     @classmethod
@@ -262,103 +263,3 @@ class Settings(BaseSettings):
         if not self.database:
             object.__setattr__(self, "database", f"sqlite:///{self.state / 'kurabito.db'}")
         return self
-
-
-class Origin(NamedTuple):
-    """One setting as shown to its owner: secrets are masked."""
-
-    name: str
-    value: str | int | float | list[str] | None
-    origin: str
-    description: str
-
-
-def variable(name: str) -> str:
-    """The environment variable of a setting."""
-    return _OWN_VARIABLES.get(name, PREFIX + name.upper())
-
-
-def load(**given: Any) -> Settings:
-    """Read the settings; `given` (from command-line options, None when absent) beats every other place."""
-    options = {name: value for name, value in given.items() if value is not None}
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    environment = {name: os.environ.get(variable(name), "") for name in Settings.model_fields}
-    environment = {name: value for name, value in environment.items() if value}
-    file, in_file = _read_file(Path(options.get("state") or environment.get("state") or default_state()))
-    for name in Settings.model_fields:
-        if name in options:
-            values[name], origins[name] = options[name], f"option --{name.replace('_', '-')}"
-        elif name in environment:
-            values[name], origins[name] = environment[name], variable(name)
-        elif name in in_file:
-            values[name], origins[name] = in_file[name], str(file)
-    try:
-        settings = Settings(**values)
-    except ValidationError as error:
-        raise ConfigError(_explain(error, origins)) from None
-    settings._origins.update(origins)
-    return settings
-
-
-def explain(settings: Settings) -> list[Origin]:
-    """Each setting with its value and where it came from."""
-    return [
-        Origin(
-            name, _shown(name, getattr(settings, name)), settings._origins.get(name, DEFAULT), field.description or ""
-        )
-        for name, field in Settings.model_fields.items()
-    ]
-
-
-def _read_file(state: Path) -> tuple[Path, Mapping[str, Any]]:
-    named = os.environ.get(PREFIX + "CONFIG", "")
-    path = Path(named).expanduser() if named else state.expanduser() / FILE_NAME
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        if named:
-            raise ConfigError(f"{path}, named by {PREFIX}CONFIG, does not exist") from None
-        return path, {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from None
-    for key in content:
-        if key not in Settings.model_fields:
-            close = difflib.get_close_matches(key, Settings.model_fields, n=1)
-            hint = f"did you mean {close[0]}?" if close else "`kurabito config` lists the settings."
-            raise ConfigError(f"{path} has an unknown setting: {key}; {hint}")
-    if "state" in content and not named:
-        raise ConfigError(f"{path} lies in the state folder and cannot move it: set {PREFIX}STATE instead")
-    return path, content
-
-
-def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
-    problems = []
-    for problem in error.errors(include_url=False):
-        name = str(problem["loc"][0])
-        message = problem["msg"].removeprefix("Value error, ")
-        value = MASK if _is_secret(name) else mask_text(repr(problem["input"]))
-        problems.append(f"{name} (from {origins.get(name, DEFAULT)}) cannot be {value}: {message}")
-    return "; ".join(problems)
-
-
-def _is_secret(name: str) -> bool:
-    return "SecretStr" in str(Settings.model_fields[name].annotation)
-
-
-def _shown(name: str, value: Any) -> str | int | float | list[str] | None:
-    match value:
-        case None:
-            return None
-        case SecretStr():
-            return MASK
-        case tuple():
-            return list(value)
-        case int() if name == "umask":
-            return f"{value:03o}"
-        case int() | float():
-            return value
-        case _:
-            return mask_text(str(value))

@@ -1,0 +1,225 @@
+"""What each part of the product adds to the list of attention.
+
+How a part is, it decides itself; here is only said what a person should hear of, and what helps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from kurabito.app.compose.downloads import download_root
+from kurabito.app.compose.library import LibraryParts
+from kurabito.app.product import Product
+from kurabito.attention import (
+    ActionId,
+    Attention,
+    AttentionAction,
+    AttentionCode,
+    AttentionItem,
+    AttentionSource,
+    Fact,
+    Severity,
+)
+from kurabito.catalog.matching.service import Matches
+from kurabito.downloads.conflicts import Conflicts
+from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
+from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.health import FeedHealth, feed_health
+from kurabito.feeds.subscriptions import Subscription
+from kurabito.library.service import LibrarySummary
+from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
+from kurabito.maintenance.disk_space import disk_space
+from kurabito.protocol.planes import Planes
+from kurabito.runtime.paging import MAX_PAGE
+from kurabito.settings import Settings
+
+_COUNTED: Final = 100
+
+
+def open_attention(settings: Settings, product: Product, troubles: Callable[[], Mapping[str, str]] = dict) -> Attention:
+    """The list over the parts of the product; `troubles` are the parts of this process that do not work."""
+    return Attention(
+        {
+            "process": _process(troubles),
+            "disk": _disk(settings),
+            "downloaders": _downloaders(product.downloaders),
+            "feeds": _feeds(product.feeds.subscriptions),
+            "libraries": _libraries(product.library, product.planes),
+            "matches": _matches(product.metadata.matches),
+            "conflicts": _conflicts(product.downloads.conflicts),
+        }
+    )
+
+
+def _process(troubles: Callable[[], Mapping[str, str]]) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        return [
+            AttentionItem(
+                code=AttentionCode.PART_FAILED,
+                severity=Severity.BROKEN,
+                facts={"part": part, "why": why},
+                action=AttentionAction(ActionId.READ_LOG),
+            )
+            for part, why in sorted(troubles().items())
+        ]
+
+    return look
+
+
+def _disk(settings: Settings) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        folders = dict.fromkeys((settings.state, download_root(settings)))
+        found = await asyncio.gather(*(asyncio.to_thread(disk_space, folder) for folder in folders))
+        return [
+            AttentionItem(
+                code=AttentionCode.DISK_FULL,
+                severity=space.severity,
+                facts={"folder": str(space.folder), "free": space.free},
+                action=AttentionAction(ActionId.FREE_SPACE, str(space.folder)),
+            )
+            for space in found
+            if space.severity is not Severity.OK
+        ]
+
+    return look
+
+
+def _downloaders(healths: DownloaderHealths) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        return [
+            AttentionItem(
+                code=AttentionCode.DOWNLOADER_UNREACHABLE,
+                severity=Severity.WARNING,
+                facts={
+                    "id": one.service.id,
+                    "name": one.name,
+                    "waiting": one.waiting,
+                    "has_more": one.has_more_waiting,
+                },
+                since=one.service.last_seen_at,
+                action=AttentionAction(ActionId.OPEN_DOWNLOADER, one.service.id),
+            )
+            for one in await healths.everyone()
+            if one.health is DownloaderHealth.UNREACHABLE
+        ]
+
+    return look
+
+
+def _feeds(subscriptions: Subscriptions) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        found: list[AttentionItem] = []
+        cursor = None
+        while True:
+            page = await subscriptions.page(limit=MAX_PAGE, cursor=cursor)
+            found += [_failing(one) for one in page if feed_health(one) is FeedHealth.FAILING]
+            if (cursor := page.next_cursor) is None:
+                return found
+
+    return look
+
+
+def _failing(subscription: Subscription) -> AttentionItem:
+    health = subscription.health
+    return AttentionItem(
+        code=AttentionCode.FEED_FAILING,
+        severity=Severity.WARNING,
+        facts={
+            "id": subscription.id,
+            "name": subscription.settings.name,
+            "failures": health.failures,
+            "error_code": health.error_code,
+        },
+        since=health.last_success_at,
+        action=AttentionAction(ActionId.OPEN_SUBSCRIPTION, subscription.id),
+    )
+
+
+def _libraries(library: LibraryParts, planes: Planes) -> AttentionSource:
+    reports = LibraryReports(library.libraries, library.removal, library.scans, library.jobs, planes)
+
+    async def look() -> Sequence[AttentionItem]:
+        summaries: list[LibrarySummary] = []
+        cursor = None
+        while True:
+            page = await library.libraries.list(limit=MAX_PAGE, cursor=cursor)
+            summaries += page
+            if (cursor := page.next_cursor) is None:
+                break
+        if not summaries:
+            return []
+        return [*_plane(await planes.living()), *_scans(await reports.of(summaries))]
+
+    return look
+
+
+def _plane(living: Sequence[object]) -> Iterator[AttentionItem]:
+    if not living:
+        yield AttentionItem(
+            code=AttentionCode.DATA_PLANE_MISSING,
+            severity=Severity.WARNING,
+            action=AttentionAction(ActionId.START_DATA_PLANE),
+        )
+
+
+_OF_STATUS: Final = {
+    LibraryStatus.REMOVAL_STOPPED: (AttentionCode.REMOVAL_STOPPED, ActionId.REMOVE_LIBRARY),
+    LibraryStatus.FAILED: (AttentionCode.SCAN_FAILED, ActionId.SCAN_LIBRARY),
+    LibraryStatus.INCOMPLETE: (AttentionCode.SCAN_INCOMPLETE, ActionId.SCAN_LIBRARY),
+}
+
+
+def _scans(reports: Sequence[LibraryReport]) -> Iterator[AttentionItem]:
+    for report in reports:
+        if (found := _OF_STATUS.get(report.status)) is None:
+            continue
+        code, action = found
+        library, last = report.summary.library, report.last
+        facts: dict[str, Fact] = {
+            "id": library.id,
+            "name": library.care.name,
+            "error_code": last.error_code if last else None,
+        }
+        yield AttentionItem(
+            code=code,
+            severity=Severity.WARNING,
+            facts=facts,
+            since=library.removing_since or (last.ended_at if last else None),
+            action=AttentionAction(action, library.id),
+        )
+
+
+def _matches(matches: Matches) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        count = await matches.count_open()
+        if not count:
+            return []
+        return [
+            AttentionItem(
+                code=AttentionCode.MATCHES_OPEN,
+                severity=Severity.NOTICE,
+                facts={"count": count},
+                action=AttentionAction(ActionId.OPEN_MATCHES),
+            )
+        ]
+
+    return look
+
+
+def _conflicts(conflicts: Conflicts) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        found = await conflicts.page(limit=_COUNTED + 1)
+        if not found:
+            return []
+        return [
+            AttentionItem(
+                code=AttentionCode.CONFLICTS_OPEN,
+                severity=Severity.NOTICE,
+                facts={"count": min(len(found), _COUNTED), "has_more": len(found) > _COUNTED},
+                action=AttentionAction(ActionId.OPEN_CONFLICTS),
+            )
+        ]
+
+    return look

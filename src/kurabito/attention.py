@@ -1,0 +1,122 @@
+"""What needs a person: one list, which each part of the program adds to.
+
+A part says a code, facts, and an action that helps. Words are made where the list is shown, in the reader's language.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from kurabito.errors import KurabitoError
+from kurabito.logs import get_logger, mask_text
+
+_PATIENCE: Final = 5.0
+
+_log = get_logger(__name__)
+
+
+class Severity(StrEnum):
+    """How grave it is."""
+
+    OK = "ok"
+    NOTICE = "notice"
+    """Everything works; a decision waits for its keeper."""
+    WARNING = "warning"
+    """It works, and may not always."""
+    BROKEN = "broken"
+
+
+_GRAVEST_FIRST: Final = (Severity.BROKEN, Severity.WARNING, Severity.NOTICE, Severity.OK)
+
+
+class AttentionCode(StrEnum):
+    """What is the matter. Stable: an interface translates it."""
+
+    PART_FAILED = "part_failed"
+    DATA_PLANE_MISSING = "data_plane_missing"
+    DISK_FULL = "disk_full"
+    DOWNLOADER_UNREACHABLE = "downloader_unreachable"
+    FEED_FAILING = "feed_failing"
+    SCAN_FAILED = "scan_failed"
+    SCAN_INCOMPLETE = "scan_incomplete"
+    REMOVAL_STOPPED = "removal_stopped"
+    MATCHES_OPEN = "matches_open"
+    CONFLICTS_OPEN = "conflicts_open"
+    CHECK_FAILED = "check_failed"
+    """A part could not say how it is."""
+
+
+class ActionId(StrEnum):
+    """What helps. Stable: an interface offers it."""
+
+    READ_LOG = "read_log"
+    START_DATA_PLANE = "start_data_plane"
+    FREE_SPACE = "free_space"
+    OPEN_DOWNLOADER = "open_downloader"
+    OPEN_SUBSCRIPTION = "open_subscription"
+    SCAN_LIBRARY = "scan_library"
+    REMOVE_LIBRARY = "remove_library"
+    OPEN_MATCHES = "open_matches"
+    OPEN_CONFLICTS = "open_conflicts"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionAction:
+    """What helps, and on what."""
+
+    id: ActionId
+    target: int | str | None = None
+    """The id of the row, or the path, that it is about."""
+
+
+Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionItem:
+    """One thing that needs a person."""
+
+    code: AttentionCode
+    severity: Severity
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    since: datetime | None = None
+    action: AttentionAction | None = None
+
+
+AttentionSource = Callable[[], Awaitable[Sequence[AttentionItem]]]
+"""What one part has to say: nothing while all is well."""
+
+
+class Attention:
+    """Asks every part, and is not stopped by one that fails."""
+
+    def __init__(self, sources: Mapping[str, AttentionSource]) -> None:
+        self._sources = dict(sources)
+
+    async def list(self) -> Sequence[AttentionItem]:
+        """Everything that needs a person, the gravest first."""
+        found = await asyncio.gather(*(_ask(name, source) for name, source in self._sources.items()))
+        return sorted((item for items in found for item in items), key=lambda item: _GRAVEST_FIRST.index(item.severity))
+
+
+async def _ask(name: str, source: AttentionSource) -> Sequence[AttentionItem]:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            return await source()
+    except Exception as problem:  # noqa: BLE001 - whatever stops one part from answering, the others are heard
+        _log.warning("a part could not say how it is", part=name, exc_info=problem)
+        # Our own errors are written to be read; what others say is for the log.
+        why = mask_text(str(problem)) if isinstance(problem, KurabitoError) else type(problem).__name__
+        return [
+            AttentionItem(
+                code=AttentionCode.CHECK_FAILED,
+                severity=Severity.WARNING,
+                facts={"part": name, "why": why},
+                action=AttentionAction(ActionId.READ_LOG),
+            )
+        ]

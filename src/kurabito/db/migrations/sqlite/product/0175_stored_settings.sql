@@ -1,0 +1,7 @@
+-- The settings that were changed while Kurabito ran: options and the environment win over them, they win over the file.
+-- Values are JSON. Some are secrets, so a data plane has no right to read them.
+CREATE TABLE stored_settings (
+    name       TEXT    NOT NULL PRIMARY KEY,
+    value      TEXT    NOT NULL,
+    changed_at INTEGER NOT NULL
+);

@@ -1,0 +1,151 @@
+"""The one writer of the settings that the database holds.
+
+A secret is written and never given back: what is read here is applied, and shown masked. The file of the database is its
+owner's alone, and the role of data planes cannot read the table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from pydantic import SecretStr, ValidationError
+
+from kurabito.clock import Clock, SystemClock
+from kurabito.db import Connection, Database, Queries, open_database
+from kurabito.db.migrate import PRODUCT, pending
+from kurabito.db.opening import sqlite_path
+from kurabito.errors import ConfigError, InvalidInput, KurabitoError
+from kurabito.logs import get_logger
+from kurabito.settings.errors import SettingLocked
+from kurabito.settings.loading import PREFIX, merged, message_of, unknown_setting, validated, variable, with_stored
+from kurabito.settings.model import LOCAL, Given, Settings
+from kurabito.settings.origins import Origin, explain, outranks_database, source_of
+
+SEEN_WITHIN: Final = 5.0
+"""Seconds after which the other processes have seen a change."""
+_MIGRATION: Final = "0175_stored_settings"
+_SQL: Final = Queries("kurabito.settings", "store.sql")
+
+_log = get_logger(__name__)
+
+Hear = Callable[[Settings], object]
+
+
+def stored_settings(local: Settings) -> Settings:
+    """The settings with what their database holds, for a process that starts. Nothing is created."""
+    if local.database.startswith("memory:"):
+        return local
+    if local.database.startswith("sqlite:") and not sqlite_path(local.database).exists():
+        return local
+    database = open_database(local.database, create=False)
+    database.open()
+    try:
+        if _MIGRATION in pending(database, PRODUCT):
+            return local
+        return with_stored(local, database.read_blocking(_stored))
+    finally:
+        database.close()
+
+
+class SettingsStore:
+    """Reads and changes what the database holds, over the settings that this process was started with."""
+
+    def __init__(self, database: Database, local: Settings, clock: Clock | None = None) -> None:
+        self._database = database
+        self._local = local
+        self._clock = clock or SystemClock()
+        self._stored: Mapping[str, Any] = {}
+        self.current = local
+        """The settings as they were when the database was last read."""
+        self._listeners: list[Hear] = []
+
+    async def all(self) -> list[Origin]:
+        """Every setting, its value and where it came from. Secrets are masked."""
+        return explain(await self.refresh())
+
+    async def set(self, name: str, value: object) -> Settings:
+        """Store a value; raises InvalidInput that names the setting, or SettingLocked."""
+        _check_known(name)
+        self._refuse_locked(name)
+
+        def work(conn: Connection) -> None:
+            checked = _checked(name, merged(self._local, _stored(conn) | {name: value}))
+            conn.run(_SQL.store, {"name": name, "value": json.dumps(_plain(checked, name))})
+
+        await self._database.write(work)
+        _log.info("setting changed", setting=name)
+        return await self.refresh()
+
+    async def unset(self, name: str) -> Settings:
+        """Take a value out of the database, so that the file or the default counts again."""
+        _check_known(name)
+        if await self._database.write(lambda conn: conn.run(_SQL.remove, {"name": name})):
+            _log.info("setting removed", setting=name)
+        return await self.refresh()
+
+    async def refresh(self) -> Settings:
+        """The settings as they are now. Listeners hear of them if they changed since the last time."""
+        stored = await self._database.read(_stored)
+        self.current = with_stored(self._local, stored)
+        if stored != self._stored:
+            self._stored = stored
+            for hear in tuple(self._listeners):
+                hear(self.current)
+        return self.current
+
+    @contextmanager
+    def listen(self, hear: Hear) -> Iterator[None]:
+        """Call `hear` with the settings after each change, while the block runs. It must be quick and not raise."""
+        self._listeners.append(hear)
+        try:
+            yield
+        finally:
+            self._listeners.remove(hear)
+
+    async def run(self) -> None:
+        """See what other processes changed, until cancelled."""
+        never = asyncio.Event()
+        while True:
+            await self._clock.wait(never, SEEN_WITHIN)
+            try:
+                await self.refresh()
+            except KurabitoError as problem:
+                _log.warning("the stored settings could not be read", problem=str(problem))
+
+    def _refuse_locked(self, name: str) -> None:
+        if name in LOCAL:
+            raise SettingLocked(
+                f"{name} cannot be in the database: set {variable(name)}, or {name} in the file that {PREFIX}CONFIG names"
+            )
+        given = source_of(self._local, name)
+        if outranks_database(given):
+            raise SettingLocked(f"{name} is set by {given.where}, which wins over the database; change it there")
+
+
+def _stored(conn: Connection) -> dict[str, Any]:
+    return {name: json.loads(value) for name, value in conn.all(_SQL.stored)}
+
+
+def _check_known(name: str) -> None:
+    if hint := unknown_setting(name):
+        raise InvalidInput(name, f"no setting has this name; {hint}")
+
+
+def _checked(name: str, given: Mapping[str, Given]) -> Settings:
+    """The settings with a new value for one of them."""
+    try:
+        return validated(given)
+    except ValidationError as error:
+        raise InvalidInput(name, "; ".join(map(message_of, error.errors(include_url=False)))) from None
+    except ConfigError as problem:
+        raise InvalidInput(name, str(problem)) from None
+
+
+def _plain(settings: Settings, name: str) -> Any:
+    """The checked value as JSON has it."""
+    value = getattr(settings, name)
+    return value.get_secret_value() if isinstance(value, SecretStr) else settings.model_dump(mode="json")[name]

@@ -1,0 +1,92 @@
+"""How the code is kept in the large: names that occur once, rooms and modules of a size that can be read.
+
+And the glossary of `docs/explanation/architecture.md`, whose words are those of the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "kurabito"
+ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
+
+MOST_MODULES = 17
+MORE_MODULES = {"cli": 24, "titles": 24}
+"""One command each, one idea each."""
+LONGEST_MODULE = 300
+LONGER_MODULES = {
+    "protocol/tables.py": "a list: the columns of the protocol's tables, a line each",
+    "errors.py": "not yet: each package is to own its errors",
+    "downloads/clients/aria2.py": "not yet: to be divided",
+    "downloads/clients/embedded/files.py": "not yet: to be divided",
+    "downloads/clients/embedded/torrents.py": "not yet: to be divided",
+    "downloads/store.py": "not yet: to be divided",
+    "runtime/worker/isolation/processes.py": "not yet: to be divided",
+}
+"""Each with its reason. One that has become short is taken out of here."""
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(SOURCE.rglob("*.py")) if "migrations" not in path.parts]
+
+
+def classes() -> dict[str, list[str]]:
+    """Where each public class is defined."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(str(path.relative_to(SOURCE)))
+    return found
+
+
+def glossary() -> dict[str, list[str]]:
+    """Each word of the glossary with the classes that it names."""
+    text = ARCHITECTURE.read_text(encoding="utf-8").partition("## Glossary")[2]
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \| ?(.*?) \| .* \|$", text, re.MULTILINE)
+    return {word: re.findall(r"`(\w+)`", names) for word, names in rows}
+
+
+def test_a_class_name_occurs_once() -> None:
+    assert {name: where for name, where in classes().items() if len(where) > 1} == {}
+
+
+def test_a_package_has_few_modules_beside_its_rooms() -> None:
+    counted: dict[str, int] = defaultdict(int)
+    for path in modules():
+        if path.name not in ("__init__.py", "__main__.py"):
+            counted[str(path.parent.relative_to(SOURCE))] += 1
+    assert {name: count for name, count in counted.items() if count > MORE_MODULES.get(name, MOST_MODULES)} == {}
+
+
+def test_a_module_is_short() -> None:
+    lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in modules()}
+    assert {name for name, length in lengths.items() if length > LONGEST_MODULE} == LONGER_MODULES.keys()
+
+
+def test_every_package_is_described() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {
+        path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__"
+    }
+    described = re.findall(r"^\| `(\w+)` \|", text.partition("## Packages")[2].partition("\n## ")[0], re.MULTILINE)
+    assert sorted(described) == sorted(packages)
+
+
+def test_the_glossary_names_classes_that_exist() -> None:
+    words, defined = glossary(), classes()
+    assert len(words) == 30
+    named = [name for names in words.values() for name in names]
+    assert len(named) >= 25
+    assert [name for name in named if len(defined[name]) != 1] == []
+    assert len(named) == len(set(named))
+
+
+def test_every_path_of_the_architecture_exists() -> None:
+    paths = re.findall(r"`([\w/]+/[\w/]*\.(?:py|sql))`", ARCHITECTURE.read_text(encoding="utf-8"))
+    assert len(paths) > 20
+    assert [path for path in paths if not (SOURCE / path).is_file()] == []
