@@ -137,9 +137,7 @@ async def test_somebody_follows_a_feed_and_gets_everything_in_it_read(
     await expect(page.locator("h1")).to_have_text("This season")
     # It is read while one looks.
     await expect(page.locator(".entry.item")).to_have_count(9)
-    await expect(page.locator(".entry.item", has_text="The.Gatekeepers.S02E04")).to_contain_text(
-        "is waiting for you"
-    )
+    await expect(page.locator(".entry.item", has_text="The.Gatekeepers.S02E04")).to_contain_text("is waiting for you")
 
     unread = page.locator(".entry.item", has_text="第05話")
     await unread.get_by_role("link", name="Add a title rule").click()

@@ -24,8 +24,7 @@ _DEFAULT: Final = "en"
 _TRADITIONAL: Final = frozenset({"tw", "hk", "mo"})
 _CODE: Final = re.compile("`([^`]+)`")
 _OTHER: Final = "other"
-# The plural category of a number, by language. A language that is not here has one form for every number.
-_PLURALS: Final[Mapping[str, Callable[[int], str]]] = {"en": lambda count: "one" if count == 1 else _OTHER}
+_ONE: Final = "one"
 
 Forms = Mapping[str, str]
 """The texts of one message by plural category; a text that no number changes is under `other`."""
@@ -37,7 +36,7 @@ class Catalogue:
     def __init__(self, tag: str, messages: Mapping[str, Forms]) -> None:
         self.tag = tag
         self.messages = messages
-        self._category = _PLURALS.get(tag, lambda _: _OTHER)
+        self._category = _PLURALS.get(tag, _never_changes)
         self._markup = {
             key: {category: with_code(text) for category, text in forms.items()} for key, forms in messages.items()
         }
@@ -91,6 +90,18 @@ def grouped(number: int) -> str:
 def with_code(text: str) -> Markup:
     """The text, escaped, with what stands between backticks set as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in this line
+
+
+def _one_or_other(count: int) -> str:
+    return _ONE if count == 1 else _OTHER
+
+
+def _never_changes(_count: int) -> str:
+    return _OTHER
+
+
+# The plural category of a number, for languages that have several.
+_PLURALS: Final[Mapping[str, Callable[[int], str]]] = {"en": _one_or_other}
 
 
 def _by_preference(header: str) -> list[str]:

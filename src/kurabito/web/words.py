@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
@@ -119,7 +119,7 @@ class Words:
         keys = (key for key in self.catalogue.messages if key.startswith(("time.", "live.")))
         return json.dumps({key: self.catalogue.text(key) for key in keys})
 
-    def _shown(self, facts: Mapping[str, object]) -> dict[str, object]:
+    def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}
 
 
