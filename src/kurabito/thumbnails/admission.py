@@ -19,7 +19,7 @@ from kurabito.thumbnails.queries import queries
 CAPACITY: Final = 50_000
 MOST_AT_ONCE: Final = 500
 _LOCK: Final = 4_705_112_008
-"""Whoever admits does so alone; PostgreSQL's lock for that."""
+"""PostgreSQL's lock that makes admissions take turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Thumbnail:
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailRefused:
-    """A file of which there will be no picture, and why."""
+    """A file that gets no thumbnail, and why."""
 
     file_id: int
     error: ThumbnailError
@@ -123,7 +123,7 @@ def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSour
 
 
 def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[list[Answer], bool]:
-    """What is to be said of each file now, and whether nothing could be changed about that by admitting."""
+    """The answer for each file now, and whether admitting could not change it."""
     sources = _sources(conn, file_ids)
     keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
     listed = json.dumps([{"thumb_key": key} for key in keys.values()])
