@@ -45,7 +45,7 @@ class ServiceCalls:
             raise with_cause(refused) from None
 
     async def answers(self, service: Service) -> bool:
-        """Whether somebody is there. Any answer counts: not every service has a page about its health."""
+        """Whether the service responds. Any response counts: not every service has a health page."""
         try:
             await self._outbound.get(service.url("/health"), trusted=[service.registration.host], limits=_PROBE)
         except BadStatus:

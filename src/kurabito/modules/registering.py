@@ -122,9 +122,9 @@ class Services:
 
 
 def _is_another(known: Service, registration: Registration) -> bool:
-    """Whether this is a second process, and not the first one that was started anew."""
+    """Whether this is a second process, and not a restart of the first one."""
     old = known.registration
-    # What answers at the same address is whoever registers now.
+    # The process that answers at the same address is the one that registers now.
     same_address = (old.host, old.port) == (registration.host, registration.port)
     return old.instance_id != registration.instance_id and not same_address
 
