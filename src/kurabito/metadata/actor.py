@@ -29,7 +29,7 @@ class MetadataActor:
         self._mailbox = mailbox or Mailbox()
         self.handle = MetadataHandle(self._mailbox)
         self._in_hand: list[MetadataMessage] = []
-        """What was taken out of the mailbox and is not followed yet; whoever stops must not lose it."""
+        """Messages taken out of the mailbox and not handled yet; a stop must not lose them."""
 
     async def run(self) -> None:
         """Run until a message says to stop, or this coroutine is cancelled."""

@@ -187,7 +187,7 @@ def page(
 
 
 def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
-    """Change fields of `Details`; what is not named stays. With another title or year it is looked up anew."""
+    """Change fields of `Details`; the others stay. A new title or year makes the next sync look it up again."""
     before = find(conn, metadata_id).details
     details = replace(before, **changes)
     if details.bgm_id != before.bgm_id:

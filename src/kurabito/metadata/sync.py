@@ -84,7 +84,7 @@ class Sync:
         return self._has_index or self._tmdb.is_on
 
     async def _records(self) -> AsyncIterator[Metadata]:
-        """What is to be done, a chunk at a time: a large collection is never in memory as a whole."""
+        """The pending work, a chunk at a time: a large collection is never in memory as a whole."""
         after = 0
         while True:
             chunk = await self._database.read(

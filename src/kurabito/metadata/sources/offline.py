@@ -27,7 +27,7 @@ _SQL: Final = {
 
 
 def replace_entries(conn: Connection, entries: Iterable[OfflineEntry]) -> int:
-    """Put these entries in the place of all others; how many there are now. Records without an id are looked up anew."""
+    """Replace all entries; returns their number. The next sync looks up records without an id again."""
     listed = list(entries)
     sql = _SQL[conn.dialect]
     conn.run(sql.forget_titles)
