@@ -29,7 +29,7 @@ class Hosts:
         if name in self._names or (self._any_address and _is_address(name)):
             return
         raise UnknownHost(
-            f"this is not {host!r}: if Kurabito is to be reached by that name, add it to KURABITO_ALLOWED_HOSTS"
+            f"this is not {host!r}: to reach Kurabito by that name, add it to KURABITO_ALLOWED_HOSTS"
         )
 
 
