@@ -31,7 +31,7 @@ _JOB: Final = (
 )
 _SQL: Final = Queries("kurabito.library", "jobs.sql", job=_JOB)
 _LOCK: Final = 4_705_112_002
-"""Whoever changes which job is active does so alone; PostgreSQL's lock for that."""
+"""PostgreSQL's lock that makes changes of the active job take turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Job:
 
 
 def lock_jobs(conn: Connection) -> None:
-    """Take turns with everybody else who decides about jobs; SQLite's write lock does that by itself."""
+    """Take turns with other transactions that decide about jobs; SQLite's write lock does that already."""
     if conn.dialect is Dialect.POSTGRES:
         conn.one(_SQL.lock, {"lock": _LOCK})
 
@@ -122,7 +122,7 @@ def requeue_or_fail(conn: Connection, job: Job) -> None:
 
 
 class Jobs:
-    """The jobs of one database, for whoever must not wait."""
+    """The jobs of one database, for async callers."""
 
     def __init__(self, database: Database, changed: Bell | None = None) -> None:
         self._database = database

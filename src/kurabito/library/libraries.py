@@ -36,7 +36,7 @@ class LibrarySettings:
 
     name: str
     scan_interval: timedelta | None = None
-    """None: it is scanned when somebody asks."""
+    """None: it is scanned on request only."""
     watched: bool = False
     algorithm: HashAlgorithm = HashAlgorithm.BLAKE3
     hash_policy: HashPolicy = HashPolicy.CANDIDATES

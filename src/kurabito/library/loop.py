@@ -78,7 +78,7 @@ class Reconciler:
                 await asyncio.to_thread(self._queue.depart, self._name)
 
     async def tick(self) -> None:
-        """Everything that is to be done now."""
+        """All work that is due now."""
         await self._announce()
         await schedules.submit_due(self._queue)
         await hashes.submit_due(self._queue)
@@ -98,7 +98,7 @@ class Reconciler:
         try:
             return await self._queue.delegate_write(lambda tasks: reconcile(tasks, matched, self._follow_ups))
         except UniqueConflict:
-            # Somebody else took the slot in this very moment.
+            # Another process took the slot at this very moment.
             return False
 
     async def _match(self, scans: Sequence[tuple[int, str]]) -> dict[str, int]:
@@ -112,7 +112,7 @@ class Reconciler:
         return left
 
     async def _announce(self) -> None:
-        """Say that the tasks have somebody who sees to them."""
+        """Register as the overseer of the tasks."""
         now = self._clock.now()
         if now - self._announced < _ANNOUNCED_EVERY:
             return

@@ -1,4 +1,4 @@
-"""What somebody should know before a library is removed."""
+"""What a user should know before a library is removed."""
 
 from __future__ import annotations
 

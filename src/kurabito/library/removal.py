@@ -68,7 +68,7 @@ class LibraryRemoval:
         registry.task(REMOVE)(self.run)
 
     async def obstacles(self, library_id: int) -> Obstacles:
-        """What somebody should know before; raises LibraryNotFound."""
+        """What a user should know before a removal; raises LibraryNotFound."""
         return await self._database.read(lambda conn: obstacles.of(conn, libraries.find(conn, library_id)))
 
     async def under_way(self, library_id: int) -> TaskRecord | None:
@@ -166,7 +166,7 @@ def _is_leaving(conn: Connection, library_id: int) -> bool:
         return False
     if library.removing_since is None:
         raise PermanentError(
-            f"nobody asked for the library {library.care.name!r} to be removed; use DELETE /api/v1/libraries/{library_id}"
+            f"no removal of the library {library.care.name!r} was requested; use DELETE /api/v1/libraries/{library_id}"
         )
     return True
 
@@ -185,7 +185,7 @@ def _forget_part(conn: Connection, values: dict[str, object]) -> tuple[list[str]
 
 
 def _finish(tasks: TaskTransaction, library_id: int) -> bool:
-    """Forget the library itself; false when something came in between, and is to be forgotten first."""
+    """Delete the library itself; false when new rows came in between, which are deleted first."""
     conn = tasks.conn
     jobs.lock_jobs(conn)
     _cancel_work(tasks, library_id)

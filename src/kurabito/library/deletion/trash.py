@@ -31,7 +31,7 @@ _SQL: Final = Queries("kurabito.library.deletion", "trash.sql", may_run=JOB_MAY_
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Why a file was not put back when somebody wanted it."""
+    """Why the last restore of a file was refused."""
 
     error_code: str
     error_message: str
@@ -51,7 +51,7 @@ class TrashEntry:
     expires_at: datetime
     """From then on it may be purged."""
     is_leaving: bool
-    """Somebody wants it back, and a data plane is about to see to that."""
+    """A restore was requested, and a data plane is about to do it."""
     refused: RestoreRefused | None
     """What became of the last attempt to put it back."""
 
@@ -157,7 +157,7 @@ def _restore(conn: Connection, entry_id: str) -> str:
 
 
 def _wanted_back(conn: Connection) -> frozenset[str]:
-    """The entries that somebody asked for and that have not come back yet."""
+    """The entries with a requested restore that is not done yet."""
     orders = conn.all(_SQL.active_orders, {"ordered": '{"restore"%'})
     return frozenset(entry_id for (payload,) in orders for entry_id in json.loads(payload)["restore"])
 

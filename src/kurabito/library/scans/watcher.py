@@ -28,7 +28,7 @@ Place = tuple[int, Path]
 
 
 class Watcher:
-    """Watches the libraries that are to be watched, and calls `submit` with the id of one that has changed."""
+    """Watches the libraries that ask for it, and calls `submit` with the id of one that has changed."""
 
     def __init__(
         self,
