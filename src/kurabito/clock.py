@@ -56,7 +56,7 @@ class ManualClock:
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Move time forward and wake whoever waits for it."""
+        """Move time forward and wake the waiters whose time has come."""
         with self._lock:
             self._now += round(seconds * SECOND)
             waiting = list(self._waiting)

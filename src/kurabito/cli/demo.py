@@ -53,7 +53,7 @@ def demo(
             allow_delete=True,
             host="127.0.0.1",
             port=port,
-            # What is seeded is here, and nobody else has to know of it.
+            # The seeder is on this machine; no other peer has to know of it.
             torrent_interface="127.0.0.1",
             torrent_dht=False,
             download_poll_interval=2.0,

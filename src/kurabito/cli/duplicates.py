@@ -199,7 +199,9 @@ def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
 
 def _agrees(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise InvalidInput("--yes", "there is no terminal to ask on; check what would go without --delete, then add --yes")
+        raise InvalidInput(
+            "--yes", "there is no terminal to ask on; check what would go without --delete, then add --yes"
+        )
     sys.stdout.write(question)
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -186,7 +186,7 @@ def watch(queue: QueueUrl = None, as_json: AsJson = False) -> None:
         # The usual way to leave.
         return
     except BrokenPipeError:
-        # Whoever read has seen enough; without this Python would complain once more while it closes stdout.
+        # The reader of the pipe has gone; without this Python would complain once more while it closes stdout.
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -67,7 +67,7 @@ def link(
     front_door = (url or _front_door(chosen)).rstrip("/")
     with product_database(chosen, create=True) as database:
         token = asyncio.run(Sessions(database).new_link())
-    typer.echo("This link logs in once, within a day. Whoever has it can use it.", err=True)
+    typer.echo("This link logs in once, within a day. Treat it like a password.", err=True)
     typer.echo(f"{front_door}/login?token={token}")
 
 
