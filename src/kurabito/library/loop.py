@@ -124,9 +124,9 @@ class Reconciler:
         try:
             await step()
         except KurabitoError as problem:
-            _log.warning("tasks and jobs could not be brought together", problem=str(problem))
+            _log.warning("tasks and jobs not reconciled", problem=str(problem))
         except Exception:  # noqa: BLE001 - a fault must not end the loop: nothing would ever be scanned again
-            _log.exception("tasks and jobs could not be brought together")
+            _log.exception("tasks and jobs not reconciled")
 
 
 def _look(overview: TaskSnapshot) -> tuple[Situation, list[tuple[int, str]]]:

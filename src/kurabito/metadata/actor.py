@@ -54,7 +54,7 @@ class MetadataActor:
             try:
                 await self._runner.handle(message)
             except Exception:  # noqa: BLE001 - one message that cannot be followed must not be the last
-                _log.exception("message not followed", message=type(message).__name__)
+                _log.exception("message failed", message=type(message).__name__)
             self._in_hand = []
 
     async def _keep_time(self) -> None:
@@ -62,5 +62,5 @@ class MetadataActor:
             try:
                 await self._runner.begin_sync()
             except Exception:  # noqa: BLE001 - the database may be back in an hour
-                _log.exception("sync not begun")
+                _log.exception("sync not started")
             await self._clock.wait(asyncio.Event(), SYNC_INTERVAL)

@@ -164,7 +164,7 @@ class Sync:
         """
         asks = self._asks_tmdb if isinstance(error, TmdbError) else self._asks_bgm
         if asks:
-            _log.warning("not asked any further in this sync", code=error.code, problem=str(error))
+            _log.warning("lookups stopped for this sync", code=error.code, problem=str(error))
         if isinstance(error, TmdbError):
             self._asks_tmdb = False
         else:

@@ -134,7 +134,7 @@ class DownloadScheduler:
         except OutboundError as problem:
             lost = await self._database.write(partial(_lose, module_id=service.id, reason=f"{name}: {problem}"))
             if lost:
-                log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
+                log.warning("downloader not responding", downloader=name, problem=problem.code, downloads=lost)
             return None
         changes = [change for one in watched if (change := _change(one, reports.get(one.hash))) is not None]
         for begin in range(0, len(changes), _WRITTEN_AT_ONCE):
@@ -144,7 +144,7 @@ class DownloadScheduler:
         try:
             await self._clearing.run(service, doubtful, reports)
         except OutboundError as problem:
-            log.info("clearing up is left to the next poll", downloader=name, problem=problem.code)
+            log.info("cleanup left to the next poll", downloader=name, problem=problem.code)
         return len(changes)
 
     def _recover(

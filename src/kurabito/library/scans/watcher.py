@@ -66,7 +66,7 @@ class Watcher:
         try:
             wanted = {_place(library) for library in await self._database.read(libraries.watched)}
         except KurabitoError as problem:
-            _log.warning("the libraries to be watched are not known", problem=str(problem))
+            _log.warning("libraries to watch not read", problem=str(problem))
             return
         ended = [place for place, task in self._watching.items() if place not in wanted or task.done()]
         await self._end(ended)
