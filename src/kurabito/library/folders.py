@@ -1,4 +1,4 @@
-"""The folders of a library, one at a time: what lies in each, folders first.
+"""The folders of a library, one at a time: the content of each, folders first.
 
 Nothing is stored about folders. They are read from the paths of the files, which stand in an index in their order: everything
 below a folder is one stretch of it, and passed over with one look.
@@ -91,7 +91,7 @@ class Folders:
     async def look_into(
         self, library_id: int, path: str = "", *, limit: int = 100, cursor: str | None = None
     ) -> FolderPage:
-        """What lies in a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
+        """The content of a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
         if not 1 <= limit <= MAX_PAGE:
             raise InvalidInput("limit", f"must be an int from 1 to {MAX_PAGE}, got {limit!r}")
         if "\x00" in path:

@@ -1,4 +1,4 @@
-"""The loop of the control plane: brings tasks and jobs together whenever something happened, and every second."""
+"""The loop of the control plane: reconciles tasks and jobs after each event, and every second."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _log = get_logger(__name__)
 
 
 class Reconciler:
-    """Sees to the tasks that no worker runs, because data planes do their work."""
+    """Oversees the tasks whose work data planes do."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Reconciler:
             await self._queue.delegate_write(report_progress)
 
     async def step(self) -> bool:
-        """Bring tasks and jobs together once; whether something moved."""
+        """Reconcile tasks and jobs once; whether something changed."""
         situation, to_match = await self._queue.delegate_read(_look)
         if situation.is_in_order:
             return False

@@ -55,7 +55,7 @@ def of(conn: Connection, library: Library) -> Obstacles:
 
 
 def deletes_under_way(conn: Connection, library_id: int) -> int:
-    """How many jobs delete or put back files of a library, or are about to."""
+    """How many jobs delete or restore files of a library, or are about to."""
     orders = [json.loads(payload) for (payload,) in conn.all(_SQL.delete_orders)]
     return sum(_concerns(conn, order, library_id) for order in orders)
 

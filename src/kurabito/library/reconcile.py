@@ -1,4 +1,4 @@
-"""Keeps tasks and jobs telling the same story.
+"""Keeps tasks and jobs consistent.
 
 A task is what the control plane was asked for, a job is the disk work for it, and the job alone holds a lease. Whatever
 happens to either, this brings the other along, in this order:
@@ -41,7 +41,7 @@ _KINDS: Final = {SCAN: JobKind.SCAN, HASH: JobKind.HASH}
 
 
 class FolderMatcher(Protocol):
-    """Finds out what new folders are about, by what is known offline."""
+    """Matches new folders with shows, offline."""
 
     async def match(self, library_id: int, job_id: str) -> int:
         """Match what this scan added; how many folders are left without a match. Safe to do twice."""
@@ -117,7 +117,7 @@ class Situation:
 
 
 def observe(overview: TaskSnapshot) -> Situation:
-    """How things stand now."""
+    """Read the current situation."""
     return Situation(
         running={task.id: task for task in overview.running(TASK_TYPES)},
         active=jobs.active(overview.conn),
@@ -162,7 +162,7 @@ def reconcile(tasks: TaskTransaction, unmatched_folders: Mapping[str, int], foll
 
 
 def _give_way(tasks: TaskTransaction, hashing: Job) -> bool:
-    """Have a hash stop, and its task wait behind the others. Its worker keeps what it read of a large file."""
+    """Stop a hash, and queue its task behind the others. Its worker keeps what it read of a large file."""
     assert hashing.task_id is not None
     if not jobs.give_way(tasks.conn, hashing.id, "a requested scan goes first"):
         return False

@@ -1,4 +1,4 @@
-"""Removing a library: what is known of it is forgotten, its files stay.
+"""Removing a library: its rows are deleted, its files stay.
 
 A library may have millions of files, so this is a task. It forgets some rows at a time, each in a short transaction, so that
 others write meanwhile; whatever dies, the next attempt goes on with what is left. The library itself goes last: there are never
@@ -44,7 +44,7 @@ class RemovalOrder:
 
 @dataclass(frozen=True, slots=True)
 class LibraryRemoved:
-    """What was forgotten."""
+    """What was deleted."""
 
     library_id: int
     file_count: int

@@ -1,4 +1,4 @@
-"""Services come, are switched on and off, and go."""
+"""Services register, are enabled and disabled, and are removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_IN_PATH: Final = re.compile(r"[?#@\\]")
 
 
 class Host(Protocol):
-    """Has something for services that come."""
+    """Is told when a service registers."""
 
     def welcome(self, conn: Connection, service: Service) -> None:
         """A service registered, for the first time or again: in the transaction that stores it."""

@@ -98,7 +98,7 @@ class PlannedRemoval:
 
 @dataclass(frozen=True, slots=True)
 class KeepRules:
-    """What a keeper wants to keep."""
+    """The user's rules for which copy to keep."""
 
     keep: tuple[Preference, ...] = (Preference(KeepRule.OLDEST),)
     protected: tuple[ProtectedFolder, ...] = ()

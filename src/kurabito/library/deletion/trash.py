@@ -1,4 +1,4 @@
-"""The trash: what was moved away can be put back until its time is over."""
+"""The trash: removed files can be restored until they expire."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class Trash:
         self.may_purge = may_purge
 
     def join(self, registry: Registry) -> None:
-        """Have what is over purged every hour."""
+        """Purge expired files every hour."""
         registry.task(PURGE)(self.purge)
         registry.every(_EVERY, PURGE, unique_key=PURGE)
 
     async def entries(self, *, limit: int = 50, cursor: str | None = None) -> TrashPage:
-        """A page of what can be put back."""
+        """A page of files that can be restored."""
         moment, entry_id = _NEWEST if cursor is None else _place(cursor)
         values = {"trashed_at": moment, "id": entry_id, "limit": limit + 1}
 
@@ -99,7 +99,7 @@ class Trash:
         return await self._database.read(look)
 
     async def restore(self, entry_id: str) -> str:
-        """Have it put back where it was; the id of the job. Raises TrashNotFound and TrashConflict."""
+        """Order a restore to the original place; returns the id of the job. Raises TrashNotFound and TrashConflict."""
         if not _ID.fullmatch(entry_id):
             raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
         return await self._database.write(lambda conn: _restore(conn, entry_id))
@@ -107,7 +107,7 @@ class Trash:
     async def purge(self) -> Purged:
         """Have a data plane remove what was kept long enough; each only if another copy of it is still there.
 
-        Also has undone what a job that is over left half done.
+        Also undoes what a finished job left half done.
         """
         return await self._database.write(self._purge)
 

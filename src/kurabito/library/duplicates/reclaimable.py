@@ -1,4 +1,4 @@
-"""Groups of duplicates by the room that they waste, as people want to see them.
+"""Groups of duplicates by the space that they waste.
 
 The order of the interface is by the number of files; a user wants to see the largest savings first.
 """
