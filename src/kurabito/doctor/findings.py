@@ -10,7 +10,7 @@ from kurabito.settings import Settings
 
 
 class Severity(StrEnum):
-    """How it stands."""
+    """How bad a finding is."""
 
     OK = "ok"
     WARNING = "warning"

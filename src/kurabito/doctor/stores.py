@@ -1,4 +1,4 @@
-"""The database, and what it lies on."""
+"""The database, and its file system."""
 
 from __future__ import annotations
 

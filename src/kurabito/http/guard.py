@@ -1,4 +1,4 @@
-"""Keeps what others wrote from leading us into our own network.
+"""Keeps foreign URLs from leading into the private network.
 
 A feed, a poster or a redirect names a URL; its author may mean the router, a database or the cloud's metadata
 service. So only public addresses are connected to, unless the host is trusted: because the settings name it, or because

@@ -1,4 +1,4 @@
-"""Being a good guest: few requests to one host at a time, not too fast, and not before it wants to be asked again."""
+"""Politeness: few requests to one host at a time, not too fast, and none before its Retry-After."""
 
 from __future__ import annotations
 

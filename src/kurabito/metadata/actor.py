@@ -16,7 +16,7 @@ _log = get_logger(__name__)
 
 
 class MetadataActor:
-    """Has metadata filled in: when it is asked to, once an hour, and at its start, which is what goes on after a crash.
+    """Starts syncs: on request, once an hour, and at its own start, which also continues after a crash.
 
     actor = MetadataActor(runner)
     await actor.handle.trigger_sync()

@@ -1,4 +1,4 @@
-"""What can be asked of the actor, and how: every wish is a message in its mailbox."""
+"""The messages of the actor, and its mailbox."""
 
 from __future__ import annotations
 

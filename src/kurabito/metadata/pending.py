@@ -1,4 +1,4 @@
-"""What is still to be filled in: which records a sync takes, and how it writes down what it found."""
+"""The records that a sync takes, and how it stores what it found."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Sync:
         return None if found is None else found.poster_url
 
     def _leave_alone(self, error: TmdbError | BgmtvError) -> None:
-        """Ask no more in this sync: who does not answer now will not answer the next thousand records either.
+        """Stop lookups for this sync: a service that does not respond now will not respond to the next thousand either.
 
         The lookups are not spent by it, so the next sync makes them.
         """

@@ -1,4 +1,4 @@
-"""The doors: what stands between the network and the site.
+"""The gate between the network and the site.
 
 Every request passes here, in this order: is it for us (Host), is it from a page of ours (Origin), is it small enough
 (body), who is asking (key or session), may they (scope). A route without a rule is therefore closed.

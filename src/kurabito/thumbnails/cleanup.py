@@ -1,4 +1,4 @@
-"""When the pictures of a group are removed. A data plane does it, once nothing of the group waits to be drawn."""
+"""When the thumbnails of a group are deleted. A data plane does it, once no thumbnail of the group waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a picture is of, and the names that follow from it.
+"""The source of a thumbnail, and the names that follow from it.
 
 A key stands for one picture for ever: it names the file, its content, and how it is drawn. A file that changed so gets another
 picture, and one that did not is never drawn twice.
