@@ -36,7 +36,7 @@ from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
 
-# Whoever stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
+# A service manager that stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
 _TASKS_END: Final = 5.0
 
 _log = get_logger(__name__)
@@ -47,7 +47,7 @@ class Listening(NamedTuple):
 
     url: str
     login: str
-    """Logs in whoever opens it first."""
+    """Logs in the first browser that opens it."""
 
 
 class Stage(Protocol):

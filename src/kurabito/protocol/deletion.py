@@ -44,7 +44,7 @@ class LogState(StrEnum):
     """How far it is."""
 
     INTENT = "intent"
-    """Written before the disk is touched: whoever finds it later looks at the disk to see what had happened."""
+    """Written before the disk is touched: the process that finds it later looks at the disk to see what happened."""
     DONE = "done"
     REFUSED = "refused"
     """Nothing was changed; `error_code` says why."""

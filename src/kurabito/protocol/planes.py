@@ -43,7 +43,7 @@ def announce(conn: Connection, name: str, lines: Sequence[str], version: str, le
 
 
 def depart(conn: Connection, name: str) -> bool:
-    """Forget a data plane that stopped, or is known to be dead; false when nobody knew it."""
+    """Forget a data plane that stopped, or is known to be dead; false when it was not known."""
     return conn.run(_SQL.depart, {"name": name}) == 1
 
 
@@ -62,7 +62,7 @@ def living(conn: Connection) -> list[PlaneRecord]:
 
 
 class DataPlanes:
-    """The data planes of one database, for whoever must not wait."""
+    """The data planes of one database, for async callers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,6 +1,6 @@
 """What a data plane may write: the columns of the paths, its findings, and nothing that is policy.
 
-A table that it may insert into holds no policy, because no database can say which columns of a new row somebody filled.
+A table that it may insert into holds no policy, because no database can restrict which columns of a new row are filled.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Table:
 
 _MOMENTS: Final = {"created_at": "when the row was made", "updated_at": "when it was last written"}
 _LEASE: Final = {
-    "worker_id": "the owner: `name#token`, the token made anew at each claim",
+    "worker_id": "the owner: `name#token`, with a new token for each claim",
     "worker_heartbeat_at": "when the owner last wrote",
     "lease_expires_at": "until when the owner has it",
 }
@@ -55,9 +55,9 @@ TABLES: Final = (
             "id": "the library's id",
             "name": "what the keeper calls it",
             "root_path": "its folder, absolute",
-            "scan_interval": "microseconds between scans that nobody asked for; NULL for none",
+            "scan_interval": "microseconds between automatic scans; NULL for none",
             "next_scan_at": "when the next of those is due",
-            "watched": "1 when changes of its files are to be noticed as they happen",
+            "watched": "1 to watch its files for changes",
             "algorithm": "how its files are hashed",
             "hash_policy": "which of its files are hashed: `candidates`, those that share their size with another, or `all`",
             "ignored": "JSON list of patterns that a scan passes over",
@@ -73,7 +73,7 @@ TABLES: Final = (
         "Units of disk work. The control plane makes them, a data plane claims, does and ends them.",
         {
             "id": "a UUID as text",
-            "kind": "what is to be done",
+            "kind": "the work to do",
             "status": "where it stands",
             "library_id": "the library it is about",
             "task_id": "the task of the control plane that wants it",
@@ -101,7 +101,7 @@ TABLES: Final = (
             "job_id": "the job it belongs to",
             "library_id": "the library that is scanned",
             "status": "where it stands",
-            "total_paths": "how many entries are expected; NULL while nobody knows",
+            "total_paths": "how many entries are expected; NULL while unknown",
             "files_seen": "files so far",
             "directories_seen": "folders so far",
             "bytes_seen": "the sizes of those files together",
@@ -154,7 +154,7 @@ TABLES: Final = (
     ),
     Table(
         "duplicate_groups",
-        "One row for each content that was hashed. Triggers on `library_files` keep it; nobody else writes it.",
+        "One row for each content that was hashed. Triggers on `library_files` keep it; nothing else writes it.",
         {
             "hash_algorithm": "how it was hashed",
             "content_hash": "the hash",
@@ -175,7 +175,7 @@ TABLES: Final = (
     ),
     Table(
         "deletion_plans",
-        "What is to be deleted, decided and shown before anything is touched. Policy: a data plane only reads it.",
+        "The files to delete, decided and shown before anything is touched. Policy: a data plane only reads it.",
         {
             "id": "the plan's id",
             "mode": "what becomes of the files that are not needed twice",
@@ -288,7 +288,7 @@ TABLES: Final = (
     ),
     Table(
         "thumbnail_cleanup_jobs",
-        "Groups whose thumbnails are to be removed: rows that are ready or failed, and their files. At most one for a group waits or runs.",
+        "Groups whose thumbnails will be deleted: rows that are ready or failed, and their files. At most one for a group waits or runs.",
         {
             "id": "the id",
             "group_key": "the group",
@@ -305,7 +305,7 @@ TABLES: Final = (
     ),
     Table(
         "io_rate_limits",
-        "When the next read may begin, for everybody who reads under the same limit. The limit itself is a setting.",
+        "When the next read may begin, for all readers under the same limit. The limit itself is a setting.",
         {
             "bucket_key": "which limit; there is one, `thumbnail_io_global`",
             "next_available_at_ms": "when, in milliseconds since the epoch",
@@ -317,13 +317,13 @@ TABLES: Final = (
         "Checkpoints that were asked for: SQLite's log is moved into its file. On PostgreSQL there are none.",
         {
             "id": "the checkpoint's id; at most one is pending, running or retryable",
-            "requested_mode": "how thorough it is to be, in the words of `PRAGMA wal_checkpoint`",
+            "requested_mode": "how thorough it should be, in the words of `PRAGMA wal_checkpoint`",
             "reason": "why it was asked for",
             "status": "where it stands",
             "execute_after": "not before this moment",
             "retry_count": "how many attempts had to be given up",
             "retry_after": "not again before this moment, when it is retryable",
-            "checkpoint_busy": "what SQLite said last: 1 when somebody was in the way",
+            "checkpoint_busy": "what SQLite said last: 1 when another connection was in the way",
             "checkpoint_log_frames": "likewise: how many frames the log had; -1 when it could not be looked at",
             "checkpointed_frames": "likewise: how many of them are in the file now; -1 as above",
             "error_code": "why it failed or has to be done again: a code, see below",

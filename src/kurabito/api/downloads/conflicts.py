@@ -1,4 +1,4 @@
-"""Conflicts: episodes of which a release is still to be chosen."""
+"""Conflicts: episodes that wait for the choice of a release."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def router(conflicts: Conflicts) -> APIRouter:
 
     @routes.get("", responses=documented(422))
     async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> ConflictPage:
-        """Episodes of which a release is still to be chosen, the newest first."""
+        """Episodes that wait for the choice of a release, the newest first."""
         found = await conflicts.page(before=int(cursor or LARGEST), limit=limit + 1)
         return ConflictPage(
             items=[ConflictAnswer.of(one) for one in found[:limit]],
