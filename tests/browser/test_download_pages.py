@@ -117,7 +117,7 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await expect(slow.locator(".badge")).not_to_have_text("Paused")
     await slow.get_by_role("link").click()
     await expect(page.locator("#attempts")).to_contain_text("attic · not responding")
-    await expect(page.locator("#attempts")).to_contain_text("built-in accepted")
+    await expect(page.locator("#attempts")).to_contain_text("built-in · accepted")
     await page.goto(f"{url}/downloads?show=completed")
     assert await page.locator(".entry.download").count() == 7
 
@@ -155,6 +155,6 @@ async def test_a_rule_cancels_one_download_and_fetches_another(demo: dict[str, s
     await page.locator(".entry.download", has_text="Lantern").get_by_role("link").click()
     await page.locator("#remove summary").click()
     await page.get_by_label("Also delete its files").check()
-    await page.get_by_role("button", name="Delete").click()
+    await page.get_by_role("button", name="Delete", exact=True).click()
     await expect(page.locator("h1")).to_have_text("Downloads")
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
