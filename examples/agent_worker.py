@@ -13,7 +13,7 @@ last step that was reported. Everything that takes is in this file, and any lang
 
 - `POST /api/v1/worker/claim` waits for a task and brings a lease token.
 - `…/heartbeat` with that token keeps the task, and tells how far it is. The next claim of the task brings the progress.
-- `…/complete` or `…/fail` end it. A 409 says that the task is somebody else's by now, or was cancelled: stop, and claim
+- `…/complete` or `…/fail` end it. A 409 says that another worker has the task by now, or it was cancelled: stop, and claim
   the next one.
 - A step may be done twice: when the worker dies after the tool has finished and before the report. So a step leaves its
   result in a file named after it, and doing it again writes the same file.
@@ -58,7 +58,7 @@ class Kurabito:
         self._key = key
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Ask, and ask again as long as nobody answers: a server may be restarted while a task is under way."""
+        """Ask, and ask again until the server responds: a server may be restarted while a task is under way."""
         request = urllib.request.Request(  # noqa: S310 - the address is the user's own
             self._api + path,
             None if body is None else json.dumps(body).encode(),

@@ -71,7 +71,7 @@ def claim(connection, owner):
 
 
 def renew(connection, job, owner, done):
-    """Begin every transaction with this: whoever lost the lease finds out before anything is stored."""
+    """Begin every transaction with this: a worker that lost the lease finds out before anything is stored."""
     changed = connection.execute(
         "UPDATE jobs SET processed_items = ?, worker_heartbeat_at = ?, lease_expires_at = ?, updated_at = ? "
         "WHERE id = ? AND status = 'running' AND worker_id = ?",

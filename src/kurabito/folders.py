@@ -9,6 +9,6 @@ from pathlib import Path
 def default_state() -> Path:
     """The user's data directory, as the XDG base directory specification has it."""
     data = os.environ.get("XDG_DATA_HOME", "")
-    # The specification says that a relative path is to be ignored.
+    # The specification says to ignore a relative path.
     home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
     return home / "kurabito"

@@ -42,7 +42,7 @@ _HANDLER: Final = "kurabito"
 
 
 class _Logger(structlog.stdlib.BoundLogger):
-    """Asks for the level before anything is built, so a debug line that nobody reads costs next to nothing."""
+    """Asks for the level before anything is built, so a debug line that is not written costs next to nothing."""
 
     def debug(self, event: str | None = None, *args: Any, **values: Any) -> Any:
         if self._logger.isEnabledFor(logging.DEBUG):

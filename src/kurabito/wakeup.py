@@ -1,7 +1,7 @@
 """A bell that any thread may ring and any coroutine may wait for.
 
-It carries no data: whoever hears it looks at the database, which is the only truth. Rings that come while nobody has
-looked yet melt into one.
+It carries no data: a listener reads the database, which is the only truth. Several rings before the listener looks
+count as one.
 """
 
 from __future__ import annotations

@@ -90,10 +90,10 @@ async def _a_show_is_followed(page: Page) -> None:
 
 async def _an_id_is_chosen(page: Page) -> None:
     await page.get_by_role("link", name="Poster of 猫と帳簿").click()
-    await expect(page.locator("#state")).to_contain_text("TMDB knows several that it may be.")
+    await expect(page.locator("#state")).to_contain_text("TMDB has several candidates.")
     await page.evaluate("window.marked = true")
-    await page.get_by_role("button", name="This one").first.click()
-    await expect(page.locator("#state")).to_contain_text("Nothing is missing")
+    await page.get_by_role("button", name="Choose").first.click()
+    await expect(page.locator("#state")).to_contain_text("Nothing missing")
     await expect(page.locator(".ids")).to_contain_text("99001112")
     await page.get_by_role("button", name="Sync now").click()
     await expect(page.locator("#state")).to_contain_text("Last sync")
@@ -110,7 +110,7 @@ async def _a_season_is_chosen(page: Page) -> None:
     await expect(page.get_by_role("img", name="The Town of White Walls has no poster yet")).to_be_visible()
     assert await page.evaluate(SHAPES) == [150]
     await page.get_by_role("link", name="Winter 2022").click()
-    await expect(page.locator("#calendar")).to_contain_text("The index knows of nothing that began in this season.")
+    await expect(page.locator("#calendar")).to_contain_text("The index has no show that began in this season.")
 
 
 async def _a_series_has_a_poster(page: Page) -> None:
@@ -141,17 +141,17 @@ async def _a_folder_is_said_to_be_something(page: Page) -> None:
     await page.get_by_role("link", name="Needs you").click()
     lantern = page.locator(".question", has_text="The Lantern")
     await expect(lantern.locator(".card")).to_have_count(2)
-    await expect(lantern).to_contain_text("Another one fits as well")
+    await expect(lantern).to_contain_text("Others match as well")
     await page.evaluate("window.marked = true")
-    await lantern.locator(".card", has_text="2021").get_by_role("button", name="This one").click()
+    await lantern.locator(".card", has_text="2021").get_by_role("button", name="Choose").click()
     await expect(lantern).to_have_count(0)
     await expect(count).to_have_text(str(waiting - 1))
     await page.locator(".question", has_text="incoming").get_by_role("button", name="None of these").click()
     await expect(count).to_have_text(str(waiting - 2))
     assert await page.evaluate("window.marked === true")
-    await page.get_by_role("link", name="Said by you").click()
+    await page.get_by_role("link", name="Chosen by you").click()
     # What was chosen gets a poster like everything else.
     await expect(page.get_by_alt_text("Poster of The Lantern")).to_be_visible()
     await page.get_by_role("button", name="Ask me again").click()
-    await expect(page.locator("#matches")).to_contain_text("You have not said of any folder what it is.")
+    await expect(page.locator("#matches")).to_contain_text("You have not chosen a match for any folder.")
     await expect(count).to_have_text(str(waiting - 1))

@@ -79,13 +79,13 @@ async def test_a_running_task_is_cancelled_after_a_question(page: Page, stage: S
     entry = page.locator(f"#running [data-task='{task.id}']")
     await _stays(page)
     await entry.locator("summary").click()
-    await expect(entry.get_by_text("What it has not finished is lost")).to_be_visible()
+    await expect(entry.get_by_text("Its unfinished work is lost")).to_be_visible()
     await _nothing_sticks_out(page)
     # What happens meanwhile does not close the question.
     other = await stage.queue.enqueue("nobody.runs.this", {})
     await expect(page.locator(f"#waiting [data-task='{other.id}']")).to_be_visible()
     await picture("question")
-    await entry.get_by_role("button", name="Cancel it").click()
+    await entry.get_by_role("button", name="Cancel task").click()
     await expect(entry).to_have_count(0)
     assert (await stage.queue.get(task.id)).state is TaskState.CANCELLED
     assert await _stayed(page)

@@ -81,7 +81,7 @@ def test_the_text_tells_what_could_be_freed(tree: Path, state: Path) -> None:
     lines = dedupe(state, tree).out.splitlines()
     assert lines[0] == "3 files of 195.3 KiB, 390.6 KiB too many"
     assert lines[1] == f"    {tree / 'c'}"
-    assert "2 groups of equal files among 5 files" in lines[-1]
+    assert "2 duplicate groups in 5 files" in lines[-1]
 
 
 def test_equal_edges_are_not_enough(tree: Path, state: Path) -> None:

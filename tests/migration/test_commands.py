@@ -67,7 +67,7 @@ def test_migrate_takes_it_over_says_what_came_and_leaves_a_way_back(workshop: Wo
         in done.stdout
     )
     assert "60 rows of library_files" in done.stdout
-    kept = "earlier_library_files keeps 60 rows of library_files as they were, because: Kurabito has no column for last_seen_scan_id"
+    kept = "earlier_library_files keeps 60 rows of library_files as before, because: Kurabito has no column for last_seen_scan_id"
     assert kept in done.stdout
     with closing(sqlite3.connect(file)) as raw:
         raw.row_factory = sqlite3.Row
@@ -75,7 +75,7 @@ def test_migrate_takes_it_over_says_what_came_and_leaves_a_way_back(workshop: Wo
     assert run(state, "db", "check").returncode == 0
     doctor = run(state, "doctor", KURABITO_PORT="0")
     assert "earlier system: earlier_library_files: " in doctor.stdout
-    assert run(state, "db", "migrate").stdout == "There was nothing to do.\n"
+    assert run(state, "db", "migrate").stdout == "The tables are up to date.\n"
 
     # The copy that was made before is not one of those that go after a while, and it can be put back.
     (copy,) = (state / "backups").iterdir()

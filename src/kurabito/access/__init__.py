@@ -1,4 +1,4 @@
-"""Who may come in: API keys for programs, a password and one-time links for the page, and how often one may try."""
+"""Access: API keys for programs, a password and one-time links for the page, and limits on attempts."""
 
 from kurabito.access.keys import ApiKey, Keys, NewKey, is_guessable
 from kurabito.access.limits import LoginLimit

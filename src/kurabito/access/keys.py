@@ -103,7 +103,7 @@ class Keys:
         return _key_of(row)
 
     async def holder(self, secret: str, *, may_guess: bool = True) -> Principal | None:
-        """Who shows this secret; None when it is not good. Unless one `may_guess`, a key that can be guessed is not taken."""
+        """The holder of this secret; None when it is not valid. Unless one `may_guess`, a key that can be guessed is not taken."""
         hashed = digest(secret)
         fixed = self._fixed if may_guess or not is_guessable(self._fixed or "") else None
         if fixed is not None and hmac.compare_digest(hashed, digest(fixed)):

@@ -11,7 +11,7 @@ _FREE: Final = 5
 _LONGEST_WAIT: Final = 300 * SECOND
 _FORGOTTEN_AFTER: Final = 3600 * SECOND
 _REMEMBERED: Final = 10_000
-# Guessing from many addresses at once slows down everybody's log-in, but no session and no key.
+# Guessing from many addresses at once slows down every login, but no session and no key.
 _PER_MINUTE: Final = 100
 
 
@@ -44,5 +44,5 @@ class LoginLimit:
             self._failures.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Somebody at this address came in."""
+        """A login from this address succeeded."""
         self._failures.pop(address, None)

@@ -1,4 +1,4 @@
-"""The password of the page: one keeper, one password, from a file or hashed in the database."""
+"""The password of the page: one user, one password, from a file or hashed in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody may do."""
+"""The scopes of keys and sessions: what a caller may do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INCLUDED: Final = {Scope.WRITE: frozenset({Scope.READ})}
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Whoever is asking."""
+    """The caller of a request."""
 
     name: str
     scopes: frozenset[Scope]

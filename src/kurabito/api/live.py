@@ -1,4 +1,4 @@
-"""What happens to tasks, told to everybody who listens: one reader of the queue, any number of listeners.
+"""Live events of tasks: one reader of the queue, any number of listeners.
 
     queue.events() ──► reader ──► ring of the last events ◄── listeners, each at a place of its own
 
@@ -39,7 +39,7 @@ class Tells(Protocol):
 
 
 class LiveEvent:
-    """An event, and its frame from the moment somebody wants it: made once, however many listen."""
+    """An event, and its frame once a listener needs it: made once, however many listen."""
 
     def __init__(self, event: TaskEvent) -> None:
         self.event = event
@@ -72,7 +72,7 @@ class Live:
         self._reader: asyncio.Task[None] | None = None
         self.listeners = 0
         self.ending = Bell()
-        """Rings when the server stops: whoever waits for something to happen should answer now."""
+        """Rings when the server stops: requests that wait for an event should answer now."""
         self.ended = False
 
     async def __aenter__(self) -> Self:
@@ -116,7 +116,7 @@ class Live:
         return max(self._first, self._next - len(self._ring))
 
     def _place_after(self, cursor: str) -> int | None:
-        # From the newest on: whoever comes back was seldom away for long.
+        # From the newest on: a client that comes back was seldom away for long.
         for place in range(self._next - 1, self._oldest - 1, -1):
             told = self._ring[place % len(self._ring)]
             if told is not None and told.event.cursor == cursor:
@@ -140,7 +140,7 @@ class Live:
             await asyncio.sleep(backoff)
             backoff = min(backoff * 2, _LONGEST_BACKOFF)
             if cursor is None:
-                # Nothing says where to go on, so nobody may believe to have heard everything.
+                # Nothing says where to continue, so no listener may believe to have heard everything.
                 self._first = self._next = self._next + 1
                 self._wake()
             stream = self._queue.events(after=cursor)
@@ -165,7 +165,7 @@ class LiveListener:
         self._live = live
         self._place = place
         self.missed = missed
-        """The cursor is too old: what happened since is not known here, so whoever listens had better look again."""
+        """The cursor is too old: what happened since is not known here, so a listener has to load everything again."""
 
     async def hear(self, patience: float) -> list[LiveEvent] | None:
         """What happened since the last call, as soon as something did; nothing after `patience` seconds.

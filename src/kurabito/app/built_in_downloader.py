@@ -1,4 +1,4 @@
-"""The downloader inside `serve`: for whoever has no other, so all others are asked before it."""
+"""The downloader inside `serve`: for users who have no other, so all others come before it."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def missing_role(settings: Settings, database: Database) -> str | None:
 def _keep_copy(settings: Settings, clock: Clock) -> None:
     file = sqlite_file(settings)
     if file is None:
-        _log.info("no backup before the migration: a PostgreSQL server is backed up by whoever runs it")
+        _log.info("no backup before the migration: back up a PostgreSQL server with its own tools")
         return
     folder, now = settings.state / BACKUPS, clock.now()
     copy = name_of_earlier(folder, now) if holds_earlier(file) else fresh_name(folder, now)

@@ -39,7 +39,7 @@ from kurabito.runtime.opening import open_delegated
 from kurabito.settings import Settings
 from kurabito.settings.store import SettingsStore, stored_settings
 
-# Whoever stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
+# A service manager that stops us waits ten seconds at most. What is cut short is safe in the database and goes on later.
 _TASKS_END: Final = 5.0
 
 _log = get_logger(__name__)
@@ -50,7 +50,7 @@ class Listening(NamedTuple):
 
     url: str
     login: str
-    """Logs in whoever opens it first."""
+    """Logs in the first browser that opens it."""
 
 
 class Stage(Protocol):

@@ -20,7 +20,7 @@ from kurabito.site.connections import Connections
 from kurabito.site.limits import ConnectionLimits, connection_limits
 from kurabito.site.protocol import GuardedProtocol
 
-# Whoever stops us waits ten seconds at most.
+# A service manager that stops us waits ten seconds at most.
 _REQUESTS_END: Final = 3
 
 _log = get_logger(__name__)

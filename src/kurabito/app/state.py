@@ -33,7 +33,7 @@ class StateLock:
 
         with StateLock(folder): ...
 
-    The file stays where it is: whoever removed it could take a lock beside the one that is held.
+    The file stays where it is: a process that removed it could take a second lock beside the held one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class StateLock:
 
 
 def holder_of(folder: Path) -> str | None:
-    """The process that has the state, as text like `process 4711`; None when nobody has it. It only looks."""
+    """The process that has the state, as text like `process 4711`; None when it is free. It only looks."""
     path = folder / LOCK_NAME
     try:
         fd = os.open(path, os.O_RDONLY | _FLAGS)

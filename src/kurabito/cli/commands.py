@@ -60,7 +60,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _kurabito(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and leave.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Keep a media collection, and run background work that survives crashes.

@@ -8,11 +8,11 @@ import typer
 
 
 def dataplane(
-    once: Annotated[bool, typer.Option("--once", help="Do what is there, then leave.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do all pending work, then exit.")] = False,
 ) -> None:
-    """Run a data plane until Ctrl-C or SIGTERM. `kurabito serve` starts one by itself.
+    """Run a data plane until Ctrl-C or SIGTERM. `kurabito serve` starts one automatically.
 
-    Further ones, also on other machines, share the work when they share the database.
+    More of them, also on other machines, share the work when they share the database.
 
     Examples:
 

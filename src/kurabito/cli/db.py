@@ -31,7 +31,7 @@ def migrate() -> None:
 
     with _alone() as settings:
         applied, taken = prepare_database(settings)
-    typer.echo(f"Applied {', '.join(applied)}." if applied else "There was nothing to do.")
+    typer.echo(f"Applied {', '.join(applied)}." if applied else "The tables are up to date.")
     _tell_of_earlier(taken)
     database = open_database(settings.database, create=False)
     database.open()
@@ -41,14 +41,14 @@ def migrate() -> None:
         database.close()
     if script is not None:
         typer.echo(
-            "This user may not hold data planes to their rights. Have somebody who may make roles run:\n", err=True
+            "This user may not restrict the rights of data planes. Run this as a user who may create roles:\n", err=True
         )
         typer.echo(script, nl=False)
 
 
 @app.command()
 def check() -> None:
-    """Look through the whole database for damage. The exit code is 1 when there is some.
+    """Check the whole database for damage. The exit code is 1 when it finds some.
 
     Examples:
 
@@ -79,7 +79,7 @@ def check() -> None:
 @app.command()
 def backup(
     file: Annotated[
-        Path | None, typer.Argument(help="Where to; a new file in the state folder's `backups` if left out.")
+        Path | None, typer.Argument(help="File to write; default: a new file in `backups` of the state folder.")
     ] = None,
 ) -> None:
     """Copy the SQLite database, also while it is in use.
@@ -103,7 +103,7 @@ def backup(
 
 @app.command()
 def restore(file: Annotated[Path, typer.Argument(help="A copy made by `kurabito db backup`.")]) -> None:
-    """Put a copy in the place of the SQLite database. Stop `kurabito serve` first; the old file is kept beside.
+    """Replace the SQLite database with a copy. Stop `kurabito serve` first; the old file is kept beside it.
 
     Examples:
 
@@ -119,14 +119,16 @@ def restore(file: Annotated[Path, typer.Argument(help="A copy made by `kurabito 
 
 
 def _tell_of_earlier(taken: list[TakenTable]) -> None:
+    from kurabito.cli.duplicates import counted
+
     if not taken:
         return
-    listed = ", ".join(f"{table.carried} rows of {table.name}" for table in taken)
+    listed = ", ".join(f"{counted(table.carried, 'row')} of {table.name}" for table in taken)
     typer.echo(f"Taken over from the earlier system: {listed}.")
     for table in taken:
         if table.kept_in is not None:
             why = "; ".join(table.reasons)
-            typer.echo(f"{table.kept_in} keeps {table.kept} rows of {table.name} as they were, because: {why}.")
+            typer.echo(f"{table.kept_in} keeps {counted(table.kept, 'row')} of {table.name} as before, because: {why}.")
         if table.stays:
             typer.echo(f"The table {table.name} is still there; Kurabito does not use it.")
 
@@ -139,7 +141,7 @@ def _settings() -> Settings:
 
 @contextmanager
 def _alone() -> Iterator[Settings]:
-    """The settings, with their state for us alone."""
+    """The settings, with the state folder locked for this process."""
     from kurabito.app.state import StateLock, prepare_state
 
     settings = _settings()

@@ -1,4 +1,4 @@
-"""`kurabito dedupe`: find files of equal content, without a server."""
+"""`kurabito dedupe`: find files with the same content, without a server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typer
 
 
 def dedupe(
-    paths: Annotated[list[Path], typer.Argument(help="Folders to look into, and files.", metavar="PATH")],
+    paths: Annotated[list[Path], typer.Argument(help="Folders and files to search.", metavar="PATH")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the groups as JSON.")] = False,
     state: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for what is remembered from one run to the next.", show_default="KURABITO_STATE"
+            metavar="DIR", help="Folder for what a run remembers for the next one.", show_default="KURABITO_STATE"
         ),
     ] = None,
     linked: Annotated[
@@ -23,16 +23,16 @@ def dedupe(
     delete: Annotated[
         bool, typer.Option("--delete", help="Move surplus copies into a trash folder, after asking.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where nobody can answer.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed without a terminal.")] = False,
 ) -> None:
-    """Find files of equal content. The second run reads only what changed since the first.
+    """Find files with the same content. A second run reads only files that changed since the first.
 
-    With `--delete` one copy of each group stays: of the path that you gave first, and of those the oldest. Every other one is
-    compared with it byte for byte and moved to `.kurabito-trash` on its own file system, from where you can move it back. A
-    file stays when its copy goes meanwhile, or is the same file seen through a pool over its disk.
+    With `--delete`, one copy of each group stays: the oldest in the path that you gave first. Every other copy is
+    compared with it byte for byte and moved to `.kurabito-trash` on its own file system, from where you can move it back.
+    A file stays if the kept copy disappears meanwhile, or if both are the same file, seen through a disk pool.
 
-    The exit code is 0 when it is done, 1 when it could not be done, 2 for a command line that was not understood, and 3 when
-    it is done but for some files that could not be read, or were not removed.
+    The exit code is 0 for success, 1 for failure, 2 for a command line that is not understood, and 3 if some files could not
+    be read or were not removed.
 
     Examples:
 

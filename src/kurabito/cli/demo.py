@@ -1,4 +1,4 @@
-"""`kurabito demo`: everything on made-up data."""
+"""`kurabito demo`: the whole product on made-up data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typer
 
 def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the folder with the made-up data at the end.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder with the made-up data at the end.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the address and the link as one line of JSON.")
     ] = False,
 ) -> None:
-    """Start everything on made-up data in a temporary folder, without a network, until Ctrl-C or SIGTERM.
+    """Run the whole product on made-up data in a temporary folder, without a network, until Ctrl-C or SIGTERM.
 
     Examples:
 
@@ -53,7 +53,7 @@ def demo(
             allow_delete=True,
             host="127.0.0.1",
             port=port,
-            # What is seeded is here, and nobody else has to know of it.
+            # The seeder is on this machine; no other peer has to know of it.
             torrent_interface="127.0.0.1",
             torrent_dht=False,
             download_poll_interval=2.0,

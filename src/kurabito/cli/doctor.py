@@ -1,4 +1,4 @@
-"""`kurabito doctor`: what is wrong here, and how to make it right."""
+"""`kurabito doctor`: what is wrong with this installation, and how to fix it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLOURS: Final = {"ok": typer.colors.GREEN, "warning": typer.colors.YELLOW, "br
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object per check.")] = False,
 ) -> None:
-    """Check folder, disk, clock, port and database, and say how to fix what is wrong. Nothing is changed.
+    """Check folder, disk, clock, port and database, and say how to fix each problem. Nothing is changed.
 
     The exit code is 1 when something is broken.
 

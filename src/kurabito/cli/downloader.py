@@ -1,4 +1,4 @@
-"""`kurabito downloader`: a program that downloads, as a service of the core."""
+"""`kurabito downloader`: a download client as a service of the core."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ def downloader(
             help="qbittorrent, transmission, aria2, or embedded (which needs no other program).", metavar="NAME"
         ),
     ],
-    core: Annotated[str, typer.Option(help="Where Kurabito is.", metavar="URL")] = "http://127.0.0.1:8484",
+    core: Annotated[str, typer.Option(help="Address of Kurabito.", metavar="URL")] = "http://127.0.0.1:8484",
     url: Annotated[
         str | None,
-        typer.Option(help="Where the client is; its usual port on this machine if not given.", metavar="URL"),
+        typer.Option(help="Address of the client; default: its usual port on this machine.", metavar="URL"),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8485,
-    username: Annotated[str, typer.Option(help="Name to log in to the client with.")] = "",
+    username: Annotated[str, typer.Option(help="User name for the client.")] = "",
     name: Annotated[
-        str | None, typer.Option(help="What the core calls this downloader; the client's name if not given.")
+        str | None, typer.Option(help="Name of this downloader in the core; default: the name of the client.")
     ] = None,
 ) -> None:
-    """Offer a program that downloads to the core, until Ctrl-C or SIGTERM.
+    """Connect a download client to the core, until Ctrl-C or SIGTERM.
 
-    `kurabito serve` has a downloader built in, which is asked last. This command is for programs that run already, and for
-    other machines. It registers itself, and again when the core was away; `GET /api/v1/services` then lists it.
+    `kurabito serve` has a built-in downloader, which comes last. This command is for a client that you already run, and for
+    other machines. It registers with the core, again after the core was away; `GET /api/v1/services` then lists it.
 
     Two secrets come from the environment and never from the command line: `KURABITO_API_KEY` is the key for the core, one of
     scope `module`; `KURABITO_CLIENT_PASSWORD` is the password of the client, for aria2 its `--rpc-secret`.
 
-    What is downloaded lies where the core says, as this machine sees it. Where `KURABITO_DOWNLOAD_ROOT` is set, nothing is
-    saved outside of it. What must not be forgotten lies in `downloaders/NAME` of the state folder, so it may be killed at any
+    Downloads go to the folder that the core names, as this machine sees it. If `KURABITO_DOWNLOAD_ROOT` is set, nothing is
+    saved outside of it. The service stores its state in `downloaders/NAME` of the state folder, so it may be killed at any
     moment.
 
     Examples:

@@ -95,6 +95,11 @@ def readable(path: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: `1 file`, `2 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def size_text(size: float) -> str:
     """A number of bytes as people say it."""
     for unit in _UNITS:
@@ -142,13 +147,15 @@ def _print_json(groups: Sequence[EqualFiles]) -> None:
 def _print_text(groups: Sequence[EqualFiles], progress: SearchProgress) -> None:
     lines = []
     for group in groups:
-        lines.append(f"{len(group.paths)} files of {size_text(group.size)}, {size_text(group.waste)} too many")
+        lines.append(
+            f"{counted(len(group.paths), 'file')} of {size_text(group.size)}, {size_text(group.waste)} too many"
+        )
         lines += [f"    {readable(path)}" for path in group.paths]
         lines.append("")
     waste = sum(group.waste for group in groups)
     lines.append(
-        f"{len(groups):,} groups of equal files among {progress.files:,} files ({size_text(progress.bytes)}); "
-        f"{size_text(waste)} could be freed"
+        f"{counted(len(groups), 'duplicate group')} in {counted(progress.files, 'file')} ({size_text(progress.bytes)}); "
+        f"{size_text(waste)} reclaimable"
     )
     sys.stdout.write("\n".join(lines) + "\n")
 
@@ -167,9 +174,9 @@ def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
         for file in removal.surplus:
             sys.stdout.write(f"remove  {readable(path_of(file))}\n")
     if not removals:
-        sys.stdout.write("There is nothing to remove.\n")
+        sys.stdout.write("Nothing to remove.\n")
         return True
-    if not asked.yes and not _agrees(f"Move {count:,} files ({size_text(freed)}) into the trash? [y/N] "):
+    if not asked.yes and not _agrees(f"Move {counted(count, 'file')} ({size_text(freed)}) into the trash? [y/N] "):
         sys.stdout.write("Nothing was removed.\n")
         return True
     trash = SurplusTrash(datetime.now().astimezone())
@@ -182,9 +189,9 @@ def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
                 refused += 1
                 sys.stderr.write(f"{readable(str(problem))}\n")
     for folder, files in trash.folders.items():
-        sys.stdout.write(f"{files:,} files are in {readable(folder)} now\n")
+        sys.stdout.write(f"Moved {counted(files, 'file')} to {readable(folder)}\n")
     if trash.folders:
-        sys.stdout.write("Move them back from there if you want them; remove that folder to free the room.\n")
+        sys.stdout.write("Move files back from there to keep them; delete that folder to free the space.\n")
     else:
         sys.stdout.write("Nothing was removed.\n")
     return not refused
@@ -192,7 +199,9 @@ def _delete(groups: Sequence[EqualFiles], asked: Asked) -> bool:
 
 def _agrees(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise InvalidInput("--yes", "nobody can be asked here; look at what would go, then give --yes with --delete")
+        raise InvalidInput(
+            "--yes", "there is no terminal to ask on; check what would go without --delete, then add --yes"
+        )
     sys.stdout.write(question)
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

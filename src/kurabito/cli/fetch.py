@@ -1,4 +1,4 @@
-"""`kurabito fetch`: what a feed would give."""
+"""`kurabito fetch`: preview a feed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 def fetch(
     url: Annotated[str, typer.Argument(metavar="URL", help="The feed: RSS, Atom or Torznab.")],
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only look; `kurabito serve` follows feeds and takes from them.")
+        bool, typer.Option("--preview", help="Only show the items; `kurabito serve` follows feeds.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an item, a line each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per item, one per line.")] = False,
     allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="The host of the URL may be inside your own network.")
+        bool, typer.Option("--allow-private", help="Allow a host inside your own network.")
     ] = False,
 ) -> None:
-    """Show what a feed would give: each item as it is understood, the series it would go to, and why it would not be taken.
+    """Preview a feed: how each item is read, its series, and why it would not be taken.
 
-    The series and title rules are those of the database that `kurabito serve` uses, where there is one.
+    Series and title rules come from the database of `kurabito serve`, if it exists.
 
     Examples:
 
@@ -93,6 +93,7 @@ def _shown(offer: PreviewedItem) -> dict[str, Any]:
 def _print(feed: Feed, found: list[PreviewedItem]) -> None:
     from rich.table import Table
 
+    from kurabito.cli.duplicates import counted
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)
@@ -112,11 +113,11 @@ def _print(feed: Feed, found: list[PreviewedItem]) -> None:
         )
     out = console()
     out.print(table)
-    out.print(f"{len(found)} items of {safe(feed.title or 'a feed without a title')}")
+    out.print(f"{counted(len(found), 'item')} of {safe(feed.title or 'a feed without a title')}")
     for refused in feed.refused:
         out.print(f"item {refused.number} cannot be used: {safe(refused.reason)}")
     if not feed.is_whole:
-        out.print("the feed breaks off: there may be more")
+        out.print("the feed is cut off: it may have more items")
 
 
 def _span(episodes: tuple[float, ...]) -> str:

@@ -1,4 +1,4 @@
-"""`kurabito key`: the keys of programs."""
+"""`kurabito key`: API keys for programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from kurabito.access import ApiKey
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the API keys of programs.")
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys for programs.")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -25,14 +25,16 @@ class Right(StrEnum):
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What you will recognise it by.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name to recognise it by.", show_default=False)],
     scopes: Annotated[
         list[Right] | None,
-        typer.Option("--scope", help="What it may do; may be given again. write includes read.", show_default="read"),
+        typer.Option(
+            "--scope", help="What the key may do; repeat for more than one. write includes read.", show_default="read"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key and print its secret, this once: only a hash of it is kept.
+    """Create a key and print its secret once: only a hash of it is stored.
 
     Programs send it as `X-Api-Key`.
 
@@ -86,9 +88,9 @@ def list_keys(as_json: AsJson = False) -> None:
 
 @app.command()
 def revoke(
-    key_ids: Annotated[list[str], typer.Argument(help="Ids of keys, as `key list` shows them.", show_default=False)],
+    key_ids: Annotated[list[str], typer.Argument(help="IDs of keys, as `key list` shows them.", show_default=False)],
 ) -> None:
-    """Have keys refused from now on.
+    """Revoke keys: they are refused from now on.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`kurabito metadata`: the index of ids that are known without asking anybody."""
+"""`kurabito metadata`: the ID index, which works offline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from kurabito.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Know the ids of shows and films without asking anybody.")
+app = typer.Typer(no_args_is_help=True, help="Import the IDs of shows and films, for use offline.")
 
 
 @app.command("import")
@@ -19,9 +19,9 @@ def import_file(
         Path, typer.Argument(help="The data.json of bangumi-data.", exists=True, dir_okay=False, show_default=False)
     ],
 ) -> None:
-    """Take the ids of bgm.tv, TMDB, AniDB, MAL, AniList and Mikan from a file, in the place of those taken before.
+    """Import the IDs of bgm.tv, TMDB, AniDB, MAL, AniList and Mikan from a file. They replace those of the last import.
 
-    Records without an id are looked up anew at the next sync.
+    The next sync looks up records without an ID again.
 
     Examples:
 
@@ -34,7 +34,7 @@ def import_file(
 
 @app.command()
 def update() -> None:
-    """Fetch the file from where the setting `offline_ids_url` says, and import it.
+    """Download the file from the address in `offline_ids_url`, and import it.
 
     Examples:
 

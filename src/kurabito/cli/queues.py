@@ -34,7 +34,7 @@ def chosen_settings(given: str | None) -> Settings:
 
 
 def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
-    """The queue, for a command that looks at what is there: nothing is created for it."""
+    """The existing queue, for a command that only reads: nothing is created for it."""
     from kurabito.library.tasks import TASK_TYPES
     from kurabito.runtime.opening import open_delegated
 

@@ -13,19 +13,18 @@ def serve(
         int | None, typer.Option(min=0, max=65535, help="Port to listen on.", show_default="KURABITO_PORT")
     ] = None,
     no_dataplane: Annotated[
-        bool, typer.Option("--no-dataplane", help="Start no data plane: it runs elsewhere, on the same database.")
+        bool, typer.Option("--no-dataplane", help="Do not start a data plane: it runs elsewhere, on the same database.")
     ] = False,
     no_downloader: Annotated[
-        bool, typer.Option("--no-downloader", help="Leave the built-in downloader out: others run elsewhere.")
+        bool, typer.Option("--no-downloader", help="Do not start the built-in downloader: others run elsewhere.")
     ] = False,
 ) -> None:
-    """Start Kurabito and stay until Ctrl-C or SIGTERM. A second Ctrl-C does not wait.
+    """Run Kurabito until Ctrl-C or SIGTERM. A second Ctrl-C does not wait.
 
-    Everything it keeps lies in the state folder (`KURABITO_STATE`), which is created when missing. The database is backed
-    up to `backups` in it before a new version changes its tables. The link that is printed logs in whoever opens it first,
-    once, within a day.
+    All data is in the state folder (`KURABITO_STATE`), which is created if missing. The database is backed up to `backups` in
+    it before a new version changes its tables. The printed link logs in one browser, once, within a day.
 
-    It downloads by itself what no other downloader takes, and loads what torrents need at the first one.
+    The built-in downloader takes what no other downloader takes. The torrent library is loaded with the first torrent.
 
     Examples:
 

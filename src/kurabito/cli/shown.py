@@ -157,7 +157,7 @@ def _plain(task: TaskRecord) -> Any:
     try:
         return plain(task.payload, task.content_type)
     except (ValueError, RecursionError):
-        # It says JSON and is not: shown as it is, which is what whoever looks for the fault needs.
+        # It claims to be JSON and is not: shown as it is, to help find the fault.
         return task.payload
 
 

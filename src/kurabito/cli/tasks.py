@@ -1,4 +1,4 @@
-"""`kurabito tasks`: look at a queue and move what is in it."""
+"""`kurabito tasks`: list the tasks of a queue; cancel, retry and delete them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from kurabito.runtime import Queue, TaskRecord
     from kurabito.runtime.events import TaskEvent
 
-app = typer.Typer(no_args_is_help=True, help="Look at the tasks of a queue; cancel, retry and delete them.")
+app = typer.Typer(no_args_is_help=True, help="List, cancel, retry and delete the tasks of a queue.")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-TaskId = Annotated[str, typer.Argument(help="The id of a task, in full.", show_default=False)]
-TaskIds = Annotated[list[str], typer.Argument(help="Ids of tasks, in full.", show_default=False)]
+TaskId = Annotated[str, typer.Argument(help="Full ID of a task.", show_default=False)]
+TaskIds = Annotated[list[str], typer.Argument(help="Full IDs of tasks.", show_default=False)]
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
@@ -41,9 +41,9 @@ def list_tasks(
     queue: QueueUrl = None,
     state: Annotated[State | None, typer.Option(help="Only tasks in this state.")] = None,
     task_type: Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many on a page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Go on where a page ended.")] = None,
-    every_page: Annotated[bool, typer.Option("--all", help="Every page.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Tasks per page.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Continue after an earlier page.")] = None,
+    every_page: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List tasks, newest first.
@@ -85,7 +85,7 @@ def list_tasks(
 
 @app.command()
 def show(task_id: TaskId, queue: QueueUrl = None, as_json: AsJson = False) -> None:
-    """Show everything about a task: its payload, what happened to it, every error.
+    """Show everything about a task: payload, events and errors.
 
     Examples:
 
@@ -109,7 +109,7 @@ def show(task_id: TaskId, queue: QueueUrl = None, as_json: AsJson = False) -> No
 
 @app.command()
 def cancel(task_ids: TaskIds, queue: QueueUrl = None) -> None:
-    """Cancel tasks that wait or run.
+    """Cancel waiting or running tasks.
 
     Examples:
 
@@ -131,11 +131,11 @@ def retry(task_ids: TaskIds, queue: QueueUrl = None) -> None:
 
 @app.command()
 def purge(
-    older_than: Annotated[str, typer.Option(help="How long ago they finished at least: 30m, 24h, 7d.")],
+    older_than: Annotated[str, typer.Option(help="Minimum age since they finished: 30m, 24h, 7d.")],
     queue: QueueUrl = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete tasks that finished: succeeded, dead and cancelled ones.
+    """Delete finished tasks: succeeded, dead and cancelled.
 
     Examples:
 
@@ -160,7 +160,7 @@ def purge(
 
 @app.command()
 def watch(queue: QueueUrl = None, as_json: AsJson = False) -> None:
-    """Watch the queue live, until Ctrl-C. Without a terminal, or with --json, print a line for each event.
+    """Watch the queue live, until Ctrl-C. Without a terminal, or with --json, print one line per event.
 
     Examples:
 
@@ -186,7 +186,7 @@ def watch(queue: QueueUrl = None, as_json: AsJson = False) -> None:
         # The usual way to leave.
         return
     except BrokenPipeError:
-        # Whoever read has seen enough; without this Python would complain once more while it closes stdout.
+        # The reader of the pipe has gone; without this Python would complain once more while it closes stdout.
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`kurabito title`: what a release title says, and why."""
+"""`kurabito title`: parse release titles, and explain the result."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def title(
     texts: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", show_default="the lines of stdin")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, also on a terminal.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which recogniser took which part, and why.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, also on a terminal.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show which recogniser took which part, and why.")] = False,
 ) -> None:
-    """Read release titles, and say what each is about.
+    """Parse release titles.
 
     Examples:
 

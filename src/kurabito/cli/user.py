@@ -1,4 +1,4 @@
-"""`kurabito user`: how the keeper logs in to the page."""
+"""`kurabito user`: logging in to the page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ app = typer.Typer(no_args_is_help=True, help="Log in to the page: set the passwo
 
 @app.command()
 def password(
-    from_stdin: Annotated[bool, typer.Option("--stdin", help="Take the first line of stdin, and do not ask.")] = False,
+    from_stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read the password from the first line of stdin.")
+    ] = False,
 ) -> None:
-    """Set the password of the page. Everybody who is logged in has to log in again, and links end too.
+    """Set the password of the page. All sessions and login links end.
 
     Examples:
 
@@ -37,14 +39,14 @@ def password(
     wanted = sys.stdin.readline().rstrip("\r\n") if from_stdin else _ask()
     with product_database(chosen, create=True) as database:
         asyncio.run(Passwords(database).set(wanted))
-    typer.echo("The password is set. Whoever was logged in has to log in again.")
+    typer.echo("The password is set. All sessions have ended: log in again.")
 
 
 @app.command()
 def link(
     url: Annotated[
         str | None,
-        typer.Option(help="Where a browser reaches Kurabito.", show_default="from the settings", metavar="URL"),
+        typer.Option(help="Address of Kurabito as a browser sees it.", show_default="from the settings", metavar="URL"),
     ] = None,
 ) -> None:
     """Print a link that logs in without a password: once, within a day.
@@ -65,7 +67,7 @@ def link(
     front_door = (url or _front_door(chosen)).rstrip("/")
     with product_database(chosen, create=True) as database:
         token = asyncio.run(Sessions(database).new_link())
-    typer.echo("This link logs in once, within a day. Whoever has it can use it.", err=True)
+    typer.echo("This link logs in once, within a day. Treat it like a password.", err=True)
     typer.echo(f"{front_door}/login?token={token}")
 
 

@@ -20,17 +20,17 @@ FAILED: Final = 70
 
 def worker(
     registry: Annotated[
-        str, typer.Argument(metavar="MODULE:REGISTRY", help="Where the handlers are: a module and a name in it.")
+        str, typer.Argument(metavar="MODULE:REGISTRY", help="The registry of the handlers: a module and a name in it.")
     ],
     queue: QueueUrl = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Tasks at once, in each process.")] = 8,
-    processes: Annotated[int, typer.Option(min=1, help="Processes, each watched and restarted if more than one.")] = 1,
-    supervise: Annotated[bool, typer.Option("--supervise", help="Watch and restart also a single process.")] = False,
-    grace: Annotated[float, typer.Option(min=0, help="Seconds that running tasks have to end after a stop.")] = 10.0,
+    concurrency: Annotated[int, typer.Option(min=1, help="Tasks at the same time, in each process.")] = 8,
+    processes: Annotated[int, typer.Option(min=1, help="Number of processes; more than one are supervised.")] = 1,
+    supervise: Annotated[bool, typer.Option("--supervise", help="Supervise a single process, too.")] = False,
+    grace: Annotated[float, typer.Option(min=0, help="Seconds that running tasks have to finish after a stop.")] = 10.0,
 ) -> None:
-    """Run tasks until Ctrl-C or SIGTERM, then let running ones end. A second Ctrl-C does not wait.
+    """Run tasks until Ctrl-C or SIGTERM, then wait for the running ones. A second Ctrl-C does not wait.
 
-    A worker that cannot go on ends with exit code 70. With --supervise or --processes another one is started then.
+    A worker that cannot continue exits with code 70. With --supervise or --processes it is restarted.
 
     Examples:
 

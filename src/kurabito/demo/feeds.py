@@ -1,6 +1,6 @@
-"""Feeds of releases that nobody ever made, served on this machine alone, in the styles that real ones have.
+"""Feeds of made-up releases, served on this machine alone, in the styles of real ones.
 
-Among them are a title that names no series, a release whose episode is not said, and a series that nobody asked for.
+Among them are a title that names no series, a release whose episode is not said, and a series that is not followed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class MadeUpEntry(NamedTuple):
     """How long ago it came."""
     url: str = _MAGNET
     is_slow: bool = False
-    """Whoever has it gives it away slowly."""
+    """Its seeder is slow."""
 
 
 class MadeUpLink(NamedTuple):

@@ -1,4 +1,4 @@
-"""Folders of shows that nobody ever made, with the disorder of a collection that has grown over years.
+"""Folders of made-up shows, with the disorder of a collection that has grown over years.
 
 Some episodes are there twice, some in both libraries, some as hard links that take no room. A few names are what file
 systems allow and programs stumble over, and one may mean two shows.

@@ -1,4 +1,4 @@
-"""bgm.tv and TMDB as the demo has them: on this machine, about shows that nobody ever made, with posters drawn by code."""
+"""bgm.tv and TMDB as the demo has them: on this machine, about made-up shows, with posters drawn by code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kurabito.demo.stand import Stand, StandAnswer
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources import offline
 
-# By its name: the number of this machine stays what nobody allowed, as the feed of the neighbour shows.
+# By its name: the number of this machine stays forbidden, as the feed of the neighbour shows.
 _HOST: Final = "localhost"
 _ANIMATION: Final = 16
 
@@ -90,7 +90,7 @@ class MetadataStand:
         }
 
     def _namesakes(self, year: int) -> list[dict[str, Any]]:
-        """What TMDB has of a year: of what no index knows two of the same name, so that somebody has to choose."""
+        """What TMDB has of a year: two shows of the same name that no index knows, so that the user has to choose."""
         return [
             _listed(show, day, number)
             for show in ALL_SHOWS

@@ -36,7 +36,7 @@ ATTIC: Final = Registration(
     service_type=ServiceType.DOWNLOADER,
     service_name="attic",
     host=_HERE,
-    # Nobody listens there, so everything goes on to the next one.
+    # Nothing listens there, so every download goes to the next one.
     port=9,
     instance_id="attic",
     token="attic",  # noqa: S106 - nobody is there to be shown it
@@ -46,7 +46,7 @@ ATTIC: Final = Registration(
 
 
 class Seeder:
-    """Has every release of the demo's feeds, and gives it to whoever asks on this machine."""
+    """Has every release of the demo's feeds, and seeds it on this machine."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Shows and films that nobody ever made, as the services that know such things would know them.
+"""Made-up shows and films, as metadata services would describe them.
 
 Those that are on began with the season that it is now. Two of the others have the same name, which only a person can tell apart.
 """

@@ -74,7 +74,7 @@ SCENES: Final = (
     NewTask("demo.transcribe", {"why": "no worker here can do it"}),
     NewTask("demo.greet", "whoever is there in an hour", delay=3600),
 )
-"""What is there from the start: each stands for something that a page shows. Nobody runs `demo.transcribe`."""
+"""The tasks at the start: each is an example of something that a page shows. No worker runs `demo.transcribe`."""
 
 
 RULE: Final = FilterRule(name="Nothing below 1080p", action=Action.EXCLUDE, fields=Fields(resolutions=(480, 720)))
@@ -135,7 +135,7 @@ class Demo:
                 name="The Storehouse at Dawn", url=url + DAWN, new_series=NewSeries.ADD, allows_private=True
             ),
             SubscriptionSettings(name="This season", url=url + SEASON, allows_private=True),
-            # This machine is a private address, which nobody allowed here: the page offers to.
+            # This machine is a private address, which is not allowed here: the page offers to allow it.
             SubscriptionSettings(name="The neighbour's shelf", url=url + NEIGHBOUR, new_series=NewSeries.ADD),
         ):
             await feeds.subscriptions.create(wishes, StartWith.MISSING)

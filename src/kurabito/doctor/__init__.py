@@ -1,4 +1,4 @@
-"""What is wrong here, and how to make it right.
+"""Health checks of an installation: what is wrong, and how to fix it.
 
 A check is one function that looks and changes nothing. Adding one is one entry in `CHECKS`.
 """

@@ -28,7 +28,7 @@ _OURS_FAILING: Final = ("not_working", "database_unavailable")
 
 
 def state_folder(settings: Settings) -> CheckResult:
-    """It is ours to write, and nobody else's to read."""
+    """The state folder is writable, and other users cannot read it."""
     folder = settings.state
     nearest = space.nearest(folder)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
@@ -46,7 +46,7 @@ def state_folder(settings: Settings) -> CheckResult:
 def state_lock(settings: Settings) -> CheckResult:
     """Who serves this state."""
     holder = holder_of(settings.state)
-    return ok(f"{holder} serves it" if holder else "nobody serves it at the moment")
+    return ok(f"{holder} serves it" if holder else "no process serves it at the moment")
 
 
 def parts(settings: Settings) -> CheckResult | None:

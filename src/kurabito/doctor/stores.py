@@ -1,4 +1,4 @@
-"""The database, and what it lies on."""
+"""The database, and its file system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kurabito.maintenance.integrity import damages
 from kurabito.settings import Settings
 
 _MOUNTS: Final = Path("/proc/self/mountinfo")
-# Where a lock of one machine may not be seen by another, or a memory map not be shared: both of which SQLite needs.
+# Where another machine may not see a lock, or share a memory map: SQLite needs both.
 _SHARED: Final = re.compile(r"nfs\d?|cifs|smb\w*|9p|afs|ceph|glusterfs|lustre|virtiofs|fuse\..*")
 _OLDEST_SERVER: Final = 13
 _SKEW: Final = 5 * SECOND
@@ -99,7 +99,7 @@ def data_plane_role(settings: Settings) -> CheckResult | None:
         if missing_role(settings, database) is not None:
             return warning(
                 f"data planes can write everything: the role {settings.dataplane_role} is missing or lacks rights",
-                "`kurabito db migrate` makes it, or prints what somebody who may make roles has to run",
+                "`kurabito db migrate` creates it, or prints the SQL for a user who may create roles",
             )
         return ok(f"data planes are {settings.dataplane_role}, which may write no policy")
 
@@ -167,7 +167,7 @@ def _open(settings: Settings) -> Database | None:
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[Database | None]:
-    """The open database; None also where it cannot be opened, of which one check tells for all."""
+    """The open database; None if it cannot be opened, which one check reports for all."""
     try:
         database = _open(settings)
     except (ConfigError, DatabaseError):

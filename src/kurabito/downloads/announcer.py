@@ -95,7 +95,7 @@ class Announcer:
                 wait = _FIRST_WAIT
                 await self._watch()
             except KurabitoError as error:
-                log.warning("the core does not know us yet", core=self._core, problem=str(error), seconds=wait)
+                log.warning("not registered at the core yet", core=self._core, problem=str(error), seconds=wait)
                 await self._clock.wait(never, wait)
                 wait = min(_LONGEST_WAIT, wait * 2)
 
@@ -137,7 +137,7 @@ class Announcer:
             try:
                 await self._outbound.get(f"{self._core}/health", trusted=[self._host], limits=_ONCE)
             except OutboundError as error:
-                log.info("the core is away", core=self._core, problem=error.code)
+                log.info("core not responding", core=self._core, problem=error.code)
                 return
 
 

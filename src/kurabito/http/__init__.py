@@ -6,7 +6,7 @@ A request passes these in turn:
               may we?      whose turn?     pools, checked      size caps
                                            connections
         ▲         ▲                            │
-        │         └── redirects: judged anew ──┤
+        │         └── redirects: checked again ┤
         └──────────── retries: idempotent only ┘
 
 Every error is an `OutboundError`; `host_not_allowed` says how to allow the host. Nothing is kept between requests but open

@@ -42,7 +42,7 @@ def is_name(host: str) -> bool:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether the name is one of somebody's own network: it has no dot, or ends like nas.local or printer.lan."""
+    """Whether the name is one of a private network: it has no dot, or ends like nas.local or printer.lan."""
     return "." not in host or host.endswith(tuple(f".{suffix}" for suffix in _LOCAL_SUFFIXES))
 
 

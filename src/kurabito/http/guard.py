@@ -1,8 +1,8 @@
-"""Keeps what others wrote from leading us into our own network.
+"""Keeps foreign URLs from leading into the private network.
 
-A feed, a poster or a redirect names a URL; whoever wrote it may mean the router, a database or the cloud's metadata
+A feed, a poster or a redirect names a URL; its author may mean the router, a database or the cloud's metadata
 service. So only public addresses are connected to, unless the host is trusted: because the settings name it, or because
-whoever asks says that a user allowed it. Trust is never inherited: a trusted host that redirects elsewhere redirects to a
+the caller says that a user allowed it. Trust is never inherited: a trusted host that redirects elsewhere redirects to a
 host that is judged like any other.
 """
 

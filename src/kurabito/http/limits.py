@@ -26,11 +26,11 @@ class Limits:
     max_bytes: int = 16 * 1024 * 1024
     """Of the answer, as it was sent and as it was unpacked."""
     refusal_bytes: int = 0
-    """Of an answer that is not one of success, for whoever can read why; 0 reads none of it."""
+    """Bytes to read of an error response, so that the caller learns the reason; 0 reads none of it."""
     redirects: int = 5
     attempts: int = 3
     patience: float = 60.0
-    """The longest wait for another attempt; a host that asks for more is left to whoever called."""
+    """The longest wait for another attempt; a host that asks for more is left to the caller."""
 
     def __post_init__(self) -> None:
         for name in ("seconds", "connect_seconds", "idle_seconds", "max_bytes", "attempts"):
@@ -43,7 +43,7 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
     done = asyncio.Event()
 
     def settled(task: asyncio.Future[T]) -> None:
-        # Looked at here, as nobody else will when the time was up first.
+        # Retrieved here: when the time was up first, no other code does.
         if not task.cancelled():
             task.exception()
         done.set()
@@ -57,5 +57,5 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
     finally:
         if not task.done():
             task.cancel()
-            # What it holds (a connection, a file) is given back before anybody goes on.
+            # What it holds (a connection, a file) is given back before the caller continues.
             await asyncio.wait({task})

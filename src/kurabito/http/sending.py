@@ -22,7 +22,7 @@ from kurabito.http.transport import Wire
 from kurabito.logs import get_logger
 
 Reader = Callable[[AsyncIterator[bytes], int | None], Awaitable[Body]]
-"""Reads a body, of which the host may have said how large it is."""
+"""Reads a body whose size the host may have announced."""
 
 log = get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""Being a good guest: few requests to one host at a time, not too fast, and not before it wants to be asked again."""
+"""Politeness: few requests to one host at a time, not too fast, and none before its Retry-After."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Courtesy:
             self._forget()
 
     def hold_off(self, host: str, seconds: float) -> None:
-        """Start nothing at this host for a while. Called by whoever has its turn."""
+        """Send no request to this host for a while. Called by the request that has the host's turn."""
         visited = self._hosts[host]
         visited.next_start = max(visited.next_start, self._clock.now() + round(seconds * SECOND))
 

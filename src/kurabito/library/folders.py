@@ -1,4 +1,4 @@
-"""The folders of a library, one at a time: what lies in each, folders first.
+"""The folders of a library, one at a time: the content of each, folders first.
 
 Nothing is stored about folders. They are read from the paths of the files, which stand in an index in their order: everything
 below a folder is one stretch of it, and passed over with one look.
@@ -86,7 +86,7 @@ class Folders:
     async def look_into(
         self, library_id: int, path: str = "", *, limit: int = 100, cursor: str | None = None
     ) -> FolderPage:
-        """What lies in a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
+        """The content of a folder, in the order of names; raises LibraryNotFound, FolderNotFound or InvalidInput."""
         check_limit(limit)
         if "\x00" in path:
             raise _unknown(path)

@@ -1,4 +1,4 @@
-"""Hashes that come by themselves: whenever files of a library wait to be read, whoever found that they have to be.
+"""Automatic hashing: whenever files of a library wait to be read, however they came to wait.
 
 A scan or a hash of one library may call for files of another, which have the same size. And a file that could not be read is
 tried again when its time has come. Neither is followed by a scan of the library that they are in.
@@ -21,7 +21,7 @@ _LOOKED_AT: Final = 1000
 
 
 async def submit_due(queue: DelegatedTasks) -> int:
-    """Ask for a hash of each library that has files to read and nobody who will; how many."""
+    """Enqueue a hash for each library that has files to read and no such task; returns how many."""
     if not await queue.delegate_read(_due):
         return 0
     return await queue.delegate_write(_submit)

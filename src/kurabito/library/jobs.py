@@ -120,7 +120,7 @@ def requeue_or_fail(conn: Connection, job: Job) -> None:
 
 
 class Jobs:
-    """The jobs of one database, for whoever must not wait."""
+    """The jobs of one database, for async callers."""
 
     def __init__(self, database: Database, changed: Bell | None = None) -> None:
         self._database = database

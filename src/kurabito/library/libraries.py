@@ -1,4 +1,4 @@
-"""Libraries: the folders that are kept, how each is looked after, and the files that are known of them."""
+"""Libraries: their folders, their settings, and their known files."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY, fil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibrarySettings:
-    """How a library is looked after: what its keeper may change."""
+    """The settings of a library that a user may change."""
 
     name: str
     scan_interval: timedelta | None = None
-    """None: it is scanned when somebody asks."""
+    """None: it is scanned on request only."""
     watched: bool = False
     algorithm: HashAlgorithm = HashAlgorithm.BLAKE3
     hash_policy: HashPolicy = HashPolicy.CANDIDATES
@@ -47,7 +47,7 @@ class LibrarySettings:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A folder that is kept."""
+    """A folder whose files Kurabito knows."""
 
     id: int
     path: Path
@@ -122,7 +122,7 @@ def page(conn: Connection, after: int, limit: int) -> list[Library]:
 
 
 def change(conn: Connection, library_id: int, changes: dict[str, Any]) -> Library:
-    """Change how a library is looked after; what is not named stays."""
+    """Change settings of a library; the others stay."""
     library = find_staying(conn, library_id)
     care = replace(library.care, **changes)
     if care.name != library.care.name:
@@ -132,7 +132,7 @@ def change(conn: Connection, library_id: int, changes: dict[str, Any]) -> Librar
 
 
 def note_scan(conn: Connection, library_id: int) -> None:
-    """Say that a library was scanned to its end."""
+    """Record that a scan of the library was completed."""
     conn.run(_SQL.note_scan, {"id": library_id})
 
 

@@ -1,4 +1,4 @@
-"""The loop of the control plane: brings tasks and jobs together whenever something happened, and every second."""
+"""The loop of the control plane: reconciles tasks and jobs after each event, and every second."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _log = get_logger(__name__)
 
 
 class Reconciler:
-    """Sees to the tasks that no worker runs, because data planes do their work."""
+    """Oversees the tasks whose work data planes do."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Reconciler:
                 await asyncio.to_thread(self._queue.work.depart, self._name)
 
     async def tick(self) -> None:
-        """Everything that is to be done now."""
+        """All work that is due now."""
         await self._announce()
         await schedules.submit_due(self._queue)
         await hashes.submit_due(self._queue)
@@ -89,7 +89,7 @@ class Reconciler:
             await self._queue.delegate_write(report_progress)
 
     async def step(self) -> bool:
-        """Bring tasks and jobs together once; whether something moved."""
+        """Reconcile tasks and jobs once; whether something changed."""
         situation, to_match = await self._queue.delegate_read(_look)
         if situation.is_in_order:
             return False
@@ -97,7 +97,7 @@ class Reconciler:
         try:
             return await self._queue.delegate_write(lambda tasks: reconcile(tasks, matched, self._follow_ups))
         except UniqueConflict:
-            # Somebody else took the slot in this very moment.
+            # Another process took the slot at this very moment.
             return False
 
     async def _match(self, scans: Sequence[tuple[int, str]]) -> dict[str, int]:
@@ -111,7 +111,7 @@ class Reconciler:
         return left
 
     async def _announce(self) -> None:
-        """Say that the tasks have somebody who sees to them."""
+        """Register as the overseer of the tasks."""
         now = self._clock.now()
         if now - self._announced < _ANNOUNCED_EVERY:
             return
@@ -123,9 +123,9 @@ class Reconciler:
         try:
             await step()
         except KurabitoError as problem:
-            _log.warning("tasks and jobs could not be brought together", problem=str(problem))
+            _log.warning("tasks and jobs not reconciled", problem=str(problem))
         except Exception:  # noqa: BLE001 - a fault must not end the loop: nothing would ever be scanned again
-            _log.exception("tasks and jobs could not be brought together")
+            _log.exception("tasks and jobs not reconciled")
 
 
 def _look(overview: TaskSnapshot) -> tuple[Situation, list[tuple[int, str]]]:

@@ -1,4 +1,4 @@
-"""What somebody should know before a library is removed."""
+"""What a user should know before a library is removed."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ class Obstacles:
         """The same as a sentence."""
         parts = []
         if self.at_work is not None:
-            parts.append(f"a {self.at_work} of the library {name!r} is under way")
+            parts.append(f"a {self.at_work} of the library {name!r} is running")
         if self.deletes:
-            parts.append(f"files of the library {name!r} are being deleted or put back")
+            parts.append(f"files of the library {name!r} are being deleted or restored")
         if self.trashed:
+            files = "1 file" if self.trashed == 1 else f"{self.trashed} files"
             parts.append(
-                f"{self.trashed} files of the library {name!r} are in its trash: they stay in its folder {TRASH_FOLDER}, "
-                "and can be put back again once the folder is added again"
+                f"the trash of the library {name!r} has {files}: it stays in the folder {TRASH_FOLDER}, "
+                "to restore from after the folder is added again"
             )
         return "; ".join(parts)
 
@@ -53,7 +54,7 @@ def of(conn: Connection, library: Library) -> Obstacles:
 
 
 def deletes_under_way(conn: Connection, library_id: int) -> int:
-    """How many jobs delete or put back files of a library, or are about to."""
+    """How many jobs delete or restore files of a library, or are about to."""
     orders = [json.loads(payload) for (payload,) in conn.all(_SQL.delete_orders)]
     return sum(_concerns(conn, order, library_id) for order in orders)
 

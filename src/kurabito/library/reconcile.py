@@ -1,10 +1,10 @@
-"""Keeps tasks and jobs telling the same story.
+"""Keeps tasks and jobs consistent.
 
 A task is what the control plane was asked for, a job is the disk work for it, and the job alone holds a lease. Whatever
 happens to either, this brings the other along, in this order:
 
 1. a task whose job is finished is finished; a job whose task is over is cancelled
-2. a hash makes way for a scan that somebody asked for
+2. a hash makes way for a requested scan
 3. a job that lost its worker goes back to pending, if no other has the slot
 4. if the slot is free, the first task that waits gets a job
 
@@ -41,7 +41,7 @@ _KINDS: Final = {SCAN: JobKind.SCAN, HASH: JobKind.HASH}
 
 
 class FolderMatcher(Protocol):
-    """Finds out what new folders are about, by what is known offline."""
+    """Matches new folders with shows, offline."""
 
     async def match(self, library_id: int, job_id: str) -> int:
         """Match what this scan added; how many folders are left without a match. Safe to do twice."""
@@ -89,11 +89,11 @@ class Situation:
 
     @property
     def in_the_way(self) -> Job | None:
-        """The hash that has the slot while somebody waits for the scan that they asked for."""
+        """The hash that has the slot while a requested scan waits."""
         first = self.waiting[0] if self.waiting else None
         if first is None or first.task_type != SCAN or first.priority < Priority.HIGH:
             return None
-        # One that was asked for as a job is as much somebody's wish.
+        # A scan requested as a job counts as requested, too.
         hashing = (job for job in self.active if job.has_slot and job.kind is JobKind.HASH)
         return next((job for job in hashing if job.task_id in self.running), None)
 
@@ -117,7 +117,7 @@ class Situation:
 
 
 def observe(overview: TaskSnapshot) -> Situation:
-    """How things stand now."""
+    """Read the current situation."""
     return Situation(
         running={task.id: task for task in overview.running(TASK_TYPES)},
         active=jobs.active(overview.conn),
@@ -127,7 +127,7 @@ def observe(overview: TaskSnapshot) -> Situation:
 
 
 def unmatched(overview: TaskSnapshot, situation: Situation) -> list[tuple[int, str]]:
-    """The scans that are done and whose folders are to be matched: library and job of each."""
+    """The finished scans whose folders need matching: library and job of each."""
     done = [jobs.of_task(overview.conn, task.id) for task in situation.without_job if task.task_type == SCAN]
     return [
         (job.library_id, job.id)
@@ -137,7 +137,7 @@ def unmatched(overview: TaskSnapshot, situation: Situation) -> list[tuple[int, s
 
 
 def reconcile(tasks: TaskTransaction, unmatched_folders: Mapping[str, int], follow_ups: Sequence[FollowUp]) -> bool:
-    """Do what is to be done now; whether something moved. A scan is finished only once its folders were matched."""
+    """Do the work that is due; whether something changed. A scan is finished only once its folders were matched."""
     conn = tasks.conn
     jobs.lock_jobs(conn)
     moved = bool(leases.recover(conn, JOBS))
@@ -162,9 +162,9 @@ def reconcile(tasks: TaskTransaction, unmatched_folders: Mapping[str, int], foll
 
 
 def _give_way(tasks: TaskTransaction, hashing: Job) -> bool:
-    """Have a hash stop, and its task wait behind the others. Its worker keeps what it read of a large file."""
+    """Stop a hash, and queue its task behind the others. Its worker keeps what it read of a large file."""
     assert hashing.task_id is not None
-    if not jobs.give_way(tasks.conn, hashing.id, "a scan that somebody asked for goes first"):
+    if not jobs.give_way(tasks.conn, hashing.id, "a requested scan goes first"):
         return False
     tasks.settle(hashing.task_id, Released())
     return True
@@ -186,7 +186,7 @@ def admit(tasks: TaskTransaction, task: TaskRecord) -> bool:
 
 
 def report_progress(tasks: TaskTransaction) -> None:
-    """Tell how far the scans are, for whoever follows the tasks."""
+    """Report the progress of the scans to their tasks."""
     for task in tasks.running((SCAN,)):
         progress = progress_of(sessions.of_task(tasks.conn, task.id))
         if progress is not None:
@@ -200,7 +200,7 @@ def has_progress(overview: TaskSnapshot) -> bool:
 
 
 def progress_of(session: ScanSession | None) -> Progress | None:
-    """How far a scan is; None while nobody knows how much there is."""
+    """The progress of a scan; None while the total is unknown."""
     if session is None or session.total_paths is None:
         return None
     return Progress(session.scanned_paths, session.total_paths)
@@ -218,7 +218,7 @@ def _finish(
         tasks.cancel(task.id)
         return True
     if job is None:
-        outcome: Outcome = Failure("its job is gone: somebody removed or reset it", permanent=True)
+        outcome: Outcome = Failure("its job is gone: it was removed or reset", permanent=True)
     elif job.status is not JobStatus.COMPLETED:
         outcome = Failure(f"{job.error_code}: {job.error_message}", permanent=True)
     elif job.kind is JobKind.HASH:

@@ -1,4 +1,4 @@
-"""Removing a library: what is known of it is forgotten, its files stay.
+"""Removing a library: its rows are deleted, its files stay.
 
 A library may have millions of files, so this is a task. It forgets some rows at a time, each in a short transaction, so that
 others write meanwhile; whatever dies, the next attempt goes on with what is left. The library itself goes last: there are never
@@ -43,7 +43,7 @@ class RemovalOrder:
 
 @dataclass(frozen=True, slots=True)
 class LibraryRemoved:
-    """What was forgotten."""
+    """What was deleted."""
 
     library_id: int
     file_count: int
@@ -67,7 +67,7 @@ class LibraryRemoval:
         registry.task(REMOVE)(self.run)
 
     async def obstacles(self, library_id: int) -> Obstacles:
-        """What somebody should know before; raises LibraryNotFound."""
+        """What a user should know before a removal; raises LibraryNotFound."""
         return await self._database.read(lambda conn: obstacles.of(conn, libraries.find(conn, library_id)))
 
     async def under_way(self, library_id: int) -> TaskRecord | None:
@@ -165,7 +165,7 @@ def _is_leaving(conn: Connection, library_id: int) -> bool:
         return False
     if library.removing_since is None:
         raise PermanentError(
-            f"nobody asked for the library {library.care.name!r} to be removed; use DELETE /api/v1/libraries/{library_id}"
+            f"no removal of the library {library.care.name!r} was requested; use DELETE /api/v1/libraries/{library_id}"
         )
     return True
 
@@ -181,7 +181,7 @@ def _forget_part(conn: Connection, values: dict[str, object]) -> tuple[list[str]
 
 
 def _finish(tasks: TaskTransaction, library_id: int) -> bool:
-    """Forget the library itself; false when something came in between, and is to be forgotten first."""
+    """Delete the library itself; false when new rows came in between, which are deleted first."""
     conn = tasks.conn
     jobs.lock_jobs(conn)
     _cancel_work(tasks, library_id)

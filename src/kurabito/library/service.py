@@ -1,4 +1,4 @@
-"""Taking folders into keeping, and changing how they are kept; for whoever must not wait."""
+"""Adding libraries and changing their settings, for async callers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LibraryService:
         return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
 
     async def get_staying(self, library_id: int) -> LibrarySummary:
-        """The library, for whoever wants to begin something in it; raises LibraryNotFound or LibraryConflict."""
+        """The library, for a caller that starts work in it; raises LibraryNotFound or LibraryConflict."""
         return await self._database.read(lambda conn: _kept(conn, libraries.find_staying(conn, library_id)))
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[LibrarySummary]:
@@ -83,7 +83,7 @@ class LibraryService:
         return await self._database.read(look)
 
     async def by_id(self) -> dict[int, Library]:
-        """All of them, in the order in which they were made, for whoever has ids and wants to show names."""
+        """All libraries in the order of their creation, for a caller that has ids and shows names."""
         found = await self._database.read(libraries.everything)
         return {library.id: library for library in found}
 

@@ -15,7 +15,7 @@ TASK_TYPES: Final = (SCAN, HASH)
 
 
 def scan_of(library_id: int, priority: Priority) -> PreparedTask:
-    """A scan of a library. A scan that fails is not tried again by itself: what is wrong is for somebody to see."""
+    """A scan of a library. A failed scan is not retried automatically: a user has to see what is wrong."""
     return prepare(
         SCAN,
         {"library_id": library_id},
@@ -42,7 +42,7 @@ def hash_key(payload: Any) -> str:
 
 
 def library_of(task: TaskRecord) -> int | None:
-    """The library that a task is about; None when whoever asked for it did not say."""
+    """The library that a task is about; None when its payload does not say."""
     try:
         library_id = json.loads(task.payload)["library_id"]
     except (ValueError, LookupError, TypeError):

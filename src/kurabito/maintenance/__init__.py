@@ -1,1 +1,1 @@
-"""Keeping what is kept in order: copies of the database, and what may be forgotten."""
+"""Maintenance of the database: backups, integrity checks, retention, and checkpoints of SQLite's log."""

@@ -65,7 +65,7 @@ def back_up(database: Path, copy: Path) -> None:
 def restore(copy: Path, database: Path, now: int) -> Path | None:
     """Put a copy in the database's place; where the old file is kept now, if there was one.
 
-    Nobody may have the database open: they would go on writing to the file that was.
+    No process may have the database open: it would continue to write to the old file.
     """
     _check_copy(copy)
     _check_unused(database)
@@ -139,7 +139,7 @@ def _check_unused(database: Path) -> None:
             f"{database} is open in another process; stop `kurabito serve` and every worker first"
         ) from problem
     except sqlite3.DatabaseError:
-        # It is damaged, which may be why somebody wants the copy.
+        # It is damaged, which may be the reason for the restore.
         return
 
 

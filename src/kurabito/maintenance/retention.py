@@ -1,4 +1,4 @@
-"""What may be forgotten is forgotten, by a task like any other."""
+"""Retention: deletes what has expired, as a task like any other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EVERY: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """How much was forgotten."""
+    """How much was deleted."""
 
     tasks: int
     sessions: int
@@ -25,7 +25,7 @@ class Tidied:
 
 
 class Retention:
-    """Forgets finished tasks, sessions and login links that are over, and all but the youngest backups."""
+    """Deletes finished tasks, sessions and login links that are over, and all but the youngest backups."""
 
     def __init__(self, queue: Queue, sessions: Sessions, backups: Path) -> None:
         self._queue = queue

@@ -29,8 +29,8 @@ class WalWatch:
             try:
                 asked = await self._maintenance.look_after()
             except KurabitoError as problem:
-                _log.warning("the size of the log could not be seen to", problem=str(problem))
+                _log.warning("checkpoint not requested", problem=str(problem))
             else:
                 if asked is not None:
-                    _log.info("checkpoint asked for", checkpoint=asked.id, reason=asked.reason)
+                    _log.info("checkpoint requested", checkpoint=asked.id, reason=asked.reason)
             await self._clock.wait(never, _EVERY)

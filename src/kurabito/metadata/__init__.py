@@ -1,4 +1,4 @@
-"""Metadata: posters, ids and what is on, filled in beside everything else.
+"""Metadata: posters, ids and the calendar, filled in in the background.
 
     handle ──► mailbox ──► actor ──► runner ─┬─► posters   pictures, kept here
                             │                ├─► offline   ids that are known without asking

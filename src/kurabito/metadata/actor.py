@@ -16,7 +16,7 @@ _log = get_logger(__name__)
 
 
 class MetadataActor:
-    """Has metadata filled in: when it is asked to, once an hour, and at its start, which is what goes on after a crash.
+    """Starts syncs: on request, once an hour, and at its own start, which also continues after a crash.
 
     actor = MetadataActor(runner)
     await actor.handle.trigger_sync()
@@ -29,7 +29,7 @@ class MetadataActor:
         self._mailbox = mailbox or Mailbox()
         self.handle = MetadataHandle(self._mailbox)
         self._in_hand: list[MetadataMessage] = []
-        """What was taken out of the mailbox and is not followed yet; whoever stops must not lose it."""
+        """Messages taken out of the mailbox and not handled yet; a stop must not lose them."""
 
     async def run(self) -> None:
         """Run until a message says to stop, or this coroutine is cancelled."""
@@ -54,7 +54,7 @@ class MetadataActor:
             try:
                 await self._runner.handle(message)
             except Exception:  # noqa: BLE001 - one message that cannot be followed must not be the last
-                _log.exception("message not followed", message=type(message).__name__)
+                _log.exception("message failed", message=type(message).__name__)
             self._in_hand = []
 
     async def _keep_time(self) -> None:
@@ -62,5 +62,5 @@ class MetadataActor:
             try:
                 await self._runner.begin_sync()
             except Exception:  # noqa: BLE001 - the database may be back in an hour
-                _log.exception("sync not begun")
+                _log.exception("sync not started")
             await self._clock.wait(asyncio.Event(), SYNC_INTERVAL)

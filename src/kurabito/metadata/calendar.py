@@ -78,7 +78,7 @@ class CalendarService:
     async def refresh_if_old(self) -> bool:
         """Ask for a refresh when the last one is more than a day ago; whether it was.
 
-        A calendar that nobody ever wanted is not begun: nobody outside is asked before somebody here did.
+        Without a first request there is no calendar: no outside service is called before a user asks for it.
         """
         refreshed_at, now = await self._database.read(lambda conn: (_refreshed_at(conn), conn.now()))
         is_old = refreshed_at is not None and to_datetime(now) - refreshed_at > _OLD

@@ -1,4 +1,4 @@
-"""What can be asked of the actor, and how: every wish is a message in its mailbox."""
+"""The messages of the actor, and its mailbox."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ MetadataMessage = DownloadPoster | DownloadPosterBatch | TriggerSync | Shutdown
 
 
 class Mailbox:
-    """Holds so many messages; whoever posts to a full one waits. Shutdown passes by all others."""
+    """Holds a limited number of messages; a post to a full mailbox waits. Shutdown overtakes all others."""
 
     def __init__(self, capacity: int = MAILBOX_CAPACITY) -> None:
         self._waiting: asyncio.Queue[MetadataMessage] = asyncio.Queue(capacity)
         self.is_read = False
         self.closing = asyncio.Event()
         self.closed = asyncio.Event()
-        """Nobody reads any more, and nothing is under way."""
+        """The actor has stopped, and no work is left."""
 
     async def post(self, message: MetadataMessage) -> None:
         """Put a message in, when there is room; raises MetadataStopped once it will not be read."""
@@ -103,5 +103,5 @@ class MetadataHandle:
             await self._mailbox.closed.wait()
 
     def is_running(self) -> bool:
-        """Whether somebody reads the messages."""
+        """Whether the actor reads the messages."""
         return self._mailbox.is_read and not self._mailbox.closing.is_set()

@@ -1,4 +1,4 @@
-"""What is still to be filled in: which records a sync takes, and how it writes down what it found."""
+"""The records that a sync takes, and how it stores what it found."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def needs_poster_sync(record: Metadata) -> bool:
 
 
 def needs_tmdb_sync(record: Metadata, now: datetime) -> bool:
-    """Whether its id at TMDB is to be looked up."""
+    """Whether its TMDB id needs a lookup."""
     details = record.details
     return details.tmdb_id is None and bool(details.title_japanese) and should_retry_tmdb_lookup(record, now)
 

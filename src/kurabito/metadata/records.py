@@ -1,4 +1,4 @@
-"""Metadata records: what is known of a show or a film, and where the rest can be looked up."""
+"""Metadata records: the details of a show or a film, and the ids to look up the rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TmdbKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """What is known of a show or a film: what its keeper may change."""
+    """The details of a show or a film that a user may change."""
 
     kind: RecordKind = RecordKind.TV
     title_japanese: str | None = None
@@ -66,7 +66,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class RecordCandidate:
-    """A show or film of TMDB that may be the one; a person has to say."""
+    """A show or film of TMDB that may be the one; the user has to choose."""
 
     tmdb_id: int
     kind: TmdbKind
@@ -182,7 +182,7 @@ def page(
 
 
 def change(conn: Connection, metadata_id: int, changes: Mapping[str, Any]) -> Metadata:
-    """Change fields of `Details`; what is not named stays. With another title or year it is looked up anew."""
+    """Change fields of `Details`; the others stay. A new title or year makes the next sync look it up again."""
     before = find(conn, metadata_id).details
     details = replace(before, **changes)
     if details.bgm_id != before.bgm_id:

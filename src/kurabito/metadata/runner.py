@@ -28,7 +28,7 @@ from kurabito.runtime.delegation import DelegatedTasks
 
 SYNC: Final = "metadata.sync"
 _MOST_WAITING: Final = 64
-"""Downloads that were begun; five of them run. The rest stays in the mailbox, and then with whoever asked."""
+"""Downloads that were accepted; five of them run. The rest waits in the mailbox, then with the caller."""
 
 _log = get_logger(__name__)
 
@@ -73,7 +73,7 @@ class MetadataRunner:
                 pass
 
     async def begin_sync(self) -> UUID:
-        """Ask for a sync that sees what is there now; the task, which may be one that waits or runs already.
+        """Request a sync that sees the current records; returns its task, which may already wait or run.
 
         One that runs may be past it, or belong to a process that was killed, so another follows.
         """

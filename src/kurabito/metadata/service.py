@@ -1,4 +1,4 @@
-"""Metadata for those who ask: look at records, find them, change them."""
+"""Metadata records for the API and the pages: read, search and change them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Whoever asks for what is being done waits, and gets what comes of it."""
+    """Callers that ask for the same work wait for one run of it, and share its result."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, asyncio.Future[T]] = {}
@@ -27,7 +27,7 @@ class SingleFlight(Generic[T]):
             outcome.set_result(result)
         except Exception as error:
             outcome.set_exception(error)
-            # Looked at here, as there may be nobody else who waits for it.
+            # Retrieved here: there may be no other caller that waits for it.
             outcome.exception()
             raise
         finally:

@@ -84,7 +84,7 @@ class Sync:
         return self._has_index or self._tmdb.is_on
 
     async def _records(self) -> AsyncIterator[Metadata]:
-        """What is to be done, a chunk at a time: a large collection is never in memory as a whole."""
+        """The pending work, a chunk at a time: a large collection is never in memory as a whole."""
         after = 0
         while True:
             chunk = await self._database.read(
@@ -158,13 +158,13 @@ class Sync:
         return None if found is None else found.poster_url
 
     def _leave_alone(self, error: TmdbError | BgmtvError) -> None:
-        """Ask no more in this sync: who does not answer now will not answer the next thousand records either.
+        """Stop lookups for this sync: a service that does not respond now will not respond to the next thousand either.
 
         The lookups are not spent by it, so the next sync makes them.
         """
         asks = self._asks_tmdb if isinstance(error, TmdbError) else self._asks_bgm
         if asks:
-            _log.warning("not asked any further in this sync", code=error.code, problem=str(error))
+            _log.warning("lookups stopped for this sync", code=error.code, problem=str(error))
         if isinstance(error, TmdbError):
             self._asks_tmdb = False
         else:

@@ -1,4 +1,4 @@
-"""What a sync found, written down by the dozen: one transaction for each finding would cost more than finding it."""
+"""Writes the findings of a sync in batches: one transaction each would cost more than finding them."""
 
 from __future__ import annotations
 

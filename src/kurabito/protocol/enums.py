@@ -102,4 +102,4 @@ class CleanupStatus(StrEnum):
 
 _FINISHED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED})
 SLOT_KINDS = frozenset({JobKind.SCAN, JobKind.HASH})
-"""The kinds of which at most one job is pending or running at any moment."""
+"""The kinds that share one slot: at most one of their jobs is pending or running at any moment."""

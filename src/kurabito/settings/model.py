@@ -80,8 +80,8 @@ class Settings(BaseModel):
     port: int = Field(8484, ge=0, le=65535, description="port to listen on; 0 takes a free one")
     database: str = Field("", description="sqlite:///FILE or postgresql://…; default: kurabito.db in the state folder")
     api_key: SecretStr | None = Field(None, min_length=1, description="accepted as X-Api-Key")
-    base_path: str = Field("", description="path under which a reverse proxy serves us, like /kurabito")
-    allowed_hosts: CommaList = Field((), description="further names that the Host header may carry, comma list")
+    base_path: str = Field("", description="path under which a reverse proxy serves Kurabito, like /kurabito")
+    allowed_hosts: CommaList = Field((), description="more names that the Host header may have, comma list")
     trusted_proxies: CommaList = Field((), description="addresses or networks of reverse proxies, comma list")
     max_connections: int | None = Field(
         None, ge=8, le=100_000, description="connections at a time; default: 1000, or what the file descriptors allow"
@@ -114,16 +114,16 @@ class Settings(BaseModel):
     lease_seconds: Seconds = Field(30.0, description="how long a worker owns a task without a heartbeat")
     heartbeat_seconds: Seconds = Field(5.0, description="how often a worker renews its leases")
     download_root: Path | None = Field(None, description="folder for downloads; no library may lie in it or around it")
-    tmdb_key: SecretStr | None = Field(None, min_length=1, description="your key for TMDB; without one it is not asked")
-    tmdb_url: str = Field("https://api.themoviedb.org/3", description="where TMDB answers")
-    tmdb_image_url: str = Field("https://image.tmdb.org/t/p/original", description="where TMDB has its pictures")
-    bgm_url: str = Field("https://api.bgm.tv", description="where bgm.tv answers")
-    bgm_image_host: str = Field("lain.bgm.tv", min_length=1, description="the host of the pictures of bgm.tv")
+    tmdb_key: SecretStr | None = Field(None, min_length=1, description="your TMDB key; TMDB is not used without one")
+    tmdb_url: str = Field("https://api.themoviedb.org/3", description="address of the TMDB API")
+    tmdb_image_url: str = Field("https://image.tmdb.org/t/p/original", description="address of TMDB's images")
+    bgm_url: str = Field("https://api.bgm.tv", description="address of the bgm.tv API")
+    bgm_image_host: str = Field("lain.bgm.tv", min_length=1, description="host of bgm.tv's images")
     offline_ids_url: str | None = Field(
         None, description="where `kurabito metadata update` gets the data.json of bangumi-data; none: it gets nothing"
     )
     download_poll_interval: Seconds = Field(60.0, description="how often downloaders are asked, in seconds")
-    stalled_minutes: Minutes = Field(60.0, description="how long a download may stand still before it is shown so")
+    stalled_minutes: Minutes = Field(60.0, description="minutes without progress until a download counts as stalled")
     elsewhere_minutes: Minutes | None = Field(
         None,
         description="after how long a download that stands still, or whose downloader is away, is sent to another; default: "
@@ -175,12 +175,14 @@ class Settings(BaseModel):
     )
     thumbnail_capacity: int = Field(50_000, ge=1, description="how many thumbnails may wait to be drawn")
     thumbnail_cleanup_delay: Seconds = Field(
-        600.0, description="seconds until the thumbnails of a group that nobody needs are removed"
+        600.0, description="seconds until the thumbnails of an unused group are deleted"
     )
     wal_interval: Seconds = Field(900.0, description="seconds between two checkpoints of SQLite's log, unless forced")
-    wal_limit_mb: int = Field(128, ge=1, description="MiB of SQLite's log from which on it is checkpointed by itself")
+    wal_limit_mb: int = Field(
+        128, ge=1, description="size of SQLite's log in MiB that starts a checkpoint automatically"
+    )
     wal_truncate: bool = Field(False, description="whether a checkpoint may also empty the log's file")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is written")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="lowest level that is written")
     log_format: Literal["auto", "human", "json"] = Field("auto", description="auto: human in a terminal, else JSON")
 
     # What was set, as it was written: `load` and `with_stored` fill it.

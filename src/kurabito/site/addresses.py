@@ -36,7 +36,7 @@ def is_among(address: Address | None, trusted: Sequence[Network]) -> bool:
 
 @lru_cache(maxsize=1024)
 def one_client(text: str) -> str:
-    """What stands for everybody whom one person can be: an IPv4 address, or an IPv6 network of 64 bits."""
+    """The key that all addresses of one client share: an IPv4 address, or an IPv6 network of 64 bits."""
     address = parse_address(text)
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((address, _HOUSEHOLD), strict=False))

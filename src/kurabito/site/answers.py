@@ -11,7 +11,7 @@ from starlette.types import Message, Send
 from kurabito.site.bodies import IncomingBody
 
 _ALWAYS: Final = {
-    # Nothing is loaded but from ourselves, nothing runs that stands in the page, and nobody frames us.
+    # Assets come only from this site, no inline script runs, and no other site may frame a page.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -1,7 +1,7 @@
 """The gate: what stands between the network and the site.
 
 Every request passes here, in this order: is it for us (Host), is it from a page of ours (Origin), is it small enough
-(body), who is asking (key or session), may they (scope). A route that nobody thought about is therefore closed.
+(body), who is asking (key or session), may they (scope). A route without a rule is therefore closed.
 
 The web server in front must leave two things to us: it is given no root path, and it believes no proxy.
 """
@@ -40,9 +40,9 @@ _LONGEST_PATH: Final = 200
 
 
 class Gate:
-    """Wraps the whole site. Behind it, `request.state` has `principal` and `client`, the address of whoever asks.
+    """Wraps the whole site. Behind it, `request.state` has `principal` and `client`, the caller's address.
 
-    `principal` is None for a stranger, who comes only to what is open to anybody. `bodies` has what deviates from the
+    `principal` is None for an anonymous caller, who reaches only public routes. `bodies` has what deviates from the
     usual limit, by the beginning of the path. Below a base path the site sees the same requests whether a proxy took that
     path away or not.
     """
@@ -78,7 +78,7 @@ class Gate:
             case "lifespan":
                 await self._site(scope, receive, send)
             case _:
-                # Nobody here speaks WebSocket.
+                # No route speaks WebSocket.
                 await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,14 +123,14 @@ class Gate:
         if right is None:
             return principal
         if principal is None:
-            raise NotAuthenticated("nobody is logged in: log in on the page, or send a key that is good as X-Api-Key")
+            raise NotAuthenticated("not logged in: log in on the page, or send a valid key as X-Api-Key")
         if not principal.may(right):
             raise ScopeMissing(f"{principal.name!r} may not do this: it takes a key with the scope {right}")
         return principal
 
     async def _who(self, headers: Headers, client: Client) -> Principal | None:
         if (secret := headers.get("x-api-key")) is not None:
-            # A wrong key is refused even when a session would do: whoever sends one means it.
+            # A wrong key is refused even when a session would do: a program that sends one means it.
             return await self._holder(_text(secret), one_client(client.address))
         token = _session_token(headers.get("cookie", ""))
         return None if token is None else await self._sessions.holder(token)

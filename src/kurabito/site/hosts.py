@@ -28,9 +28,7 @@ class Hosts:
         # Listening everywhere, each address of this machine is ours. Only a name can be made to lead here by others.
         if name in self._names or (self._any_address and _is_address(name)):
             return
-        raise UnknownHost(
-            f"this is not {host!r}: if Kurabito is to be reached by that name, add it to KURABITO_ALLOWED_HOSTS"
-        )
+        raise UnknownHost(f"this is not {host!r}: to reach Kurabito by that name, add it to KURABITO_ALLOWED_HOSTS")
 
 
 def _name(host: str) -> str:

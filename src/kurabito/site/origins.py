@@ -17,8 +17,8 @@ _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 # Why there is no token in our forms. A forged request is one that a browser sends for another site's page, with our
 # cookie. SameSite=Strict keeps the cookie out of every request that begins at another site. That leaves pages of the same
 # site that are not ours (another port of this machine, another name of the domain) and old browsers; both send Origin with
-# whatever changes something, and no page can alter or omit it. Whoever is no browser can write any header, but has no
-# cookie of somebody else to abuse.
+# whatever changes something, and no page can alter or omit it. A program that is no browser can write any header, but has no
+# cookie of another user to abuse.
 def refuse_foreign(method: str, headers: Headers, host: str) -> None:
     """Refuse what a page of another site sends, if it changes something or is a stream that stays open."""
     if method in _SAFE and "text/event-stream" not in headers.get("accept", ""):

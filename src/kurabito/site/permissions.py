@@ -17,7 +17,7 @@ _READING: Final = frozenset({"GET", "HEAD"})
 
 
 def needed(method: str, path: str) -> Scope | None:
-    """The scope that this request takes; None where anybody may come."""
+    """The scope that this request takes; None for a public route."""
     if path == _LOGIN or not greets(path):
         return None
     if path in _MODULES:
@@ -31,7 +31,7 @@ def greets(path: str) -> bool:
 
 
 def is_static(path: str) -> bool:
-    """Whether this is a file that came with the program: the same for everybody, so caches may keep it."""
+    """Whether this is a file that came with the program: the same for every user, so caches may keep it."""
     return path.startswith(_STATIC) or path == _ICON
 
 

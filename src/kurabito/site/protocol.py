@@ -183,7 +183,7 @@ class GuardedProtocol(H11Protocol):
             self.drop()
 
     def _check_reading(self, transport: asyncio.Transport, now: float) -> None:
-        """Throw away an answer of which nothing was read for too long."""
+        """Abort a response that its client has not read for too long."""
         unread = transport.get_write_buffer_size()
         if unread:
             unread += _in_kernel(transport)

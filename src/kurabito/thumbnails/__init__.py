@@ -1,1 +1,1 @@
-"""Pictures of files: which are drawn, under which name, how many may wait, and when they are removed. Data planes draw them."""
+"""Thumbnails: which are made, under which name, how many may wait, and when they are deleted. Data planes make them."""

@@ -1,4 +1,4 @@
-"""Asking for pictures. What is known is answered at once; what is not may wait to be drawn, as long as there is room."""
+"""Requests for thumbnails. A known one is answered at once; another one may wait to be made, up to the capacity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_AT_ONCE: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thumbnail:
-    """A picture at one moment."""
+    """A thumbnail at one moment."""
 
     key: str
     file_id: int
@@ -46,7 +46,7 @@ class Thumbnail:
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailRefused:
-    """A file of which there will be no picture, and why."""
+    """A file that gets no thumbnail, and why."""
 
     file_id: int
     error: ThumbnailError
@@ -56,7 +56,7 @@ Answer = Thumbnail | ThumbnailRefused
 
 
 class Thumbnails:
-    """The pictures of one database."""
+    """The thumbnails of one database."""
 
     def __init__(self, database: Database, *, capacity: int = CAPACITY) -> None:
         self._database = database
@@ -68,14 +68,14 @@ class Thumbnails:
         return self._capacity
 
     async def request(self, file_id: int, drawing: Drawing) -> Thumbnail:
-        """Ask for the picture of a file; raises FileNotKnown, NothingToDraw or ThumbnailsFull."""
+        """Ask for the thumbnail of a file; raises FileNotKnown, NothingToDraw or ThumbnailsFull."""
         (answer,) = await self.request_many([file_id], drawing)
         if isinstance(answer, ThumbnailRefused):
             raise answer.error
         return answer
 
     async def request_many(self, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
-        """Ask for the pictures of files; an answer for each, in the same order."""
+        """Ask for the thumbnails of files; an answer for each, in the same order."""
         if len(file_ids) > MOST_AT_ONCE:
             raise InvalidInput("file_ids", f"must be at most {MOST_AT_ONCE} files, got {len(file_ids)}")
         # A page asks again until its pictures are there, and must not wait each time for those who write.
@@ -85,14 +85,14 @@ class Thumbnails:
         return await self._database.write(lambda conn: self._admit(conn, file_ids, drawing))
 
     async def get(self, key: str) -> Thumbnail:
-        """The picture with this key; raises ThumbnailNotFound."""
+        """The thumbnail with this key; raises ThumbnailNotFound."""
         row = await self._database.read(lambda conn: conn.one(SQL.get, {"thumb_key": key}))
         if row is None:
             raise ThumbnailNotFound(f"no thumbnail has the key {key!r}; ask for one with POST /api/v1/thumbs/request")
         return _thumbnail(row)
 
     async def draw_again(self, key: str) -> None:
-        """Have a picture drawn once more whose file is lost."""
+        """Have a thumbnail made again whose file is lost."""
         await self._database.write(lambda conn: conn.run(SQL.draw_again, {"thumb_key": key}))
 
     def _admit(self, conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> list[Answer]:
@@ -119,7 +119,7 @@ def _sources(conn: Connection, file_ids: Iterable[int]) -> dict[int, PictureSour
 
 
 def _look(conn: Connection, file_ids: Sequence[int], drawing: Drawing) -> tuple[list[Answer], bool]:
-    """What is to be said of each file now, and whether nothing could be changed about that by admitting."""
+    """The answer for each file now, and whether admitting could not change it."""
     sources = _sources(conn, file_ids)
     keys = {file_id: thumb_key(source, drawing) for file_id, source in sources.items()}
     listed = json.dumps([{"thumb_key": key} for key in keys.values()])

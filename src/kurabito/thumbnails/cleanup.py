@@ -1,4 +1,4 @@
-"""When the pictures of a group are removed. A data plane does it, once nothing of the group waits to be drawn."""
+"""When the thumbnails of a group are deleted. A data plane does it, once no thumbnail of the group waits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kurabito.protocol.enums import CleanupStatus
 from kurabito.thumbnails.queries import CLEANUP, SQL
 
 DELAY: Final = 600.0
-"""Seconds in which somebody may look at the group once more."""
+"""Seconds in which a page may show the group once more."""
 GROUP_PATTERN: Final = "(blake3|sha256):[0-9a-f]{64}|file:[1-9][0-9]{0,18}"
 
 
@@ -47,7 +47,7 @@ class Cleanups:
         return await self._database.write(lambda conn: self.schedule_in(conn, group_key))
 
     def schedule_in(self, conn: Connection, group_key: str) -> GroupCleanup:
-        """The same in a transaction that is under way. One that failed is taken up again: nobody else would do so."""
+        """The same in an open transaction. A failed cleanup is requested again: nothing else would retry it."""
         values = {"group_key": group_key, "delay": self._delay}
         if not conn.run(SQL.take_up_cleanup, values):
             conn.run(SQL.schedule_cleanup, values)

@@ -1,4 +1,4 @@
-"""What a picture is of, and the names that follow from it.
+"""The source of a thumbnail, and the names that follow from it.
 
 A key stands for one picture for ever: it names the file, its content, and how it is drawn. A file that changed so gets another
 picture, and one that did not is never drawn twice.
@@ -15,7 +15,7 @@ from kurabito.protocol.enums import MediaType, ThumbnailFormat
 from kurabito.protocol.leased.thumbnails import LARGEST, SMALLEST
 
 _VERSION: Final = 1
-"""Another one when the same file is to be drawn in another way."""
+"""Changes when the same file would be drawn differently."""
 _KEY_LENGTH: Final = 40
 _SUFFIXES: Final = {ThumbnailFormat.JPEG: "jpg", ThumbnailFormat.WEBP: "webp"}
 _KINDS: Final = {

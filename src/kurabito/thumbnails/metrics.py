@@ -1,4 +1,4 @@
-"""How the pictures are doing."""
+"""Numbers about the thumbnails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures themselves, as they lie in their folder."""
+"""The files of the thumbnails, served from their folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds what nobody needs any more: pictures of files that are gone or changed, and files that no row knows."""
+"""Finds unused thumbnails: of files that are gone or changed, and files that no row knows."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ThumbnailSweep:
         return ThumbnailsSwept(len(groups), await self._remove_orphans())
 
     async def _outdated_groups(self) -> set[str]:
-        """The groups with a picture that nobody would ask for any more: its file is gone, or has another key now."""
+        """The groups with an unused thumbnail: its file is gone, or has another key now."""
         outdated: set[str] = set()
         after = 0
         while rows := await self._database.read(partial(_page, after=after)):

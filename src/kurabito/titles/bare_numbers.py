@@ -100,7 +100,7 @@ def behind_kind(draft: TitleDraft) -> bool:
 
 
 def season_and_episode_in_one(draft: TitleDraft) -> bool:
-    """`show.217.hdtv` is season 2, episode 17, where nobody uses brackets."""
+    """`show.217.hdtv` is season 2, episode 17, in titles without brackets."""
     if draft.original.startswith("[") or draft.original.count(".") < 2:
         return False
     recorded = "HDTV" in draft.values.get("source", ())

@@ -90,7 +90,7 @@ class TitleDraft:
         self.segments = segments(self.text)
 
     def take(self, start: int, end: int, recogniser: str, why: str, *, mark: str = TAKEN) -> None:
-        """Blank a part out, with the brackets that hold nothing else, so that nobody else reads it."""
+        """Blank a part out, with the brackets that hold nothing else, so that no other recogniser reads it."""
         if self.text[start - 1 : start] + self.text[end : end + 1] in ("[]", "()"):
             start, end = start - 1, end + 1
         if self.explain:

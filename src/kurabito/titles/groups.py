@@ -69,7 +69,7 @@ def _name_follows(draft: TitleDraft, at: int) -> bool:
 
 
 def read_trailing_group(draft: TitleDraft) -> None:
-    """What stands behind the last hyphen, else the last bracket that nobody took."""
+    """The part behind the last hyphen, else the last bracket that no recogniser took."""
     if draft.group is not None:
         return
     tail = draft.text.rstrip(" \x00")
@@ -92,7 +92,7 @@ def _names_episode(draft: TitleDraft, found: re.Match[str]) -> bool:
 
 
 def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
-    """The last bracket behind the name that nobody took, else the strange word among the tags."""
+    """The last free bracket behind the name, else the strange word among the tags."""
     if draft.group is not None:
         return
     for segment in reversed(draft.segments):

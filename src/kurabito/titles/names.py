@@ -22,7 +22,7 @@ _SHORTEST_NAME: Final = 5
 
 
 def read_names(draft: TitleDraft) -> tuple[str, ...]:
-    """The names in the first stretch of text that nobody took, and in the one that a separator joins to it."""
+    """The names in the first stretch of free text, and in the one that a separator joins to it."""
     names: tuple[str, ...] = ()
     fansub = draft.original.startswith("[")
     for found in _STRETCH.finditer(draft.text):

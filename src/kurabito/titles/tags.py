@@ -173,7 +173,7 @@ def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end
     if draft.text[end:name_end].strip(" .-(\x01") or not draft.text[:start].strip(" .-\x00\x01"):
         return False
     if draft.episodes and (draft.original.startswith("[") or not draft.seasons):
-        # A bare number ended the name, and nobody puts tags before that.
+        # A bare number ended the name, and no style puts tags before that.
         return False
     word = draft.text[start:end]
     if attribute == "release":

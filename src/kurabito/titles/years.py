@@ -44,7 +44,7 @@ def read_date(draft: TitleDraft) -> None:
         draft.take(written.start(), written.end(), "date", "a day")
         return
     if short := _SHORT_DATE.search(draft.text):
-        draft.take(short.start(), short.end(), "date", "a day, and nobody can tell in which order")
+        draft.take(short.start(), short.end(), "date", "a day whose order of numbers is unknown")
 
 
 def read_year(draft: TitleDraft) -> None:

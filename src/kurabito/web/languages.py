@@ -2,13 +2,16 @@
 
 A catalogue is a TOML file in `locales/`, named by its language tag. A message is found by its dotted key. It may have
 placeholders, `{worker}`, and code between backticks. Every catalogue has the same keys and placeholders.
+
+A message that a number changes has one text for each plural category of its language, as CLDR names them:
+`files = { one = "{count} file", other = "{count} files" }`. Its number is the fact `count`.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -20,27 +23,47 @@ _DEFAULT: Final = "en"
 # Which script a region writes, for browsers that name only the region.
 _TRADITIONAL: Final = frozenset({"tw", "hk", "mo"})
 _CODE: Final = re.compile("`([^`]+)`")
+_OTHER: Final = "other"
+_ONE: Final = "one"
+
+Forms = Mapping[str, str]
+"""The texts of one message by plural category; a text that no number changes is under `other`."""
 
 
 class Catalogue:
     """The messages of one language."""
 
-    def __init__(self, tag: str, messages: Mapping[str, str]) -> None:
+    def __init__(self, tag: str, messages: Mapping[str, Forms]) -> None:
         self.tag = tag
         self.messages = messages
-        self._markup = {key: with_code(message) for key, message in messages.items()}
+        self._category = _PLURALS.get(tag, _never_changes)
+        self._markup = {
+            key: {category: with_code(text) for category, text in forms.items()} for key, forms in messages.items()
+        }
 
     @property
     def name(self) -> str:
         """The language in its own words."""
-        return self.messages["language"]
+        return self.text("language")
 
     def has(self, key: str) -> bool:
         return key in self.messages
 
-    def say(self, key: str, /, **facts: object) -> Markup:
-        """The message with its facts in place. Facts are escaped unless they are markup of ours."""
-        message = self._markup[key]
+    def text(self, key: str) -> str:
+        """The message as the catalogue has it, for any number."""
+        return self.messages[key][_OTHER]
+
+    def say(self, key: str, /, *, count: int | None = None, **facts: object) -> Markup:
+        """The message with its facts in place, in the form that `count` asks for.
+
+        Facts are escaped unless they are markup of ours.
+        """
+        forms = self._markup[key]
+        if count is None:
+            message = forms[_OTHER]
+        else:
+            message = forms.get(self._category(count), forms[_OTHER])
+            facts["count"] = grouped(count)
         return message.format(**facts) if facts else message
 
 
@@ -59,9 +82,26 @@ def choose(chosen: str | None, accepted: str) -> Catalogue:
     return next((known[tag] for tag in map(_written, _by_preference(accepted)) if tag in known), known[_DEFAULT])
 
 
+def grouped(number: int) -> str:
+    """A whole number with its digits in groups of three."""
+    return f"{number:,}"
+
+
 def with_code(text: str) -> Markup:
     """The text, escaped, with what stands between backticks set as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in this line
+
+
+def _one_or_other(count: int) -> str:
+    return _ONE if count == 1 else _OTHER
+
+
+def _never_changes(_count: int) -> str:
+    return _OTHER
+
+
+# The plural category of a number, for languages that have several.
+_PLURALS: Final[Mapping[str, Callable[[int], str]]] = {"en": _one_or_other}
 
 
 def _by_preference(header: str) -> list[str]:
@@ -91,9 +131,11 @@ def _read(tag: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / f"{tag}.toml").read_text(encoding="utf-8"))
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Forms]]:
     for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
+        if isinstance(value, str):
+            yield prefix + key, {_OTHER: value}
+        elif _OTHER in value:
             yield prefix + key, value
+        else:
+            yield from _flat(value, f"{prefix}{key}.")

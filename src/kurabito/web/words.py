@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
 from kurabito.runtime.events import TaskEvent
 from kurabito.settings import Origin
-from kurabito.web.languages import Catalogue
+from kurabito.web.languages import Catalogue, grouped
 from kurabito.web.names import shown_name, shown_path
 from kurabito.web.system.reasons import ShownReason, known_error
 
@@ -32,11 +32,11 @@ class Words:
     catalogue: Catalogue
     now: datetime
 
-    def say(self, key: str, /, **facts: object) -> Markup:
-        return self.catalogue.say(key, **facts)
+    def say(self, key: str, /, *, count: int | None = None, **facts: object) -> Markup:
+        return self.catalogue.say(key, count=count, **facts)
 
     def number(self, count: int) -> str:
-        return f"{count:,}"
+        return grouped(count)
 
     def size(self, count: float) -> str:
         """A number of bytes in the largest unit that says something."""
@@ -90,8 +90,8 @@ class Words:
         seconds = int(length.total_seconds())
         for unit, size in _UNITS:
             if seconds >= 2 * size:
-                return self.say(f"time.{unit}", count=seconds // size)
-        return self.say("time.seconds", count=seconds)
+                return self.say(f"time.{unit}", length=seconds // size)
+        return self.say("time.seconds", length=seconds)
 
     def reason(self, reason: ShownReason) -> Markup:
         """What a task waits for."""
@@ -112,15 +112,14 @@ class Words:
 
     def setting(self, setting: Origin) -> Markup:
         """What a setting is for."""
-        key = f"setting.{setting.name}"
-        return self.say(key) if self.catalogue.has(key) else escape(setting.description)
+        return self.say(f"setting.{setting.name}")
 
     def for_browser(self) -> str:
         """The messages that the page's module needs, as JSON."""
-        messages = self.catalogue.messages
-        return json.dumps({key: text for key, text in messages.items() if key.startswith(("time.", "live."))})
+        keys = (key for key in self.catalogue.messages if key.startswith(("time.", "live.")))
+        return json.dumps({key: self.catalogue.text(key) for key in keys})
 
-    def _shown(self, facts: Mapping[str, object]) -> dict[str, object]:
+    def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}
 
 

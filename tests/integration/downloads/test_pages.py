@@ -61,10 +61,10 @@ async def site(core: Core, tmp_path: Path) -> AsyncIterator[Site]:
 
 
 async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: StandIn) -> None:
-    assert "There are no rules" in await site.get("/rules")
+    assert "No rules" in await site.get("/rules")
     await core.register(a)
     page = await site.post("/rules", name="no small ones", action="exclude", resolutions="480, 720p", is_enabled="yes")
-    assert "no small ones Not these · Everything Resolutions 480, 720" in page
+    assert "no small ones Exclude · Everything Resolutions 480, 720" in page
     await core.bring(FIRST, SECOND, SMALL)
     await core.work()
     assert await core.statuses() == ["downloading", "downloading"]
@@ -72,18 +72,18 @@ async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: Stan
     # Tried while it is written: nothing happens yet.
     draft = {"name": "only Lantern", "action": "include", "groups": "lantern", "is_enabled": "yes"}
     page = await site.post("/rules/try", **draft, scope="series:1")
-    assert "2 downloads cancelled 2 releases left out 0 releases downloaded" in page
-    assert "[Kura] Dawn - 02 [1080p] Would be cancelled the download Not included by only Lantern" in page
+    assert "2 downloads cancelled 2 releases excluded 0 releases downloaded" in page
+    assert "[Kura] Dawn - 02 [1080p] Would be cancelled Show download Not included by only Lantern" in page
     assert await core.statuses() == ["downloading", "downloading"]
     page = await site.post("/rules", **draft, scope="series:1")
-    assert "only Lantern Only these · The series Dawn Groups lantern" in page
+    assert "only Lantern Include · Series Dawn Groups lantern" in page
     await core.work()
     assert await core.statuses() == ["cancelled", "cancelled"]
     assert a.has == {}
 
     # Without the first rule the small one is let through; seen before it is done.
     page = await site.get("/rules/1/remove")
-    assert "0 downloads cancelled 0 releases left out 1 releases downloaded" in page
+    assert "0 downloads cancelled 0 releases excluded 1 release downloaded" in page
     assert "[Lantern] Dawn - 02 [720p] Would be downloaded" in page
     assert await core.statuses() == ["cancelled", "cancelled"]
     await site.post("/rules/1/remove")
@@ -98,13 +98,13 @@ async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: Stan
     # Off and on again, and changed in its place.
     assert "2 releases downloaded" not in await site.get("/rules/2")
     page = await site.get("/rules/2/off")
-    assert "0 releases left out 1 releases downloaded" in page
-    assert "[Kura] Dawn - 02 [1080p] Would be let through It is not downloaded now" in page
-    assert "Off · Only these" in await site.post("/rules/2/off")
+    assert "0 releases excluded 1 release downloaded" in page
+    assert "[Kura] Dawn - 02 [1080p] Would be allowed Not downloaded now" in page
+    assert "Disabled · Include" in await site.post("/rules/2/off")
     await core.work()
     assert await core.statuses() == ["cancelled", "cancelled", "downloading", "downloading"]
     page = await site.post("/rules/2", name="all of Kura", action="exclude", groups="Kura", is_enabled="yes")
-    assert "all of Kura Not these · Everything Groups Kura" in page
+    assert "all of Kura Exclude · Everything Groups Kura" in page
     await core.work()
     assert await core.statuses() == ["cancelled", "cancelled", "downloading", "cancelled"]
     assert (await core.all("SELECT count(*) FROM filter_rules"))[0] == (1,)
@@ -120,13 +120,13 @@ async def test_a_rule_that_cannot_be_used_says_where_it_is_wrong(site: Site) -> 
         ({"name": "x", "resolutions": "tall"}, "These resolutions cannot be used:"),
         ({"name": "x", "min_size": "-1"}, "must be a number of MiB from 0"),
         ({"name": "x", "min_size": "nan"}, "must be a number of MiB from 0"),
-        ({"name": "x", "words": "y", "scope": "planet:1"}, "This cannot be chosen:"),
+        ({"name": "x", "words": "y", "scope": "planet:1"}, "This choice cannot be used:"),
         ({"name": "x", "words": "y", "scope": "series:"}, "must be given for a rule about one series"),
         ({"name": "x", "words": "y", "rule_order": "first"}, "This number cannot be used:"),
     ):
         assert said in await site.post("/rules", 422, **fields), fields
-    assert "There are no rules" in await site.get("/rules")
-    assert "There is no such rule" in await site.post("/rules/7/remove", 404)
+    assert "No rules" in await site.get("/rules")
+    assert "Rule not found" in await site.post("/rules/7/remove", 404)
 
 
 async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
@@ -141,33 +141,33 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     b.say(f"{1:040x}", "downloading", progress=0.25, size=4 << 20, rate=1 << 20, peers=3)
     await core.poll()
     page = await site.get("/downloads")
-    assert "B Answers [Kura] Dawn - 01 [1080p] Downloading 25 % 1.0 MiB of 4.0 MiB 1.0 MiB/s 3 s left Peers: 3" in page
+    assert "B Online [Kura] Dawn - 01 [1080p] Downloading 25 % 1.0 MiB of 4.0 MiB 1.0 MiB/s 3 s left 3 peers" in page
     page = await site.get("/downloads/1")
-    assert "A refused: unsupported <b>" in page
-    assert "B accepted" in page
+    assert "A · refused: unsupported <b>" in page
+    assert "B · accepted" in page
 
     assert "Paused" in await site.post("/downloads/1/pause", next="/downloads")
     assert "Paused" not in await site.post("/downloads/1/resume")
-    assert "There is no such download" in await site.post("/downloads/7/cancel", 404)
+    assert "Download not found" in await site.post("/downloads/7/cancel", 404)
     await site.post("/downloads/1/cancel")
     await core.work()
     assert b.has == {}
-    assert "Nothing is under way" in await site.get("/downloads")
+    assert "No active downloads" in await site.get("/downloads")
     assert "Cancelled" in await site.get("/downloads", show="cancelled")
     # Tried again it is another download, which its page shows.
     page = await site.post("/downloads/1/retry")
-    assert "On its way to a downloader" in page
+    assert "Sending to a downloader" in page
     await core.work()
     assert "The download cannot do that now" in await site.post("/downloads/1/retry", 409)
     b.say(f"{1:040x}", "completed", progress=1.0, size=4 << 20)
     await core.poll()
-    assert "1 There" in await site.get("/series/1")
-    assert "Complete" in await site.get("/downloads", show="completed", downloader="2")
-    assert "There are no such downloads" in await site.get("/downloads", show="completed", downloader="1")
+    assert "1 In library" in await site.get("/series/1")
+    assert "Completed" in await site.get("/downloads", show="completed", downloader="2")
+    assert "No downloads match" in await site.get("/downloads", show="completed", downloader="1")
     await site.post("/downloads/2/remove", delete_files="yes")
     await core.work()
     assert [one.query for one in b.asked if one.method == "DELETE"] == ["delete_files=true"]
-    assert "There are no such downloads" in await site.get("/downloads", show="completed")
+    assert "No downloads match" in await site.get("/downloads", show="completed")
 
 
 async def test_a_complete_download_shows_where_it_is_and_its_files(core: Core, site: Site, a: StandIn) -> None:
@@ -181,7 +181,7 @@ async def test_a_complete_download_shows_where_it_is_and_its_files(core: Core, s
     await core.poll()
     # A path may break at each slash.
     page = (await site.get("/downloads/1")).replace(" ", "")
-    assert "seesit/home/me/incoming" in page
+    assert "downloader/home/me/incoming" in page
     assert "FilesDawn/000.mkv1.0MiBDawn/001.mkv1.0MiBNotselectedDawn/002.mkv1.0MiB" in page
     assert "Dawn/099.mkv1.0MiB2morefiles" in page
 
@@ -194,16 +194,16 @@ async def test_what_is_the_users_is_shown_as_yours_and_offers_nothing_that_would
     await core.register(a)
     await core.bring(FIRST, SECOND)
     await core.work()
-    yours = "Yours: Kurabito did not add it to A and only watches it."
+    yours = "Added outside Kurabito: it belongs to A, and Kurabito only watches it."
     overview = await site.get("/downloads")
     assert overview.count(yours) == 1
     assert overview.count("Pause") == 1
     page = await site.get("/downloads/1")
     assert yours in page
-    assert "Stop watching this download? At its downloader nothing changes." in page
-    assert "Have another downloader fetch it too? Yours stays where it is." in page
-    assert "Delete this download here? At its downloader nothing changes." in page
-    assert "Delete its files, too" not in page
+    assert "Stop watching this download? Nothing changes in its downloader." in page
+    assert "Download it with another downloader, too? Yours stays where it is." in page
+    assert "Delete this download here? Nothing changes in its downloader." in page
+    assert "Also delete its files" not in page
     assert yours not in await site.get("/downloads/2")
     # Whoever asks for it all the same is told why not.
     for wish, fields in (("pause", {}), ("resume", {}), ("remove", {"delete_files": "yes"})):
@@ -220,29 +220,29 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     await a.stop()
     await core.poll()
     what_next = (
-        "Downloads that wait for it: 1. It is asked again every 60 s; when it answers, everything goes on. "
-        "After 90 min it is sent to another downloader by itself."
+        "1 download is waiting for it. Kurabito checks it every 60 s; its downloads continue when it responds. "
+        "After 90 min, a download is sent to another downloader automatically."
     )
     for path in ("/downloads", "/downloads/1"):
         page = await site.get(path)
         assert what_next in page
-        assert "Its downloader does not answer" in page
-    assert "A Does not answer It last answered" in await site.get("/downloads")
-    assert "It does not answer" in await site.post("/downloads/1/pause", 502)
+        assert "Downloader not responding" in page
+    assert "A Not responding Last response" in await site.get("/downloads")
+    assert "The service is not responding" in await site.post("/downloads/1/pause", 502)
     await core.register(b, DownloadType.MAGNET, priority=10)
     page = await site.post("/downloads/1/send-elsewhere")
     await core.work()
-    assert "B accepted" in await site.get("/downloads/1")
+    assert "B · accepted" in await site.get("/downloads/1")
     assert b.added == [f"{1:040x}"]
 
     # It has nothing that could be lost, and is missed all the same.
     await core.run("UPDATE service_modules SET last_seen_at = last_seen_at - 600000000 WHERE module_id = 1")
     page = await site.get("/downloads/downloaders")
-    assert page.index("A Does") < page.index("B Answers")
-    assert "Takes magnet Address" in page
+    assert page.index("A Not responding") < page.index("B Online")
+    assert "Accepts magnet Address" in page
     assert "This priority cannot be used:" in await site.post("/downloads/downloaders/2", 422, priority="5000")
     refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="/srv/downloads")
-    assert "These folders cannot be used: must be lines like /srv/downloads => /downloads" in refused
+    assert "These path mappings cannot be used: must be lines like /srv/downloads => /downloads" in refused
     refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="here => there")
     assert "must be of whole paths" in refused
     page = await site.post("/downloads/downloaders/2", priority="100", path_maps="/downloads => /mnt/nas")
@@ -250,14 +250,14 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
     # This one cannot test paths, and that is what is said.
     tested = await site.post("/downloads/downloaders/2/test")
-    assert "It is not sure that both see the same folder Whether B sees /downloads could not be tried" in tested
-    assert page.index("B Switched off") < page.index("A Does")
+    assert "Could not confirm that both see the same folder Whether B sees /downloads could not be tried" in tested
+    assert page.index("B Disabled") < page.index("A Not responding")
     await site.post("/downloads/downloaders/2", priority="100")
     assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)
     assert "B" not in [one.registration.service_name for one in await core.feeds.services.able_to(DownloadType.MAGNET)]
-    assert "There is no such downloader" in await site.post("/downloads/downloaders/9/remove", 404)
+    assert "Downloader not found" in await site.post("/downloads/downloaders/9/remove", 404)
     await site.post("/downloads/downloaders/1/remove")
-    assert "A Does not answer" not in await site.get("/downloads/downloaders")
+    assert "A Not responding" not in await site.get("/downloads/downloaders")
 
 
 async def test_a_stalled_download_is_marked(core: Core, site: Site, a: StandIn) -> None:
@@ -266,10 +266,10 @@ async def test_a_stalled_download_is_marked(core: Core, site: Site, a: StandIn) 
     await core.work()
     a.say(f"{1:040x}", "downloading", progress=0.5, peers=0)
     await core.poll()
-    assert "Stands still" not in await site.get("/downloads")
+    assert "Stalled" not in await site.get("/downloads")
     await core.run("UPDATE downloads SET progressed_at = progressed_at - 7200000000")
-    assert "Stands still" in await site.get("/downloads")
-    assert "Came no further since" in await site.get("/downloads/1")
+    assert "Stalled" in await site.get("/downloads")
+    assert "No progress since" in await site.get("/downloads/1")
 
 
 async def test_pages_of_downloads_go_on_where_the_last_one_ended(core: Core, site: Site, a: StandIn) -> None:
@@ -294,14 +294,14 @@ async def test_somebody_chooses_one_of_several_releases(core: Core, site: Site, 
     assert await core.statuses() == []
     for path in ("/downloads", "/downloads/conflicts"):
         page = await site.get(path)
-        assert "Dawn Episode 2 Choose one; the others are left alone." in page
-        assert "[Lantern] Dawn - 02 [720p] Take this one" in page
+        assert "Dawn Episode 2 Choose one; the others are skipped." in page
+        assert "[Lantern] Dawn - 02 [720p] Choose" in page
     page = await site.post("/downloads/conflicts/1", link_id="2")
-    assert "Nothing waits for a choice" in page
+    assert "No releases to choose from" in page
     await core.work()
     assert a.added == [f"{3:040x}"]
-    assert "A release was chosen already" in await site.post("/downloads/conflicts/1", 409, link_id="1")
-    assert "There is nothing to choose any more" in await site.post("/downloads/conflicts/5", 404, link_id="1")
+    assert "A release was already chosen" in await site.post("/downloads/conflicts/1", 409, link_id="1")
+    assert "No release to choose any more" in await site.post("/downloads/conflicts/5", 404, link_id="1")
 
 
 async def test_an_episode_is_wanted_again_from_its_download_and_from_its_series(
@@ -314,12 +314,12 @@ async def test_an_episode_is_wanted_again_from_its_download_and_from_its_series(
     await core.poll()
     core.clock.advance(1)
     page = await site.get("/downloads/1")
-    assert "Want again… Want this episode again?" in page
-    assert "Want another release… Want this episode again, as another release?" in page
+    assert "Download again… Download this episode again?" in page
+    assert "Download another release… Download another release of this episode?" in page
     assert SMALL[0] in await site.post("/downloads/1/want-other")
-    assert "Want again" not in await site.get("/series/1")
+    assert "Download again" not in await site.get("/series/1")
     await site.post("/downloads/2/cancel")
-    assert "Want again… Want this episode again?" in await site.get("/series/1")
+    assert "Download again… Download this episode again?" in await site.get("/series/1")
     core.clock.advance(1)
     await site.post("/episodes/1/want-again", next="/series/1")
     await core.work()

@@ -173,7 +173,7 @@ async def test_a_scan_under_way_has_to_be_given_up_knowingly(
 ) -> None:
     running = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
     await Reconciler(queue).step()
-    with pytest.raises(LibraryInUse, match=r"a scan of the library 'Films' is under way.*confirm=true"):
+    with pytest.raises(LibraryInUse, match=r"a scan of the library 'Films' is running.*confirm=true"):
         await shelves.removal.begin(films)
     assert await shelves.removal.obstacles(films) == Obstacles(at_work=JobKind.SCAN)
     assert (await shelves.libraries.get(films)).library.removing_since is None
@@ -200,7 +200,7 @@ async def test_files_in_the_trash_are_given_up_knowingly(shelves: LibraryParts, 
     await run(
         queue, "UPDATE trash_entries SET left_at = 1, left_as = 'purged' WHERE library_id = :other", other=films + 1
     )
-    with pytest.raises(LibraryInUse, match="1 files of the library 'Films' are in its trash: they stay in its folder"):
+    with pytest.raises(LibraryInUse, match="the trash of the library 'Films' has 1 file: it stays in the folder"):
         await shelves.removal.begin(films)
     assert await shelves.removal.obstacles(films) == Obstacles(trashed=1, trashed_bytes=7)
     done = await worked(queue, shelves.removal, await shelves.removal.begin(films, confirmed=True))
@@ -218,7 +218,7 @@ async def test_the_removal_waits_until_its_files_are_deleted_or_put_back(
     payload = {"plan": 1} if order == "plan" else {order: [entry]}
     await run(queue, ADD_DELETE, id="a", payload=json.dumps(payload))
     await run(queue, ADD_DELETE, id="b", payload=json.dumps({"restore": [uuid4().hex]}))
-    with pytest.raises(LibraryInUse, match="are being deleted or put back"):
+    with pytest.raises(LibraryInUse, match="are being deleted or restored"):
         await shelves.removal.begin(films)
     assert (await shelves.removal.obstacles(films)).deletes == 1
     task = await shelves.removal.begin(films, confirmed=True)

@@ -98,7 +98,7 @@ def test_on_postgresql_backups_are_the_servers_business(commands: Commands, fres
 def test_migrate_says_what_it_did(commands: Commands, older: Path) -> None:
     assert commands.run("db", "migrate").stdout.startswith("Applied 0002_data_planes, 0010_library, ")
     assert len(backups(commands)) == 1
-    assert commands.run("db", "migrate").stdout == "There was nothing to do.\n"
+    assert commands.run("db", "migrate").stdout == "The tables are up to date.\n"
 
 
 def test_a_backup_of_a_served_database_can_be_restored_once_it_is_not_served(commands: Commands, older: Path) -> None:

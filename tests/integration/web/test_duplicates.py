@@ -40,12 +40,12 @@ async def test_groups_are_shown_by_what_they_waste(shelf: Shelf, furnished: Site
     (group,) = set(re.findall(r'href="([^"]+)">1 more', page.text))
     page = await furnished.get(group)
     assert "many small 4" in page.text
-    assert "Keeping one copy would free 40 B." in page.text
+    assert "Keeping one copy frees 40 B." in page.text
     linked = next(one for one in (await Duplicates(shelf.database).groups()).items if one.copies == 1)
     page = await furnished.get(f"/duplicates/groups/{linked.key}")
-    assert "They are hard links to one file" in page.text
-    assert "Make a plan" not in page.text
-    assert "no duplicates any more" in (await furnished.get("/duplicates/groups/blake3:" + 64 * "0")).text
+    assert "These are hard links to one file" in page.text
+    assert "New plan" not in page.text
+    assert "no longer duplicates" in (await furnished.get("/duplicates/groups/blake3:" + 64 * "0")).text
 
 
 async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site, plane: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
         shelf.put(name, mtime=mtime)
     plan = await furnished.post("/duplicates", keep="newest", mode="trash", scope="all")
     assert plan.url.path == "/duplicates/plans/1"
-    assert "The other one is newer." in plan.text
+    assert "The other copy is newer." in plan.text
     assert tones(plan.text) == ["off", "off"]
 
     trying = await furnished.post("/duplicates/plans/1/check")
@@ -61,7 +61,7 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
     assert "/duplicates/plans/1/apply" not in trying.text
     plane()
     tried = await furnished.get("/duplicates/plans/1")
-    assert "2 could be done, 0 would be refused." in tried.text
+    assert "2 possible, 0 would be refused." in tried.text
     assert tones(tried.text) == ["waiting", "waiting"]
     assert 'data-every="1"' not in tried.text
 
@@ -73,22 +73,22 @@ async def test_a_plan_is_tried_applied_and_undone(shelf: Shelf, furnished: Site,
     applied = await furnished.get("/duplicates/plans/1")
     assert "1 done, 1 refused." in applied.text
     assert sorted(tones(applied.text)) == ["bad", "good"]
-    assert "The file changed since the plan was made. Scan and plan again." in applied.text
+    assert "The file changed after the plan was created. Scan again and create a new plan." in applied.text
     assert not shelf.path("old").exists()
     again = await furnished.post("/duplicates/plans/1/apply", confirm="yes")
-    assert (again.status_code, "The plan was applied already" in again.text) == (409, True)
+    assert (again.status_code, "The plan was already applied" in again.text) == (409, True)
     assert "Plan 1" in (await furnished.get("/duplicates")).text
 
     trash = await furnished.get("/trash")
     (restore,) = re.findall(r'action="(/trash/\w+/restore)"', trash.text)
     shelf.path("old").write_bytes(b"in the way")
     leaving = await furnished.post(restore)
-    assert "Being put back" in leaving.text
+    assert "Restoring" in leaving.text
     assert 'data-every="1"' in leaving.text
     assert (await furnished.post(restore)).status_code == 409
     plane()
     refused = await furnished.get("/trash")
-    assert "Another file is where this one was. Move that one first." in refused.text
+    assert "Another file is in its original place. Move that one first." in refused.text
     shelf.path("old").unlink()
     await furnished.post(restore)
     plane()
@@ -104,10 +104,10 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
     best = str(shelf.path("best"))
     plan = await furnished.post("/duplicates", scope="chosen", group=keys[:2], protected=f"{best}\n\n", mode="hardlink")
     assert len(tones(plan.text)) == 2
-    assert plan.text.count("The other one lies in a protected folder.") == 2
-    assert "Replaced by hard links" in plan.text
+    assert plan.text.count("The other copy is in a protected folder.") == 2
+    assert "Replace with hard links" in plan.text
     plan = await furnished.post("/duplicates", keep="in_library:2", protected=str(shelf.path("")))
-    assert "Nothing would go" in plan.text
+    assert "Nothing to remove" in plan.text
 
     for fields, says in (
         ({"scope": "chosen"}, "No group was chosen"),
@@ -135,7 +135,7 @@ async def test_without_the_setting_nothing_can_be_applied_and_the_page_says_how_
         assert 'action="/duplicates/plans/1/check"' in plan.text
         assert "/duplicates/plans/1/apply" not in plan.text
         forced = await site.post("/duplicates/plans/1/apply", confirm="yes")
-        assert (forced.status_code, "Nothing may be removed here" in forced.text) == (403, True)
+        assert (forced.status_code, "Deletion is not allowed" in forced.text) == (403, True)
         assert "While <code>allow_delete</code> is off" in (await site.get("/trash")).text
 
 
@@ -176,6 +176,6 @@ async def test_a_plan_that_waits_for_the_setting_says_so(
     shelf.allow_delete(False)
     async with opened(url, tmp_path / "state", allow_delete=False) as site:
         page = await site.read("/duplicates/plans/1")
-        assert "Waits: nothing is removed while the setting allow_delete is off." in page
+        assert "On hold: nothing is removed while the setting allow_delete is off." in page
         (job,) = (await site.get("/api/v1/jobs")).json()["items"]
         assert (job["status"], job["may_run"]) == ("pending", False)

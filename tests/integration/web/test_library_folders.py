@@ -55,9 +55,9 @@ async def test_a_keeper_goes_down_into_a_folder_and_up_again(shelf: Shelf, furni
     assert shows.text.count("data-thumb=") == 2
     assert 'data-kind="image"' in shows.text
     seen = await furnished.read("/library/1/folders", folder="shows")
-    assert "bad.mkv 1 B · Not hashed Could not be read: FILE_UNREADABLE: <why>" in seen
+    assert "bad.mkv 1 B · Not hashed Unreadable: FILE_UNREADABLE: <why>" in seen
     season = await furnished.get(links_to(shows.text, "season 1"))
-    (group,) = set(re.findall('href="(/duplicates/groups/[^"]+)">2 \N{MULTIPLICATION SIGN} the same', season.text))
+    (group,) = set(re.findall('href="(/duplicates/groups/[^"]+)">2 copies', season.text))
     assert (await furnished.get(group)).status_code == 200
     # Up again: to the library, to its folders, and to the folder above.
     assert 'href="/library/1">' in season.text
@@ -90,10 +90,10 @@ async def test_names_lead_where_they_say_and_nowhere_else(shelf: Shelf, furnishe
             assert name not in unescape(inner.text)
     for folder in ("..", "../library2", "/etc", "a\0b", "caf"):
         page = await furnished.get("/library/1/folders", folder=folder)
-        assert (page.status_code, "No file is known in this folder" in page.text) == (404, True), folder
+        assert (page.status_code, "No known files in this folder" in page.text) == (404, True), folder
     assert (await furnished.get("/library/1/folders", cursor="x")).status_code == 422
     assert (await furnished.get("/library/7/folders")).status_code == 404
-    assert "No files are known yet" in (await furnished.get("/library/2/folders")).text
+    assert "No files yet" in (await furnished.get("/library/2/folders")).text
 
 
 async def test_a_large_folder_is_shown_a_page_at_a_time(shelf: Shelf, furnished: Site) -> None:

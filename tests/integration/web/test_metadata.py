@@ -40,9 +40,9 @@ async def fill_in(site: Site, *task_types: str) -> None:
 
 async def test_a_week_is_asked_for_and_shown_by_day_with_posters(illustrated: Site) -> None:
     seen = await illustrated.read("/calendar")
-    assert "Nobody has asked bgm.tv yet what is on this week." in seen
+    assert "No calendar yet." in seen
     assert "kurabito metadata import data.json" in seen
-    assert "bgm.tv is being asked" in (await illustrated.post("/calendar/refresh")).text
+    assert "Refreshing from bgm.tv" in (await illustrated.post("/calendar/refresh")).text
     await fill_in(illustrated, REFRESH)
 
     page = await illustrated.get("/calendar")
@@ -74,12 +74,12 @@ async def test_a_season_comes_from_the_imported_index(illustrated: Site, service
     page = await illustrated.get("/calendar", year="2021", month="10")
     seen = await illustrated.read("/calendar", year="2021", month="10")
     assert "Autumn 2021" in seen
-    assert "Friday T The Town of White Walls Straight to video 2021-11-12" in seen
-    assert "Saturday S Song of the Clay Wall Web show 2021-10-09" in seen
+    assert "Friday T The Town of White Walls OVA 2021-11-12" in seen
+    assert "Saturday S Song of the Clay Wall Web series 2021-10-09" in seen
     assert page.text.count("poster-none") == 3
     assert "Summer 2021 Winter 2022" in seen
     assert "/calendar?year=2022&amp;month=1" in page.text
-    assert "The index knows of nothing" in (await illustrated.get("/calendar", year="2010", month="1")).text
+    assert "The index has no show" in (await illustrated.get("/calendar", year="2010", month="1")).text
     for wrong in ({"year": "2021", "month": "11"}, {"year": "99", "month": "10"}, {"month": "ten"}):
         assert (await illustrated.get("/calendar", **wrong)).status_code == 422
 
@@ -115,7 +115,7 @@ async def test_who_does_not_answer_is_told_with_what_to_do(
         async with Worker(site.queue, registry, name="filler", grace=0.0):
             assert (await site.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
         seen = await site.read("/calendar")
-        assert "bgm.tv could not be asked. Check your connection" in seen
+        assert "bgm.tv could not be reached. Check your connection" in seen
         assert "404" in seen
 
 
@@ -125,25 +125,25 @@ async def test_a_record_says_where_its_ids_lead_and_what_it_lacks(illustrated: S
     # bgm.tv knows no English titles, the index does.
     assert "The Gatekeepers Season 2" in await illustrated.read("/calendar")
     page = await illustrated.get("/metadata/9")
-    assert "Its poster could not be fetched yet." in page.text
-    assert "It was not looked up yet. The next sync does." in page.text
+    assert "The poster could not be downloaded yet." in page.text
+    assert "Not looked up yet. The next sync does that." in page.text
     await fill_in(illustrated, SYNC)
 
     page = await illustrated.get("/metadata/9")
-    assert "Nothing is missing" in page.text
+    assert "Nothing missing" in page.text
     assert 'href="https://www.themoviedb.org/tv/99001109/season/2" rel="noreferrer"' in page.text
     assert 'href="https://bgm.tv/subject/99000109"' in page.text
     assert 'href="https://anidb.net/anime/99002109"' in page.text
 
     page = await illustrated.get("/metadata/12")
-    assert "TMDB knows several that it may be." in page.text
-    assert page.text.count(">This one<") == 2
+    assert "TMDB has several candidates." in page.text
+    assert page.text.count(">Choose<") == 2
     assert (await illustrated.post("/metadata/12/choose", tmdb_id="4711")).status_code == 422
     page = await illustrated.post("/metadata/12/choose", tmdb_id="99001612")
     assert "https://www.themoviedb.org/tv/99001612" in page.text
-    assert "Nothing is missing" in page.text
+    assert "Nothing missing" in page.text
     assert (await illustrated.post("/metadata/sync", next="/metadata/12")).url.path == "/metadata/12"
-    assert "There is no such record" in (await illustrated.get("/metadata/4711")).text
+    assert "Record not found" in (await illustrated.get("/metadata/4711")).text
 
 
 async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrated: Site, tmp_path: Path) -> None:
@@ -165,29 +165,29 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
         ]
         matches.add(conn, kept.library.id, "job", folders, MatchedBy.OFFLINE)
 
-    assert "Every folder is clear." in (await illustrated.get("/matches")).text
+    assert "No unmatched folders." in (await illustrated.get("/matches")).text
     await illustrated.queue.database.write(leave)
     page, seen = await illustrated.get("/matches"), await illustrated.read("/matches")
     assert "Needs you 2" in await illustrated.read("/system")
     assert "The Lantern <3 Shows" in seen
-    assert "2009 灯籠 Has this name Another one fits as well" in seen
+    assert "2009 灯籠 Same name Others match as well" in seen
     assert page.text.count('class="against"') == 1
-    assert "Nothing of this name is known. Rename the folder" in seen
-    assert "Most names are known once the index of ids is imported" in seen
+    assert "No show of this name is known. Rename the folder" in seen
+    assert "Most names are known once you import the ID index" in seen
 
     assert (await illustrated.post("/matches/1/choose", choice="bgm:1")).status_code == 422
     page = await illustrated.post("/matches/1/choose", choice="bgm:203")
     assert "The Lantern" not in page.text
     page = await illustrated.post("/matches/2/ignore")
-    assert "Every folder is clear." in page.text
+    assert "No unmatched folders." in page.text
     assert 'id="needs-you" data-live hidden' in page.text
     assert "???" in (await illustrated.get("/matches", state="ignored")).text
     chosen = await illustrated.get("/matches", state="chosen")
     assert f'href="/metadata/{record.id + 1}"' in chosen.text
     page = await illustrated.post("/matches/1/reopen", next="/matches?state=chosen")
-    assert "You have not said of any folder" in page.text
+    assert "You have not chosen a match for any folder" in page.text
     assert "The Lantern" in (await illustrated.get("/matches")).text
-    assert "They are being looked for" in (await illustrated.post("/matches/look")).text
+    assert "Searching" in (await illustrated.post("/matches/look")).text
     assert (await illustrated.post("/matches/4711/ignore")).status_code == 404
     assert (await illustrated.get("/matches", cursor="x")).status_code == 404
 
@@ -196,7 +196,7 @@ async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: 
     wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
     made = await illustrated.feeds.subscriptions.create(wishes, StartWith.MISSING)
     await illustrated.feeds.tasks.fetch(FetchTask(made.id))
-    assert "Nobody knows yet which show this is" in (await illustrated.get("/series/1")).text
+    assert "No metadata yet" in (await illustrated.get("/series/1")).text
     path = "/posters/0123456789abcdef.png"
     record = await illustrated.metadata.service.create(Details(title_japanese="夜明けの蔵", poster_url=path, mal_id=7))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
 
@@ -34,17 +36,25 @@ from kurabito.titles import ReleaseKind
 from kurabito.web.downloads.download_pages import ShownStates
 from kurabito.web.downloads.rule_moves import Move
 from kurabito.web.following.rule_form import ASKED, FURTHER
-from kurabito.web.languages import catalogues, choose
+from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
 from kurabito.web.system.reasons import Why
+from kurabito.web.words import Words
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
 OTHERS = [tag for tag in catalogues() if tag != "en"]
 
 
-def _placeholders(message: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(message) if name is not None}
+# Messages whose text is the same for one and for many.
+UNCHANGED_BY_NUMBER = {
+    *(f"scan.{word}" for word in ("added", "changed", "moved", "removed")),
+    *("duplicates.more", "filters.more", "follow.refused", "follow.further", "system.thumbs_again"),
+}
+
+
+def _placeholders(forms: Forms) -> set[str]:
+    return {name for text in forms.values() for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
 def test_there_are_four_languages_and_each_names_itself() -> None:
@@ -60,9 +70,54 @@ def test_there_are_four_languages_and_each_names_itself() -> None:
 def test_a_catalogue_has_the_keys_and_placeholders_of_the_english_one(tag: str) -> None:
     english, other = catalogues()["en"].messages, catalogues()[tag].messages
     assert set(other) == set(english)
-    assert {key: _placeholders(text) for key, text in other.items()} == {
-        key: _placeholders(text) for key, text in english.items()
+    assert {key: _placeholders(forms) for key, forms in other.items()} == {
+        key: _placeholders(forms) for key, forms in english.items()
     }
+
+
+def test_english_has_a_form_for_one_and_for_many_wherever_the_number_changes_the_text() -> None:
+    english = catalogues()["en"].messages
+    counted = {key for key, forms in english.items() if "count" in _placeholders(forms)}
+    assert {key for key in counted if set(english[key]) != {"one", "other"}} == UNCHANGED_BY_NUMBER
+    assert all(forms["one"] != forms["other"] for forms in english.values() if "one" in forms)
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_a_language_without_plurals_has_one_form_for_every_number(tag: str) -> None:
+    assert {key for key, forms in catalogues()[tag].messages.items() if set(forms) != {"other"}} == set()
+
+
+@pytest.mark.parametrize(
+    ("tag", "count", "text"),
+    [
+        ("en", 0, "0 files"),
+        ("en", 1, "1 file"),
+        ("en", 2, "2 files"),
+        ("en", 1_000_001, "1,000,001 files"),
+        ("ja", 1, "1 ファイル"),
+        ("zh-Hans", 2, "2 个文件"),
+    ],
+)
+def test_a_number_chooses_the_form_of_its_message(tag: str, count: int, text: str) -> None:
+    assert str(catalogues()[tag].say("library.files_count", count=count)) == text
+
+
+def test_a_number_chooses_the_form_of_a_label_that_does_not_show_it() -> None:
+    english = catalogues()["en"]
+    assert str(english.say("plan.goes", count=1)) == "file to remove"
+    assert str(english.say("plan.goes", count=3)) == "files to remove"
+
+
+def test_the_browser_gets_texts_that_no_number_changes() -> None:
+    for catalogue in catalogues().values():
+        sent = json.loads(Words(catalogue, datetime.now(UTC)).for_browser())
+        assert {"time.days", "live.offline"} <= set(sent)
+        assert all(set(catalogue.messages[key]) == {"other"} for key in sent)
+
+
+def test_every_number_that_a_template_gives_is_a_number() -> None:
+    """A number that was made a text already can choose no form."""
+    assert [path.name for path in TEMPLATES.glob("*.html") if "count=words." in path.read_text(encoding="utf-8")] == []
 
 
 @pytest.mark.parametrize("tag", OTHERS)
@@ -112,9 +167,10 @@ def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
     return {one for child in error.__subclasses__() for one in (child, *_below(child))}
 
 
-def test_every_described_setting_exists() -> None:
-    described = {key.removeprefix("setting.") for key in catalogues()["en"].messages if key.startswith("setting.")}
-    assert described <= set(Settings.model_fields)
+@pytest.mark.parametrize("tag", catalogues())
+def test_every_setting_has_a_text_and_every_text_a_setting(tag: str) -> None:
+    described = {key.removeprefix("setting.") for key in catalogues()[tag].messages if key.startswith("setting.")}
+    assert described == set(Settings.model_fields)
 
 
 def test_every_message_that_a_template_names_exists() -> None:

@@ -30,7 +30,7 @@ async def _dead(site: Site, error: str = "boom") -> str:
 async def test_an_empty_queue_teaches_the_next_step(site: Site) -> None:
     page = await site.get("/")
     assert page.status_code == 200
-    assert "The storehouse is quiet" in page.text
+    assert "No tasks yet" in page.text
     assert "queue.enqueue" in page.text
 
 
@@ -46,7 +46,7 @@ async def test_now_says_what_runs_what_waits_and_for_what_and_what_failed(site: 
     assert "1,234 / 5,000" in text
     assert 'max="5000" value="1234"' in text
     assert "in 3 min" in text
-    assert "No worker runs this type" in text
+    assert "No worker for this task type" in text
     assert "PermanentError: no such address" in text
     assert f'action="/tasks/{scan.id}/cancel"' in text
 
@@ -73,7 +73,7 @@ async def test_the_list_is_filtered_and_goes_on_where_a_page_ended(site: Site) -
     assert 'rel="next"' not in second.text
     only_dead = await site.get("/tasks?state=dead")
     assert re.findall(r'data-task="([^"]+)"', only_dead.text) == [dead]
-    assert "No task matches" in (await site.get("/tasks?type=unheard-of")).text
+    assert "No tasks match" in (await site.get("/tasks?type=unheard-of")).text
 
 
 async def test_a_task_is_shown_with_its_timeline_errors_payload_and_result(site: Site) -> None:
@@ -94,7 +94,7 @@ async def test_a_task_is_shown_with_its_timeline_errors_payload_and_result(site:
 
 @pytest.mark.parametrize(
     ("payload", "shown"),
-    [(b"\xff\x00abc", "ff 00 61 62 63"), (b"plain words", "plain words"), ("x" * 100_000, "See all of it")],
+    [(b"\xff\x00abc", "ff 00 61 62 63"), (b"plain words", "plain words"), ("x" * 100_000, "Show everything")],
 )
 async def test_a_payload_of_any_kind_and_size_is_readable(site: Site, payload: object, shown: str) -> None:
     task = await site.queue.enqueue("mail", payload)
@@ -113,17 +113,17 @@ async def test_buttons_cancel_and_retry_and_lead_back_to_where_they_stood(site: 
     assert (await site.queue.get(dead)).state is TaskState.CANCELLED
     again = await site.post(f"/tasks/{dead}/cancel")
     assert again.status_code == 400
-    assert "already over" in again.text
+    assert "already finished" in again.text
 
 
 async def test_what_would_be_lost_is_asked_about_first(site: Site) -> None:
     waiting = await site.queue.enqueue("mail")
     assert 'class="confirm"' not in (await site.get(f"/tasks/{waiting.id}")).text
     claimed = await site.queue.work.claim("w", {"mail": 1}, 1)
-    assert "What it has not finished is lost" in (await site.get(f"/tasks/{waiting.id}")).text
+    assert "Its unfinished work is lost" in (await site.get(f"/tasks/{waiting.id}")).text
     site.queue.work.heartbeat([Beat(claimed.tasks[0], Progress(5, 10))])
     await site.queue.work.settle([(claimed.tasks[0], Failure("boom", permanent=True))])
-    assert "the progress it has made is forgotten" in (await site.get(f"/tasks/{waiting.id}")).text
+    assert "Its progress is lost" in (await site.get(f"/tasks/{waiting.id}")).text
 
 
 async def test_system_shows_workers_planes_leases_and_where_each_setting_comes_from(site: Site) -> None:
@@ -151,13 +151,13 @@ async def test_the_reference_is_made_from_the_description(site: Site) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
-        ("/nowhere", 404, "There is no such page"),
-        ("/tasks/0197e3c1-7c2b-7f6e-9d55-0d0c5a8f3b11", 404, "There is no such task"),
-        ("/tasks/not-a-uuid", 404, "There is no such task"),
-        ("/tasks?state=sleeping", 422, "That value cannot be used"),
-        ("/tasks?cursor=zzz", 422, "That value cannot be used"),
-        ("/static/secrets.txt", 404, "There is no such page"),
-        ("/logout", 405, "That cannot be done here"),
+        ("/nowhere", 404, "Page not found"),
+        ("/tasks/0197e3c1-7c2b-7f6e-9d55-0d0c5a8f3b11", 404, "Task not found"),
+        ("/tasks/not-a-uuid", 404, "Task not found"),
+        ("/tasks?state=sleeping", 422, "This value cannot be used"),
+        ("/tasks?cursor=zzz", 422, "This value cannot be used"),
+        ("/static/secrets.txt", 404, "Page not found"),
+        ("/logout", 405, "This is not possible here"),
     ],
 )
 async def test_an_error_is_a_page_for_browsers_and_the_one_shape_for_programs(
@@ -240,6 +240,6 @@ async def test_a_task_shows_its_traceback_and_what_is_not_understood(site: Site)
     assert "&lt;in the handler&gt;" in page.text
     page = await site.get(f"/tasks/{odd.id}")
     assert page.status_code == 200
-    assert "Not understood" in page.text
+    assert "Unreadable fields" in page.text
     assert "{broken" in page.text
     assert (await site.get("/tasks")).status_code == 200

@@ -1,4 +1,4 @@
-"""Conflicts: episodes of which a release is still to be chosen."""
+"""Conflicts: episodes that wait for the choice of a release."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def router(conflicts: Conflicts) -> APIRouter:
 
     @routes.get("", responses=documented(422))
     async def list_conflicts(limit: Limit = 50, cursor: IdCursor = None) -> PageAnswer[ConflictAnswer]:
-        """Episodes of which a release is still to be chosen, the newest first."""
+        """Episodes that wait for the choice of a release, the newest first."""
         page = await conflicts.page(limit=limit, cursor=cursor)
         return PageAnswer[ConflictAnswer].of(page, ConflictAnswer.of)
 

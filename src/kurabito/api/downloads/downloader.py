@@ -48,7 +48,7 @@ class ItemBody(StrictBody):
 
 
 class ItemsBody(StrictBody):
-    """What is to be downloaded."""
+    """The items to download."""
 
     items: Annotated[list[ItemBody], Field(max_length=MOST_ITEMS)]
 
@@ -60,7 +60,7 @@ class ItemAnswer(BaseModel):
     hash: str | None
     status: ItemStatus
     reason: str | None = None
-    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
+    owner: Owner | None = Field(None, description="who added it to the program; null if unknown")
     may_pass: bool = Field(False, description="it was rejected, and may be taken later")
 
 
@@ -71,7 +71,7 @@ class ItemsAnswer(BaseModel):
 
 
 class HashesBody(StrictBody):
-    """What is to be given up."""
+    """The downloads to cancel."""
 
     hashes: Annotated[list[Hash], Field(max_length=MOST_ITEMS)]
 
@@ -104,11 +104,11 @@ class StatusAnswer(BaseModel):
     hash: str
     status: TransferStatus
     progress: float = Field(ge=0, le=1)
-    size: int = Field(ge=0, description="bytes; 0 while nobody knows")
+    size: int = Field(ge=0, description="bytes; 0 while unknown")
     rate: int | None = Field(None, description="bytes a second that arrive")
     peers: int | None = None
     detail: str | None = Field(None, description="paused, queued, checking, seeding, or what went wrong")
-    owner: Owner | None = Field(None, description="who added it to the program; null where nobody can tell")
+    owner: Owner | None = Field(None, description="who added it to the program; null if unknown")
     content_path: str | None = Field(None, description="the folder in which its files really lie")
     files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")
 
@@ -120,7 +120,7 @@ class StatusesAnswer(BaseModel):
 
 
 class PathsBody(StrictBody):
-    """What is to be found out about a folder."""
+    """What to test about a folder."""
 
     folder: Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"^[^\x00]*$")]
     sees: str | None = Field(None, description="a file that the core wrote: is it here?")
@@ -137,7 +137,7 @@ class PathsAnswer(BaseModel):
 
 
 def create_downloader_api(service: DownloaderService, token: str) -> ASGIApp:
-    """The web application of one downloader. Everything but its health is for whoever shows the token as Bearer."""
+    """The web application of one downloader. Every route but its health needs the token as Bearer."""
     api = FastAPI(
         title="A downloader of Kurabito",
         version=version("kurabito"),
@@ -156,12 +156,12 @@ def _routes(service: DownloaderService) -> APIRouter:
 
     @routes.get("/health")
     async def health() -> dict[str, str]:
-        """That somebody is here. Whether the program behind it answers is told by the other routes."""
+        """That the service runs. The other routes tell whether the program behind it responds."""
         return {"status": "ok", "version": version("kurabito")}
 
     @routes.post("/downloads", responses=documented(502, *WITH_BODY))
     async def add_downloads(body: ItemsBody) -> ItemsAnswer:
-        """Take these. What is there already is accepted and stays as it is; what its user added is only watched."""
+        """Add downloads. One that the program already has is accepted and stays as it is; one that its user added is only watched."""
         results = await service.add([DownloadItem(item.url, item.save_path) for item in body.items])
         return ItemsAnswer(results=[_item(result) for result in results])
 
@@ -215,7 +215,7 @@ def _path_routes(service: DownloaderService) -> APIRouter:
 
 
 class _Door:
-    """Lets in whoever shows the token, before anything else of a request is read."""
+    """Checks the token before anything else of a request is read."""
 
     def __init__(self, site: ASGIApp, token: str) -> None:
         self._site = site

@@ -62,7 +62,7 @@ class FieldsBody(StrictBody):
 
 
 class RuleBody(StrictBody):
-    """A rule: a pattern, fields, or both, of which all must match."""
+    """A rule: a pattern, fields, or both; all of them must match."""
 
     name: ShortText
     action: Annotated[Action, Field(strict=False)]
@@ -160,7 +160,7 @@ class FilterPreviewAnswer(BaseModel):
     cancelled_count: int = Field(description="by the rule, and because something better can be taken")
     freed_count: int
     dispatched_count: int
-    asked_count: int = Field(description="episodes of which you would have to choose a release")
+    asked_count: int = Field(description="episodes that would need you to choose a release")
     waiting_count: int = Field(description="episodes that would wait for a better release first")
     newly_excluded: list[ExcludedAnswer]
     replaced: list[ReplacedAnswer]

@@ -70,7 +70,7 @@ class LinkAnswer(BaseModel):
     version: int | None
     size_bytes: int | None
     is_batch: bool
-    held_reason: HeldReason | None = Field(description="why it is not downloaded by itself")
+    held_reason: HeldReason | None = Field(description="why it is not downloaded automatically")
     is_filtered: bool
     filter_reason: str | None
     created_at: datetime
@@ -153,7 +153,7 @@ class SeriesAnswer(BaseModel):
     episode_offset: int
     state: SeriesState
     aliases: list[AliasAnswer]
-    metadata_id: int | None = Field(description="the record that fills it in; null while nobody knows which one does")
+    metadata_id: int | None = Field(description="its metadata record; null while it has none")
     created_at: datetime
     updated_at: datetime
 
@@ -203,7 +203,7 @@ def router(catalog: Catalog) -> APIRouter:
 
     @routes.get("/series", responses=documented(422))
     async def list_series(
-        state: Annotated[SeriesState | None, Query(description="only those of which this is wanted")] = None,
+        state: Annotated[SeriesState | None, Query(description="only series in this state")] = None,
         limit: Limit = 50,
         cursor: IdCursor = None,
     ) -> PageAnswer[SeriesAnswer]:

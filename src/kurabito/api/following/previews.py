@@ -1,4 +1,4 @@
-"""A look into a feed, before anybody follows it."""
+"""The preview of a feed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class OfferAnswer(BaseModel):
     size_bytes: int | None
     release: OfferedReleaseAnswer | None = Field(description="null when its title cannot be read")
     series_id: int | None = Field(description="the series that it would go to; null when it would be a new one")
-    reason: str | None = Field(description="why it would not be downloaded by itself: a code to translate")
+    reason: str | None = Field(description="why it would not be downloaded automatically: a code to translate")
 
     @classmethod
     def of(cls, offer: PreviewedItem) -> Self:

@@ -29,7 +29,7 @@ Interval = Annotated[
         ge=SHORTEST_INTERVAL.total_seconds(),
         le=LONGEST_INTERVAL.total_seconds(),
         allow_inf_nan=False,
-        description="seconds between two scans; null for none that come by themselves",
+        description="seconds between automatic scans; null for none",
     ),
 ]
 Pattern = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
@@ -43,7 +43,7 @@ Policy = Annotated[
 
 
 class LibraryOrder(StrictBody):
-    """A folder to take into keeping."""
+    """A folder to add."""
 
     name: ShortText
     path: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^/[^\x00]*$")] = Field(
@@ -161,7 +161,7 @@ def router(
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_library(order: LibraryOrder) -> LibraryAnswer:
-        """Take a folder into keeping."""
+        """Add a folder as a library."""
         made = await libraries.create(order.path, LibrarySettings(**_care(order)))
         return LibraryAnswer.of(await reports.one(made))
 
@@ -213,7 +213,7 @@ def router(
 
     @routes.post("/{library_id}/scan", status_code=202, responses=documented(404, 409, 422))
     async def scan_library(library_id: LibraryId) -> ScanAccepted:
-        """Ask for a scan, before those that come by themselves. It is done as soon as its turn comes."""
+        """Request a scan. It goes before automatic ones, and runs as soon as its turn comes."""
         await libraries.get_staying(library_id)
         task_id = await scans.submit_task(library_id, TaskPriority.HIGH)
         task = await scans.get_task(task_id)

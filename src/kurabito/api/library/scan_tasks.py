@@ -29,7 +29,7 @@ class ScanResultAnswer(BaseModel):
 
     added_count: int
     removed_count: int
-    failed_scrape_count: int = Field(description="new folders of which nobody knows what they are about")
+    failed_scrape_count: int = Field(description="new folders without a match")
 
 
 class LeftOutAnswer(BaseModel):
@@ -44,12 +44,12 @@ class ScanTaskAnswer(BaseModel):
 
     id: UUID
     library_id: int
-    priority: int = Field(description="the larger goes first: 0 for scans that come by themselves, 1 by hand")
+    priority: int = Field(description="the larger goes first: 0 for automatic scans, 1 for requested ones")
     status: TaskStatus
     created_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
-    progress: ScanProgressAnswer | None = Field(description="null while nobody knows how much there is")
+    progress: ScanProgressAnswer | None = Field(description="null while the total is unknown")
     result: ScanResultAnswer | None
     left_out: LeftOutAnswer | None = Field(description="null when the scan saw everything, or is not over")
     error: str | None

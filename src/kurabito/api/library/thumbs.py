@@ -21,7 +21,7 @@ from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import ThumbnailMetrics
 from kurabito.thumbnails.serving import Pictures
 
-# A key stands for one picture for ever, so nobody has to ask twice. Not for caches that others share.
+# A key stands for one thumbnail for ever, so a browser never asks twice. Not for shared caches.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 
 FileNumber = Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]
@@ -73,7 +73,7 @@ class ThumbnailAnswer(BaseModel):
 
 
 class ThumbnailItem(BaseModel):
-    """What is to be said of one of many files."""
+    """The result for one of many files."""
 
     file_id: int
     status: ThumbnailStatus | Literal["refused"]
@@ -97,7 +97,7 @@ class ThumbnailItems(BaseModel):
 
 
 class CleanupOrder(StrictBody):
-    """A group whose thumbnails are to be removed."""
+    """A group whose thumbnails to delete."""
 
     group_key: str = Field(pattern=f"^({GROUP_PATTERN})$", description="as a thumbnail or a group of duplicates has it")
 

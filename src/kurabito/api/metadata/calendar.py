@@ -22,7 +22,7 @@ from kurabito.site.errors import WITH_BODY, documented
 class CalendarItem(BaseModel):
     """A show or a film of the calendar."""
 
-    metadata_id: int | None = Field(description="its record; null while nobody made one")
+    metadata_id: int | None = Field(description="its record; null while it has none")
     kind: RecordKind
     title_japanese: str | None
     title_chinese: str | None

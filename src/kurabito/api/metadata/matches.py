@@ -45,7 +45,7 @@ class MatchCandidateAnswer(BaseModel):
     """What a folder may be about."""
 
     key: str = Field(description="give it as `choice`")
-    metadata_id: int | None = Field(description="its record; null while nobody made one")
+    metadata_id: int | None = Field(description="its record; null while it has none")
     kind: RecordKind
     title_japanese: str | None
     title_chinese: str | None

@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse
 from kurabito.metadata import PosterService
 from kurabito.site.errors import documented
 
-# A name stands for one picture for ever, so nobody has to ask twice. Not for caches that others share.
+# A name stands for one picture for ever, so a browser never asks twice. Not for shared caches.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 
 

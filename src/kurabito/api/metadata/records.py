@@ -169,7 +169,7 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
 
     @routes.patch("/{metadata_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_metadata(metadata_id: MetadataId, change: MetadataChange) -> MetadataAnswer:
-        """Change a record. With another title or year it is looked up anew."""
+        """Change a record. A new title or year makes the next sync look it up again."""
         record = await metadata.change(metadata_id, _named(change))
         await _fill_in_soon(handle)
         return answer(record)

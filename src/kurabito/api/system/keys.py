@@ -23,7 +23,7 @@ _SCOPES: Final[dict[str, JsonValue]] = {"minItems": 1}
 
 
 class KeyRequest(BaseModel):
-    """A key that somebody wants."""
+    """A key to create."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -98,7 +98,7 @@ def router(keys: Keys) -> APIRouter:
 
 
 def _check_grant(asking: Principal, scopes: list[Scope]) -> None:
-    """Refuse a key that makes one which may do more than itself; whoever is logged in on the page may grant anything."""
+    """Refuse a key that makes one which may do more than itself; a user who is logged in on the page may grant anything."""
     if asking.key_id is None:
         return
     for scope in scopes:

@@ -72,7 +72,7 @@ class TaskMeter:
                 self._running.setdefault(task.id, task.started_at)
 
     async def look_up_recovered(self, queue: Queue) -> None:
-        """Count the tasks that started anew without having ended, if a lost worker was why."""
+        """Count the tasks that started again without having ended, if a lost worker was why."""
         restarted, self._restarted = self._restarted, {}
         for task_id, times in restarted.items():
             try:

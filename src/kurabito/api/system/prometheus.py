@@ -85,5 +85,5 @@ def _heading(name: str, meaning: str, kind: str) -> tuple[str, str]:
 
 
 def _bounded(labels: Labels, known: Mapping[Labels, object]) -> Labels:
-    # Task types are free text of whoever asks, and a number for each of a million would be a leak.
+    # Task types are free text of the caller, and a number for each of a million would be a leak.
     return labels if labels in known or len(known) < _MOST_SERIES else ("other",) * len(labels)

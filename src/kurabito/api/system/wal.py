@@ -32,7 +32,7 @@ class CheckpointAnswer(BaseModel):
     execute_after: datetime
     retry_count: int = Field(description="how many attempts had to be given up")
     retry_after: datetime | None
-    checkpoint_busy: int | None = Field(description="what SQLite said last: 1 when somebody was in the way")
+    checkpoint_busy: int | None = Field(description="what SQLite said last: 1 when another connection was in the way")
     checkpoint_log_frames: int | None = Field(description="how many frames the log had")
     checkpointed_frames: int | None = Field(description="how many of them are in the file")
     error_code: str | None = Field(description="stable; what an interface translates")
@@ -51,7 +51,7 @@ class WalMetricsAnswer(BaseModel):
     """How SQLite's log is."""
 
     wal_bytes: int = Field(description="the size of the log's file")
-    limit_bytes: int = Field(description="a checkpoint is asked for by itself when it is larger")
+    limit_bytes: int = Field(description="a checkpoint starts automatically above this size")
     counts: dict[WalStatus, int] = Field(description="the checkpoints that are remembered, by status")
     last_completed_at: datetime | None
 

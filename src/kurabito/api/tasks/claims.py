@@ -58,7 +58,7 @@ class ClaimDesk:
         with self._work.arrivals.listen(wish.stir), self._live.ending.listen(wish.stir):
             claims = await self._first_claims(wish, lambda: has_left() or self._live.ended)
         if claims and has_left():
-            # Nobody would work on them before the lease has run out.
+            # No other worker would get them before the lease ends.
             await self._settle([(claim, Released()) for claim in claims])
             return []
         return await self._without_suspects(claims)

@@ -75,7 +75,7 @@ class EventStreamResponse(Response):
 
     def __init__(self, live: Live, after: str | None, keep_alive: float, patience: float) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        # Nobody knows how long it will be.
+        # Its length is unknown.
         del self.headers["content-length"]
         self._live = live
         self._after = after

@@ -1,7 +1,7 @@
 """External workers: programs in any language that claim tasks, work, and report over HTTP.
 
 A claim gives each task a lease token. Every later word about the task carries it, and is refused (409 `lease_lost`) once
-the task was cancelled or went to somebody else.
+the task was cancelled or went to another worker.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def router(queue: Queue, desk: ClaimDesk) -> APIRouter:
 
     @routes.post("/tasks/{task_id}/heartbeat", responses=lost)
     async def heartbeat(task_id: TaskId, beat: HeartbeatBody) -> LeaseAnswer:
-        """Keep the task, and say how far it is. 409 says to stop: it was cancelled, or went to somebody else."""
+        """Keep the task, and say how far it is. 409 says to stop: it was cancelled, or went to another worker."""
         progress = None if beat.done is None else Progress(beat.done, beat.total)
         return LeaseAnswer(lease_expires_at=to_datetime(await desk.beat(task_id, beat.lease_token, progress)))
 

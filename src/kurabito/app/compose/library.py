@@ -32,7 +32,7 @@ class LibraryParts:
 
 def open_library(settings: Settings, queue: DelegatedTasks, reconciler: Reconciler | None = None) -> LibraryParts:
     """The library over one queue. With a reconciler this process also brings tasks and jobs together."""
-    # Whoever takes a folder into keeping, or cancels a job, wants to see it at once.
+    # A user who adds a folder, or cancels a job, wants to see it at once.
     changed = Bell() if reconciler is None else reconciler.changed
     scans = ScanQueueService(queue, reconciler)
 

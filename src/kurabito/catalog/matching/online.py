@@ -88,7 +88,7 @@ class OpenFolders:
                     chosen, candidates = await self._look_up(match.reading)
                 except TmdbError as error:
                     # Who does not answer now will not answer for the rest either; nothing is spent by it.
-                    _log.warning("open folders not looked for any further", code=error.code, problem=str(error))
+                    _log.warning("search for unmatched folders stopped", code=error.code, problem=str(error))
                     return
                 done.asked += 1
                 done.online += await self._database.write(

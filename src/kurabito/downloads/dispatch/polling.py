@@ -137,7 +137,7 @@ class DownloadScheduler:
                 partial(_mark_unreachable, module_id=service.id, reason=f"{name}: {problem}")
             )
             if lost:
-                log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
+                log.warning("downloader not responding", downloader=name, problem=problem.code, downloads=lost)
             return None
         changes = [change for one in watched if (change := _change(one, reports.get(one.hash))) is not None]
         for begin in range(0, len(changes), _WRITTEN_AT_ONCE):

@@ -13,7 +13,7 @@ _SQL: Final = Queries("kurabito.library.deletion", "delete_jobs.sql")
 
 
 def order_delete_job(conn: Connection, payload: Mapping[str, Any], *, dry_run: bool, total: int) -> str:
-    """Have a data plane do this; the id of the job. On a dry run it checks everything and changes nothing."""
+    """Order a `delete` job; returns its id. On a dry run it checks everything and changes nothing."""
     job_id = str(uuid4())
     values = {"id": job_id, "dry_run": int(dry_run), "payload": json.dumps(payload), "total_items": total}
     conn.run(_SQL.add_job, values)

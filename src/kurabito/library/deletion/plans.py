@@ -1,4 +1,4 @@
-"""Deletion plans: what would go, stored step by step, and given to a data plane when somebody confirms."""
+"""Deletion plans: what would go, stored step by step, and given to a data plane after a confirmation."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _apply(conn: Connection, plan_id: int, dry_run: bool) -> DeletionPlan:
     job_id = order_delete_job(conn, {"plan": plan_id}, dry_run=dry_run, total=plan.file_count)
     values = {"id": plan_id, "job_id": job_id, "dry_run": int(dry_run)}
     if not conn.run(_SQL.note_job, values):
-        raise PlanApplied(f"plan {plan_id} was applied already; make another one from what is there now")
+        raise PlanApplied(f"plan {plan_id} was already applied; create a new one")
     return _plan(conn, plan_id)
 
 

@@ -17,7 +17,7 @@ _log = get_logger(__name__)
 
 
 def store(conn: Connection, *, allowed: bool) -> None:
-    """Have all data planes know; the control plane that started last decides."""
+    """Store the policy for all data planes; the control plane that started last decides."""
     if is_allowed(conn) is not allowed:
         _log.info("removing files is allowed from now on" if allowed else "removing files is not allowed from now on")
     conn.run(_SQL.store, {"allow_delete": int(allowed)})

@@ -98,7 +98,7 @@ class PlannedRemoval:
 
 @dataclass(frozen=True, slots=True)
 class KeepRules:
-    """What a keeper wants to keep."""
+    """The user's rules for which copy to keep."""
 
     keep: tuple[Preference, ...] = (Preference(KeepRule.OLDEST),)
     protected: tuple[ProtectedFolder, ...] = ()
@@ -132,7 +132,7 @@ class KeepRules:
 
 
 def identity(file: GroupFile) -> tuple[Any, ...]:
-    """What makes two paths one file. Where nobody knows, each is its own."""
+    """What makes two paths one file. Without that knowledge, each path is its own file."""
     return (file.id,) if file.inode is None or file.device is None else (file.device, file.inode)
 
 

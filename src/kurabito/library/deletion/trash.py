@@ -1,4 +1,4 @@
-"""The trash: what was moved away can be put back until its time is over."""
+"""The trash: removed files can be restored until they expire."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SQL: Final = Queries("kurabito.library.deletion", "trash.sql", may_run=JOB_MAY_
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Why a file was not put back when somebody wanted it."""
+    """Why the last restore of a file was refused."""
 
     error_code: str
     error_message: str
@@ -53,7 +53,7 @@ class TrashEntry:
     expires_at: datetime
     """From then on it may be purged."""
     is_leaving: bool
-    """Somebody wants it back, and a data plane is about to see to that."""
+    """A restore was requested, and a data plane is about to do it."""
     refused: RestoreRefused | None
     """What became of the last attempt to put it back."""
 
@@ -75,12 +75,12 @@ class Trash:
         self.may_purge = may_purge
 
     def join(self, registry: Registry) -> None:
-        """Have what is over purged every hour."""
+        """Purge expired files every hour."""
         registry.task(PURGE)(self.purge)
         registry.every(_EVERY, PURGE, unique_key=PURGE)
 
     async def entries(self, *, limit: int = 50, cursor: str | None = None) -> Page[TrashEntry]:
-        """A page of what can be put back."""
+        """A page of files that can be restored."""
         moment, entry_id = _NEWEST if cursor is None else _place(cursor)
         values = {"trashed_at": moment, "id": entry_id, "limit": limit + 1}
 
@@ -92,7 +92,7 @@ class Trash:
         return await self._database.read(look)
 
     async def restore(self, entry_id: str) -> str:
-        """Have it put back where it was; the id of the job. Raises TrashNotFound and TrashConflict."""
+        """Order a restore to the original place; returns the id of the job. Raises TrashNotFound and TrashConflict."""
         if not _ID.fullmatch(entry_id):
             raise TrashNotFound(f"no entry of the trash has the id {entry_id!r}")
         return await self._database.write(lambda conn: _restore(conn, entry_id))
@@ -100,7 +100,7 @@ class Trash:
     async def purge(self) -> Purged:
         """Have a data plane remove what was kept long enough; each only if another copy of it is still there.
 
-        Also has undone what a job that is over left half done.
+        Also undoes what a finished job left half done.
         """
         return await self._database.write(self._purge)
 
@@ -151,7 +151,7 @@ def _restore(conn: Connection, entry_id: str) -> str:
 
 
 def _wanted_back(conn: Connection) -> frozenset[str]:
-    """The entries that somebody asked for and that have not come back yet."""
+    """The entries with a requested restore that is not done yet."""
     orders = conn.all(_SQL.active_orders, {"ordered": '{"restore"%'})
     return frozenset(entry_id for (payload,) in orders for entry_id in json.loads(payload)["restore"])
 

@@ -1,6 +1,6 @@
-"""Groups of duplicates by the room that they waste, as people want to see them.
+"""Groups of duplicates by the space that they waste.
 
-The order of the interface is by the number of files; a keeper wants to know first where most is to be gained.
+The order of the interface is by the number of files; a user wants to see the largest savings first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The scan queue: asking for scans, watching them, cancelling them.
 
 A scan that is asked for is a task, so it survives a restart; asking never waits for the scan itself. A library has at most
-one scan that waits or runs, and asking again leads to that one. Scans that somebody asked for by hand go before those that
-came by themselves, and otherwise the one that has waited longest is first.
+one scan that waits or runs, and asking again leads to that one. Requested scans go before those that
+are automatic, and otherwise the one that has waited longest is first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransa
 from kurabito.runtime.paging import MAX_PAGE
 
 TaskPriority = Priority
-"""NORMAL for a scan that came by itself, HIGH for one that somebody asked for."""
+"""NORMAL for an automatic scan, HIGH for a requested one."""
 
 KEPT_FOR: Final = timedelta(hours=24)
 
@@ -69,7 +69,7 @@ class TaskResult:
     added_count: int
     removed_count: int
     failed_scrape_count: int
-    """New folders of which nobody knows what they are about."""
+    """New folders without a match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class ScanTask:
     started_at: datetime | None
     completed_at: datetime | None
     progress: TaskProgress | None
-    """None before it began and while nobody knows how much there is."""
+    """None before it starts and while the total is unknown."""
     result: TaskResult | None
     left_out: LeftOut | None = None
     """None when everything was seen."""
@@ -119,7 +119,7 @@ class ScanQueueService:
     async def submit_task(self, library_id: int, priority: TaskPriority) -> UUID:
         """Ask for a scan; the id of the task, which may be one that waits or runs already."""
         active = await self._queue.delegate_read(lambda overview: overview.active(scan_key(library_id)))
-        # Whoever asks again mostly changes nothing; and a look does not wait for those who write.
+        # A repeated request mostly changes nothing; and a read does not wait for writers.
         if active is not None and (active.state is TaskState.RUNNING or active.priority >= priority):
             return active.id
         record = await self._queue.delegate_write(lambda tasks: tasks.enqueue(scan_of(library_id, priority)))
@@ -214,7 +214,7 @@ def _scan_tasks(overview: TaskSnapshot, records: Sequence[TaskRecord]) -> list[S
 def _scan_task(conn: Connection, record: TaskRecord) -> ScanTask:
     return ScanTask(
         id=record.id,
-        # One that somebody asked for elsewhere may be about no library; it fails when its turn comes.
+        # A task enqueued by another program may name no library; it fails when its turn comes.
         library_id=library_of(record) or 0,
         priority=record.priority,
         status=STATUS[record.state],

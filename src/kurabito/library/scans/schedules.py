@@ -1,4 +1,4 @@
-"""Scans that come by themselves, each library at its own interval.
+"""Automatic scans, each library at its own interval.
 
 When the next one is due stands with the library, so a restart goes on where it was, and what became due meanwhile is done
 once. Several processes may look: the database gives each firing to one of them.

@@ -28,7 +28,7 @@ Place = tuple[int, Path]
 
 
 class Watcher:
-    """Watches the libraries that are to be watched, and calls `submit` with the id of one that has changed."""
+    """Watches the libraries that ask for it, and calls `submit` with the id of one that has changed."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Watcher:
         try:
             wanted = {_place(library) for library in await self._database.read(libraries.watched)}
         except KurabitoError as problem:
-            _log.warning("the libraries to be watched are not known", problem=str(problem))
+            _log.warning("libraries to watch not read", problem=str(problem))
             return
         ended = [place for place, task in self._watching.items() if place not in wanted or task.done()]
         await self._end(ended)

@@ -12,7 +12,7 @@ POSTER_DOWNLOAD_CONCURRENCY: Final = 5
 
 
 class PosterDownloads:
-    """Everybody who wants a poster asks here, so that the limit holds for all of them together."""
+    """The one place that downloads posters, so that the limit holds for all callers together."""
 
     def __init__(self, posters: PosterService, at_once: int = POSTER_DOWNLOAD_CONCURRENCY) -> None:
         self._posters = posters

@@ -1,4 +1,4 @@
-"""What sort of picture a file is, by its first bytes: names and headers are what somebody says."""
+"""What sort of picture a file is, by its first bytes: names and headers may be wrong."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class PosterService:
         """Remove a poster unless it was fetched, or found to be here, within so many seconds; whether it is gone."""
         path, aside = self._folder / name, self._folder / f".{name}.old"
         with _storing("remove", path), suppress(FileNotFoundError):
-            # Aside first: whoever wants it from now on finds none and fetches it, and whoever found it before has left a mark.
+            # Aside first: a caller that wants it from now on downloads it, and one that found it before has left a mark.
             path.rename(aside)
             if time.time() - aside.stat().st_mtime < idle_for:
                 aside.rename(path)

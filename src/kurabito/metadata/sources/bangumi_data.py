@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(r"\d{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class OfflineEntry:
-    """A show or a film whose ids are known without asking anybody."""
+    """A show or a film with its ids, known offline."""
 
     title: str
     """In its own language."""

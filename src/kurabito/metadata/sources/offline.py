@@ -23,7 +23,7 @@ _SQL: Final = Queries("kurabito.metadata.sources", "offline.sql", entry=_ENTRY)
 
 
 def replace_entries(conn: Connection, entries: Iterable[OfflineEntry]) -> int:
-    """Put these entries in the place of all others; how many there are now. Records without an id are looked up anew."""
+    """Replace all entries; returns their number. The next sync looks up records without an id again."""
     listed = list(entries)
     conn.run(_SQL.forget_titles)
     conn.run(_SQL.forget_entries)

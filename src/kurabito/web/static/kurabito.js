@@ -22,7 +22,7 @@ const exact = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: 
 
 function lasting(seconds) {
   const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["seconds", 1];
-  return say(`time.${unit}`, { count: Math.floor(seconds / size) });
+  return say(`time.${unit}`, { length: Math.floor(seconds / size) });
 }
 
 function tellTimes(root = document) {

@@ -86,7 +86,7 @@ def test_dedupe_never_keeps_what_lies_in_a_trash(tree: Path) -> None:
         [], dedupe=["--delete", "--yes", "--state", str(tree.parent / "state"), str(trash), str(tree / "copy")]
     )
     assert run.returncode == 0, run.stderr
-    assert "nothing to remove" in run.stdout
+    assert "Nothing to remove" in run.stdout
     assert (tree / "copy").read_text() == "twice"
 
 

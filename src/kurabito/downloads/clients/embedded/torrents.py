@@ -49,7 +49,7 @@ class Torrents:
                 params = lt.read_resume_data(file.read_bytes())
                 self._handles[file.stem] = self._session.add_torrent(params)
             except (RuntimeError, OSError) as error:
-                log.warning("a torrent cannot go on", hash=file.stem, error=error)
+                log.warning("torrent halted", hash=file.stem, error=error)
 
     def close(self) -> None:
         """Keep how far everything is, and stop."""
@@ -156,7 +156,7 @@ class Torrents:
             case lt.file_error_alert() if alert.handle.is_valid():
                 if (name := self._name(alert.handle.info_hashes())) is not None:
                     self._troubles[name] = alert.error.message()
-                    log.warning("a torrent cannot be written", hash=name, problem=alert.error.message())
+                    log.warning("torrent cannot be written", hash=name, problem=alert.error.message())
             case lt.metadata_received_alert() | lt.torrent_finished_alert():
                 if alert.handle.is_valid():
                     alert.handle.save_resume_data(lt.torrent_handle.save_info_dict)
@@ -181,7 +181,7 @@ class Torrents:
                 keep(self._kept(hash), lt.write_resume_data_buf(alert.params))
             except OSError as error:
                 # What was kept before is still good, and only older.
-                log.warning("how far a torrent is cannot be kept", hash=hash, problem=error.strerror)
+                log.warning("torrent progress not saved", hash=hash, problem=error.strerror)
 
     def _name(self, hashes: lt.info_hash_t) -> str | None:
         """What we call a torrent. One that we know by one of its hashes gets the other with its metadata."""
@@ -205,7 +205,7 @@ class Torrents:
                 # What its keeper paused stays so.
                 is_managed = bool(status.flags & lt.torrent_flags.auto_managed)
                 if is_refused(status) and is_managed and has_room(Path(status.save_path), missing):
-                    log.info("a torrent goes on", hash=hash)
+                    log.info("torrent resumed", hash=hash)
                     self._go_on(handle)
 
     def _go_on(self, handle: lt.torrent_handle) -> None:
