@@ -16,8 +16,8 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.rows import JSON_ROWS
-from kurabito.errors import MetadataNotFound
 from kurabito.metadata import records
+from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources import offline

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from kurabito.catalog.errors import TitleRuleConflict, TitleRuleNotFound
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, TitleRuleConflict, TitleRuleNotFound
+from kurabito.errors import InvalidInput
 from kurabito.titles import InvalidRule, TitleRule
 
 _SQL: Final = Queries(

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import JSON_ROWS
-from kurabito.errors import SeriesConflict, SeriesNotFound
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.titles import ReleaseKind
 

@@ -68,9 +68,9 @@ async def _work(settings: Settings, registry: Registry, concurrency: int, grace:
     import asyncio
     import os
 
-    from kurabito.errors import WorkerFailed
     from kurabito.logs import get_logger
     from kurabito.runtime import Worker, open_queue
+    from kurabito.runtime.errors import WorkerFailed
     from kurabito.runtime.worker.supervisor import WORKER_NAME
 
     log = get_logger(__name__)

@@ -12,11 +12,12 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.downloads.choosing import Choice, CurrentDownload
+from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.release_options import SQL, choose_among, standing_for
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseOrder
-from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.runtime import Registry
 from kurabito.titles import ReleaseKind

@@ -13,13 +13,13 @@ from kurabito.downloads import store as rows
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.items import TransferFile
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import forgotten_with, give_back
-from kurabito.errors import DownloadConflict
 from kurabito.feeds.raw_items import LARGEST
 from kurabito.modules import services
 from kurabito.modules.services import Service

@@ -15,9 +15,9 @@ from kurabito.db.port import Row
 from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.errors import DownloadNotFound
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
-from kurabito.errors import DownloadNotFound
 from kurabito.feeds.raw_items import LARGEST
 
 _LONGEST_REASON: Final = 2_000

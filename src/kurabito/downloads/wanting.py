@@ -13,11 +13,11 @@ from kurabito.downloads import store as rows
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.release_options import choose_among
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
-from kurabito.errors import DownloadConflict, EpisodeNotFound
 from kurabito.modules import services
 from kurabito.modules.services import Service
 

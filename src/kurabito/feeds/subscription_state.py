@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from kurabito.db import Connection, Queries
-from kurabito.errors import SubscriptionNotFound
+from kurabito.feeds.errors import SubscriptionNotFound
 from kurabito.feeds.raw_items import CleanItem, clean_text
 from kurabito.feeds.results import FetcherResults
 

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, SubscriptionConflict, SubscriptionNotFound, UniqueConflict
+from kurabito.errors import InvalidInput
+from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
 from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.http import Validators

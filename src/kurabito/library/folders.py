@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Dialect
-from kurabito.errors import FolderNotFound, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.library import libraries
 from kurabito.library.cursors import cursor_after, path_of
+from kurabito.library.errors import FolderNotFound
 from kurabito.library.libraries import FILE, SAME_CONTENT, LibraryFile, file_of
 from kurabito.runtime.paging import MAX_PAGE
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
-from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
+from kurabito.library.errors import LibraryConflict, LibraryNotFound
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
 _LIBRARY: Final = (

@@ -10,7 +10,7 @@ from typing import Final
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
-from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
+from kurabito.maintenance.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
 from kurabito.runtime.outcomes import worker_name
 

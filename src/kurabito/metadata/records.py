@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
 from kurabito.db.rows import JSON_ROWS
-from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
+from kurabito.metadata.errors import MetadataConflict, MetadataNotFound
 from kurabito.titles import fold_title
 
 

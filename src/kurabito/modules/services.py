@@ -11,8 +11,8 @@ from typing import Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.errors import ModuleNotFound
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.path_maps import PathMap, path_maps, set_path_maps
 
 _SERVICE: Final = (

@@ -14,7 +14,8 @@
 It knows nothing of media and can be used alone; `docs/tutorial/runtime.md` shows how.
 """
 
-from kurabito.errors import LeaseLost, PermanentError, TaskConflict, TaskFinished, TaskNotFound
+from kurabito.errors import LeaseLost
+from kurabito.runtime.errors import PermanentError, TaskConflict, TaskFinished, TaskNotFound
 from kurabito.runtime.model import NewTask, TaskEnvelope, TaskRecord
 from kurabito.runtime.opening import open_queue
 from kurabito.runtime.outcomes import Snooze

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.downloads.errors import DownloadConflict, FilterRuleNotFound
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import DownloadConflict, FilterRuleNotFound, InvalidInput
+from kurabito.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn

@@ -16,9 +16,11 @@ from kurabito.app.database import prepare_database
 from kurabito.app.serve import serve
 from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import ConfigError, InvalidInput, ModuleNotFound, Unreachable
+from kurabito.errors import ConfigError, InvalidInput
+from kurabito.http.errors import Unreachable
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.service import LibraryService
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.path_maps import PathMap
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue

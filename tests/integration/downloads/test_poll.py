@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.downloads.errors import DownloadConflict, DownloadNotFound
 from kurabito.downloads.tasks import CLEAR, POLL
-from kurabito.errors import BadStatus, DownloadConflict, DownloadNotFound, Unreachable
+from kurabito.http.errors import BadStatus, Unreachable
 from kurabito.runtime import Registry
 from kurabito.runtime.schedules.schedule import Every
 

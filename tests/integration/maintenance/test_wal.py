@@ -19,9 +19,10 @@ from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
 from kurabito.dataplane.checkpoints import WalLine
 from kurabito.db import Database, leases, migrate, open_database
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
-from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal, UniqueConflict
+from kurabito.maintenance.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.maintenance.wal_watch import WalWatch
 from kurabito.protocol.leased.checkpoints import (

@@ -11,10 +11,10 @@ import pytest
 
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
-from kurabito.errors import PermanentError
 from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.feeds.subscriptions import SubscriptionSettings
 from kurabito.feeds.tasks import Fetched, FetchOrder
+from kurabito.runtime.errors import PermanentError
 
 if TYPE_CHECKING:
     from tests.integration.web.conftest import Site

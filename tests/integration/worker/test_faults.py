@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from kurabito.errors import DatabaseUnavailable, WorkerFailed
+from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
 

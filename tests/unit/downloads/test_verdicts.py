@@ -7,7 +7,7 @@ import pytest
 from kurabito.downloads.dispatch.answers import ReadItem
 from kurabito.downloads.dispatch.outcomes import outcome_of
 from kurabito.downloads.states import CleanupKind, Outcome
-from kurabito.errors import (
+from kurabito.http.errors import (
     BadAnswer,
     BadStatus,
     ConnectionBroke,

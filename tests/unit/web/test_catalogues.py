@@ -14,9 +14,11 @@ from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.states import Outcome
-from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
+from kurabito.errors import KurabitoError
+from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.subscription_state import NewSeries, StartWith
+from kurabito.http.errors import OutboundError
 from kurabito.library.deletion.rules import KeepReason, KeepRule
 from kurabito.metadata.calendar import SEASON_MONTHS
 from kurabito.metadata.records import RecordKind as ShownAs

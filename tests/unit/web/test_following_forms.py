@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kurabito.catalog.errors import SeriesConflict
 from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import SeriesKind, SeriesState
-from kurabito.errors import InvalidInput, SeriesConflict
+from kurabito.errors import InvalidInput
 from kurabito.titles import parse_title
 from kurabito.web.following.rule_form import RuleForm
 from kurabito.web.following.subscription_form import SubscriptionForm

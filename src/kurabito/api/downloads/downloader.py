@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito.access import LoginLimit
+from kurabito.access.errors import GuessedTooOften, NotAuthenticated
 from kurabito.api.bodies import StrictBody
 from kurabito.clock import SystemClock
 from kurabito.downloads import path_probes
@@ -27,7 +28,7 @@ from kurabito.downloads.items import (
     TransferStatus,
 )
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import GuessedTooOften, KurabitoError, NotAuthenticated
+from kurabito.errors import KurabitoError
 from kurabito.site import errors
 from kurabito.site.addresses import one_client
 from kurabito.site.answers import GuardedAnswer

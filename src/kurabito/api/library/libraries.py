@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import LARGEST_ID, ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, NextCursor
-from kurabito.errors import TaskNotFound
 from kurabito.library.libraries import LibraryFile, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService, LibrarySummary
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.site.errors import WITH_BODY, documented
 
 LibraryId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="the library's id")]

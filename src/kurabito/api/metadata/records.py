@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import LARGEST_ID, WHOLE, ShortText, StrictBody
 from kurabito.api.paging import IdCursor, Limit, NextCursor
-from kurabito.errors import MetadataStopped
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.posters.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.runner import SYNC

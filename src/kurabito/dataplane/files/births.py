@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.files.names import as_name
 from kurabito.dataplane.files.paths import Root, check_relative
-from kurabito.errors import PathEscapes
 
 _MARGIN: Final = 60 * SECOND
 """A file is looked at a while before that is written down, and the clocks of disk and database may differ."""

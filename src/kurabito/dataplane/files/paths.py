@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.names import as_name, shown
-from kurabito.errors import PathEscapes, RootUnavailable
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK

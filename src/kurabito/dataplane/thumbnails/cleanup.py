@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
 from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, LeasedRow, Stopped
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
 from kurabito.db import Connection, Database, Dialect, Queries, leases
-from kurabito.errors import LeaseLost, PathEscapes
+from kurabito.errors import LeaseLost
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus
 from kurabito.protocol.error_codes import ErrorCode

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.io_limit import IoLimit
 from kurabito.dataplane.leasing.lease_keeper import LeaseKeeper
 from kurabito.dataplane.leasing.leased_row import HEARTBEAT, LEASE, LeasedRow, Stopped
@@ -23,7 +24,7 @@ from kurabito.dataplane.thumbnails.folder import PartialFile, ThumbFolder
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, ThumbnailFailed, Wanted
 from kurabito.dataplane.thumbnails.source import ThumbnailSource
 from kurabito.db import Connection, Database, Queries, leases
-from kurabito.errors import LeaseLost, PathEscapes
+from kurabito.errors import LeaseLost
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import MediaType, ThumbnailFormat
 from kurabito.protocol.error_codes import ErrorCode

@@ -10,9 +10,9 @@ from psycopg import errors as pg
 from psycopg.rows import tuple_row
 
 from kurabito.clock import Clock
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Dialect, Params, Row
 from kurabito.db.queries import for_postgres
-from kurabito.errors import UniqueConflict
 
 T = TypeVar("T")
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from kurabito.clock import Clock
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.grace import Grace
 from kurabito.db.port import Dialect, Params, Row
-from kurabito.errors import DatabaseError, DatabaseUnavailable, UniqueConflict
+from kurabito.errors import DatabaseError, DatabaseUnavailable
 
 T = TypeVar("T")
 

@@ -22,6 +22,7 @@ from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.errors import TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -33,7 +34,6 @@ from kurabito.downloads.items import (
     TransferFile,
     TransferStatus,
 )
-from kurabito.errors import TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 from kurabito.logs import get_logger
 

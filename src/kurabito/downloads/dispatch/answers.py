@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from kurabito.downloads.items import MOST_FILES, Owner, TransferFile
-from kurabito.errors import BadAnswer
+from kurabito.http.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
 _HASH: Final = re.compile(r"[!-+\--~]{1,200}")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 
 from kurabito.downloads.dispatch.answers import ReadItem, Report
 from kurabito.downloads.dispatch.remote import Downloaders, Heard, Item
+from kurabito.downloads.errors import DownloaderError, TransferNotFound
 from kurabito.downloads.items import DownloadItem, DownloadStatus, ItemStatus
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import BadStatus, DownloaderError, InvalidInput, OutboundError, TransferNotFound, Unreachable
+from kurabito.errors import InvalidInput
+from kurabito.http.errors import BadStatus, OutboundError, Unreachable
 from kurabito.modules.services import Service
 
 
@@ -89,8 +92,10 @@ def _as_from_outside() -> Iterator[None]:
     """Whoever asks downloaders knows one kind of error for all of them."""
     try:
         yield
-    except (TransferNotFound, InvalidInput) as error:
-        raise BadStatus(str(error), error.status) from error
+    except TransferNotFound as error:
+        raise BadStatus(str(error), HTTPStatus.NOT_FOUND) from error
+    except InvalidInput as error:
+        raise BadStatus(str(error), HTTPStatus.UNPROCESSABLE_ENTITY) from error
     except DownloaderError as error:
         raise Unreachable(str(error)) from error
 

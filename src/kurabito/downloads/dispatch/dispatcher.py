@@ -31,7 +31,7 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.store import DownloadRequest, Ending
 from kurabito.downloads.tasks import DISPATCH, DispatchOrder, DownloadTasks
-from kurabito.errors import OutboundError
+from kurabito.http.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry

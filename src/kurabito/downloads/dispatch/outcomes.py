@@ -8,7 +8,7 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.dispatch.answers import ReadItem
 from kurabito.downloads.states import CleanupKind, Outcome
 from kurabito.downloads.store import DownloadRequest
-from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.http.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
 
 
 class AnswerOutcome(NamedTuple):

@@ -24,7 +24,7 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import CleanupKind, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
-from kurabito.errors import OutboundError
+from kurabito.http.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
 
 from kurabito.downloads.dispatch.answers import ReadItem, Report, read_cancelled, read_items, read_reports
-from kurabito.errors import BadStatus, OutboundError, TooLarge
+from kurabito.http.errors import BadStatus, OutboundError, TooLarge
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.services import Service
 

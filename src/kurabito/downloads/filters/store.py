@@ -12,9 +12,9 @@ from kurabito.db import Connection, Dialect, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import JSON_ROWS
 from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.errors import FilterRuleNotFound
 from kurabito.downloads.filters.engine import FilterDecision, Links
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import FilterRuleNotFound
 
 _RULE: Final = "id, name, rule_order, action, target_type, target_id, pattern, fields, is_enabled"
 _COLUMNS: Final = {

@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.clock import SECOND, Clock, to_datetime
-from kurabito.errors import TaskNotFound
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.events import TaskEvent, unpack
 from kurabito.runtime.history import history_of
 from kurabito.runtime.memory.event_log import EventLog, LogPosition

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kurabito.errors import TaskConflict, TaskFinished
+from kurabito.runtime.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact
 from kurabito.runtime.memory.event_log import EventLog, Facts
 from kurabito.runtime.memory.ready_heap import ReadyTasks, ScheduledTasks

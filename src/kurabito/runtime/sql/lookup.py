@@ -11,7 +11,7 @@ from uuid import UUID
 from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.queries import Queries
-from kurabito.errors import TaskNotFound
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.model import Depth, TaskRecord
 from kurabito.runtime.outcomes import Claim, lease_lost

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from kurabito.clock import to_datetime
 from kurabito.db.port import Connection, Database
-from kurabito.errors import TaskNotFound
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.history import history_of
 from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord

@@ -12,8 +12,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.db import leases
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Connection, Dialect, Row
-from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
+from kurabito.runtime.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact, pack
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Settlement, Success, Transition, microseconds, transition_of

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kurabito.errors import InvalidInput, PermanentError
+from kurabito.errors import InvalidInput
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Snooze, Snoozed
 from kurabito.runtime.tasks import payloads
 from kurabito.runtime.tasks.context import TaskContext

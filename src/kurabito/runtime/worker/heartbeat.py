@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kurabito.errors import DatabaseUnavailable, WorkerFailed
+from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.port import Beat, Presence, Queue
 from kurabito.runtime.worker.failures import describe

@@ -13,6 +13,7 @@ from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES
 from kurabito.modules.services import Service
+from kurabito.site.errors import status_of
 from kurabito.web.downloads.presence import DownloaderHealths
 from kurabito.web.forms import CHECKED, Problem, fields_of, id_of
 from kurabito.web.pages import Pages
@@ -97,7 +98,7 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
                 known, priority=form.priority(), is_enabled=form.is_enabled, path_maps=form.path_maps()
             )
         except InvalidInput as problem:
-            return await show(request, forms={known: form.refused(problem)}, status=problem.status)
+            return await show(request, forms={known: form.refused(problem)}, status=status_of(problem))
         return pages.go(_PATH)
 
     @routes.get(f"{_PATH}/{{module_id}}/test")

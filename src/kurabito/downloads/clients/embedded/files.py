@@ -17,8 +17,8 @@ from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, i
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.sources import TorrentSource
 from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
-from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
 from kurabito.http import Limits, Outbound, Reply
+from kurabito.http.errors import BadAnswer, BadStatus, OutboundError, TimedOut, TooLarge, Unreachable
 from kurabito.http.retries import PASSING
 from kurabito.logs import get_logger, mask_text
 

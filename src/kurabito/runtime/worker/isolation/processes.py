@@ -17,7 +17,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 from kurabito import logs
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput
+from kurabito.runtime.errors import HandlerProcessDied
 from kurabito.runtime.outcomes import Claim, Outcome, Released
 from kurabito.runtime.tasks.context import TaskContext
 from kurabito.runtime.tasks.handlers import Handler
@@ -29,12 +30,6 @@ _STOP_CHANCE: Final = 0.5
 _ENDING_TAKES: Final = 5.0
 _STARTS: Final = 10
 _BETWEEN_STARTS: Final = 0.1
-
-
-class HandlerProcessDied(KurabitoError):
-    """The process of an isolated handler ended before the handler did."""
-
-    code = "handler_process_died"
 
 
 def check_isolated(handler: Handler) -> bytes:
