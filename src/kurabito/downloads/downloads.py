@@ -16,6 +16,7 @@ from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.items import TransferFile
+from kurabito.downloads.reasons import DownloadReason, because
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
@@ -25,7 +26,7 @@ from kurabito.modules import services
 from kurabito.modules.services import Service
 
 _RESTS: Final = "paused"
-_BY_USER: Final = "cancelled by its keeper"
+_BY_USER: Final = because(DownloadReason.CANCELLED)
 
 
 class Downloads:
@@ -135,7 +136,8 @@ class Downloads:
         """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
 
         def store(conn: Connection) -> Download:
-            left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), "sent elsewhere by its keeper")
+            by_user = because(DownloadReason.SENT_ELSEWHERE)
+            left = rows.send_elsewhere(conn, rows.sharing(conn, download_id), by_user)
             found = rows.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")

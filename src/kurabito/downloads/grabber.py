@@ -12,12 +12,14 @@ from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch import recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine
+from kurabito.downloads.reasons import DownloadReason, because
 from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Service, ServiceType
+from kurabito.reasons import Reason
 
-_REPLACED: Final = "a better release took its place"
+_REPLACED: Final = because(DownloadReason.REPLACED)
 
 
 class Grabber:
@@ -75,7 +77,7 @@ class Grabber:
             if (row := conn.one(queries.open, given)) is not None:
                 self._orders.choose(conn, row[0], minutes)
 
-    def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
+    def cancel(self, conn: Connection, download_ids: Iterable[int], reason: Reason[DownloadReason]) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
         if ids := list(download_ids):
             self._orders.clear(conn, rows.cancel(conn, ids, reason))

@@ -17,10 +17,11 @@ from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.errors import DownloadNotFound
 from kurabito.downloads.items import Owner
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.feeds.raw_items import LARGEST
+from kurabito.reasons import Reason, read_reason
 
-_LONGEST_REASON: Final = 2_000
 _DOWNLOAD: Final = (
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
@@ -85,7 +86,7 @@ class Download:
     peers: int | None
     detail: str | None
     """The downloader's own word for what it does with it."""
-    reason: str | None
+    reason: Reason[DownloadReason] | None
     progressed_at: datetime | None
     """When it last came further."""
     completed_at: datetime | None
@@ -130,7 +131,7 @@ class Ending(NamedTuple):
 
     id: int
     status: Status
-    reason: str
+    reason: Reason[DownloadReason]
     retry_in: int | None = None
     """After how many microseconds it is tried again; None is when a downloader can take it."""
 
@@ -190,7 +191,7 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
     """Nobody took these."""
-    rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
+    rows = [{**one._asdict(), "reason": one.reason.stored()} for one in endings]
     conn.run(_SQL[conn.dialect].conclude, {"rows": json.dumps(rows)})
     _restated(conn, [one.id for one in endings])
 
@@ -201,10 +202,13 @@ def touch(conn: Connection, download_ids: Iterable[int]) -> None:
 
 
 def cancel(
-    conn: Connection, download_ids: Iterable[int], reason: str, owed: CleanupKind = CleanupKind.CANCEL
+    conn: Connection,
+    download_ids: Iterable[int],
+    reason: Reason[DownloadReason],
+    owed: CleanupKind = CleanupKind.CANCEL,
 ) -> set[int]:
     """Cancel all of these that are not completed; the downloaders at which something has to be cleared up."""
-    given = {**given_ids(download_ids), "reason": reason}
+    given = {**given_ids(download_ids), "reason": reason.stored()}
     cancelled = [one for (one,) in conn.all(_SQL[conn.dialect].cancel, given)]
     _restated(conn, cancelled)
     return attempts.owe(conn, cancelled, owed)
@@ -225,10 +229,10 @@ def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
 
 
 def send_elsewhere(
-    conn: Connection, download_ids: Iterable[int], reason: str, *, has_stalled: bool = False
+    conn: Connection, download_ids: Iterable[int], reason: Reason[DownloadReason], *, has_stalled: bool = False
 ) -> list[int]:
     """Take downloads away from their downloader, which is looked at when it answers again; those that were there."""
-    given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
+    given = {**given_ids(download_ids), "reason": reason.stored(), "has_stalled": int(has_stalled)}
     left = sorted(one for (one,) in conn.all(_SQL[conn.dialect].elsewhere, given))
     attempts.owe(conn, left, CleanupKind.LOOK)
     return left
@@ -301,7 +305,7 @@ def _download(row: Row) -> Download:
         rate=rate,
         peers=peers,
         detail=detail,
-        reason=reason,
+        reason=read_reason(DownloadReason, reason),
         progressed_at=None if progressed is None else to_datetime(progressed),
         completed_at=None if completed is None else to_datetime(completed),
         created_at=to_datetime(created),

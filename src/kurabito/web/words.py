@@ -6,15 +6,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
+from kurabito.downloads.reasons import SAID, DownloadReason
+from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
 from kurabito.settings import Origin
 from kurabito.web.languages import Catalogue
 from kurabito.web.names import shown_name, shown_path
+from kurabito.web.reasons import key_of
 from kurabito.web.system.reasons import ShownReason, known_error
 
 _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -23,6 +26,9 @@ _MOMENT: Final = Markup('<time datetime="{iso}">{utc}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
+_SAID: Final = Markup("<bdi>{}</bdi>: {}")
+# The texts of errors are in English.
+_ERROR: Final = Markup('<bdi lang="en">{}</bdi>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,13 @@ class Words:
         """What a task waits for."""
         return self.say(f"waiting.{reason.why}", **self._shown(reason.facts))
 
+    def because(self, reason: Reason[Any]) -> Markup:
+        """Why something is as it is; a text of others stays as it is."""
+        facts = {name: self._fact(name, fact) for name, fact in reason.facts.items()}
+        if reason.code == OTHER:
+            return _FOREIGN.format(shown_name(reason.facts[TEXT]))
+        return self.say(key_of(reason), **facts)
+
     def event(self, event: TaskEvent) -> Markup:
         """What happened to a task; its error is shown beside it."""
         return self.say(
@@ -119,6 +132,17 @@ class Words:
         """The messages that the page's module needs, as JSON."""
         messages = self.catalogue.messages
         return json.dumps({key: text for key, text in messages.items() if key.startswith(("time.", "live."))})
+
+    def _fact(self, name: str, fact: Any) -> object:
+        if name == SAID:
+            return Markup(" · ").join(
+                _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
+            )
+        if name == TEXT:
+            return _ERROR.format(shown_name(fact))
+        if fact is None:
+            return self.say("downloads.downloader")
+        return self.size(fact) if name.endswith("_bytes") else _FOREIGN.format(shown_name(str(fact)))
 
     def _shown(self, facts: Mapping[str, object]) -> dict[str, object]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}

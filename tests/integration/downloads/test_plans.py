@@ -50,8 +50,7 @@ VALUES: dict[str, Any] = {
     "id": 7,
     "age": 5,
     "soon": 5,
-    "removed": "r",
-    "off": "o",
+    "told": '{"code": "switched_off"%',
     "module_name": "s5",
     "owed": "cancel",
     "reason": "r",
@@ -87,7 +86,7 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
         release_options.SQL[dialect],
     )
     asked = {
-        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "parcels", "touch", "cancel", "of_links")
+        name: Asked(getattr(row, name), IDS) for name in ("requeue_links", "requests", "touch", "cancel", "of_links")
     }
     asked |= {name: Asked(getattr(row, name), IDS) for name in ("elsewhere", "restate")}
     asked |= {name: Asked(getattr(row, name), ROWS) for name in ("held_elsewhere", "join_held", "accept", "conclude")}
@@ -102,8 +101,9 @@ def statements(dialect: Dialect) -> dict[str, Asked]:
     asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "owed", "abandon_old")}
     asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "lose", "standing_still", "left_alone")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
-    asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
-    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("contenders", "standing", "rivals", "there")}
+    asked |= {"orphans": Asked(poll.orphans), "switched_off": Asked(poll.switched_off, whole="module")}
+    asked |= {"leave": Asked(poll.leave, ROWS)}
+    asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "standing", "rivals", "there")}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_for", "under_way", "of_downloads")}
     asked |= {
         "open_links": Asked(choice.open_links),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
 import kurabito.web
+from kurabito.api.reasons import ENGLISH
 from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
-from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
+from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Outcome
 from kurabito.errors import KurabitoError
 from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
@@ -25,6 +28,7 @@ from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashPolicy
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.reasons import OTHER, Reason
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.settings import Settings
@@ -38,6 +42,7 @@ from kurabito.web.following.rule_form import ASKED, FURTHER
 from kurabito.web.languages import catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
+from kurabito.web.reasons import key_of
 from kurabito.web.shows.lacks import Lack
 from kurabito.web.system.reasons import Why
 
@@ -110,6 +115,20 @@ def test_every_value_that_is_shown_has_a_message() -> None:
 
 def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
     return {one for child in error.__subclasses__() for one in (child, *_below(child))}
+
+
+@pytest.mark.parametrize("tag", catalogues())
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason])
+def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
+    # A text of others is its own words.
+    facts = {"outcome": Outcome.UNCLEAR.value}
+    wanted = {key_of(Reason(code, facts)) for code in codes if code != OTHER}
+    assert wanted <= set(catalogues()[tag].messages)
+
+
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason])
+def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
+    assert set(ENGLISH[codes]) == set(codes)
 
 
 def test_every_described_setting_exists() -> None:

@@ -6,16 +6,18 @@ from typing import NamedTuple
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.dispatch.answers import ReadItem
+from kurabito.downloads.reasons import DownloadReason, because, by_problem, in_its_words
 from kurabito.downloads.states import CleanupKind, Outcome
 from kurabito.downloads.store import DownloadRequest
 from kurabito.http.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.reasons import Reason
 
 
 class AnswerOutcome(NamedTuple):
     """Whether something was taken, why not, and whether that has to be looked up."""
 
     outcome: Outcome
-    reason: str | None = None
+    reason: Reason[DownloadReason] | None = None
     owed: CleanupKind | None = None
 
 
@@ -25,17 +27,19 @@ def outcome_of(answer: ReadItem | None, problem: OutboundError | None) -> Answer
         case ReadItem(is_accepted=True), _:
             return AnswerOutcome(Outcome.ACCEPTED)
         case ReadItem(reason=reason), _:
-            return AnswerOutcome(Outcome.REJECTED, reason or "no reason given")
+            return AnswerOutcome(
+                Outcome.REJECTED, in_its_words(reason) if reason else because(DownloadReason.UNEXPLAINED)
+            )
         case None, BadStatus(answered=status) if status < 500:
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, UrlNotAllowed():
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, Unreachable() if not isinstance(problem, ConnectionBroke):
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, OutboundError():
-            return AnswerOutcome(Outcome.UNCLEAR, str(problem), CleanupKind.LOOK)
+            return AnswerOutcome(Outcome.UNCLEAR, by_problem(problem), CleanupKind.LOOK)
         case _:
-            return AnswerOutcome(Outcome.UNCLEAR, "it said nothing about this one", CleanupKind.LOOK)
+            return AnswerOutcome(Outcome.UNCLEAR, because(DownloadReason.UNMENTIONED), CleanupKind.LOOK)
 
 
 def hash_of(request: DownloadRequest, answer: ReadItem | None) -> str | None:

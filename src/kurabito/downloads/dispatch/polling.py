@@ -22,22 +22,26 @@ from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, r
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import Owner
-from kurabito.downloads.states import CleanupKind, Status
+from kurabito.downloads.reasons import (
+    DownloadReason,
+    because,
+    because_of,
+    by_problem,
+    in_its_words,
+    said_by,
+)
+from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
 from kurabito.http.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
+from kurabito.reasons import Reason
 from kurabito.runtime import Registry
 
 log = logs.get_logger(__name__)
 
-REMOVED: Final = "removed at the downloader"
-STOOD_STILL: Final = "it stood still"
-ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
 _ENDINGS: Final = {"completed": Status.COMPLETED, "error": Status.FAILED}
 _WRITTEN_AT_ONCE: Final = 2_000
-REMOVED_DOWNLOADER: Final = " was removed; it goes on when that registers again, or send it elsewhere"
-SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or send it elsewhere"
 # How long what is on its way is left alone, and what was lost by a second task.
 _SOON: Final = timedelta(minutes=1) // timedelta(microseconds=1)
 _STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
@@ -132,7 +136,9 @@ class DownloadScheduler:
         try:
             reports = await self._downloaders.look(service, asked)
         except OutboundError as problem:
-            lost = await self._database.write(partial(_lose, module_id=service.id, reason=f"{name}: {problem}"))
+            said = [said_by(name, by_problem(problem), Outcome.UNREACHABLE)]
+            reason = because_of(DownloadReason.NO_ANSWER, said)
+            lost = await self._database.write(partial(_lose, module_id=service.id, reason=reason))
             if lost:
                 log.warning("downloader does not answer", downloader=name, problem=problem.code, downloads=lost)
             return None
@@ -159,16 +165,16 @@ class DownloadScheduler:
 
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
-        conn.run(_SQL[conn.dialect].orphan, {"removed": REMOVED_DOWNLOADER})
-        conn.run(_SQL[conn.dialect].switched_off, {"off": SWITCHED_OFF})
+        _leave(conn, _SQL[conn.dialect].orphans, DownloadReason.DOWNLOADER_REMOVED)
+        _leave(conn, _SQL[conn.dialect].switched_off, DownloadReason.SWITCHED_OFF)
         attempts.abandon_old(conn, _STUCK)
         self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
             alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
-            left = rows.send_elsewhere(conn, still, STOOD_STILL, has_stalled=True)
-            left += rows.send_elsewhere(conn, alone, "its downloader was away")
+            left = rows.send_elsewhere(conn, still, because(DownloadReason.STOOD_STILL), has_stalled=True)
+            left += rows.send_elsewhere(conn, alone, because(DownloadReason.DOWNLOADER_AWAY))
             self._orders.dispatch(conn, sorted(left), "sent elsewhere")
 
     async def _rescue(self) -> None:
@@ -191,9 +197,9 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
     if report is None:
         missed = one.missed_polls + 1
         is_gone = missed >= GOOD_POLLS
-        status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
+        status = Status.FAILED if is_gone else Status(one.status)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
-        return _row(one, new, reason)
+        return _row(one, new, because(DownloadReason.REMOVED) if is_gone else None)
     status = _ENDINGS.get(report.status, Status.DOWNLOADING)
     # What is neither at work nor at its end is a detail: it can go on.
     detail = report.detail or (None if report.status in (*_ENDINGS, "downloading") else report.status)
@@ -208,11 +214,11 @@ def _change(one: Watched, report: Report | None) -> dict[str, Any] | None:
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
     )
-    reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
-    return None if new == one else _row(one, new, reason)
+    problem = in_its_words(report.detail) if report.detail else because(DownloadReason.REPORTED)
+    return None if new == one else _row(one, new, problem if status is Status.FAILED else None)
 
 
-def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
+def _row(old: Watched, new: Watched, reason: Reason[DownloadReason] | None) -> dict[str, Any]:
     return {
         "id": new.id,
         "hash": new.hash,
@@ -223,7 +229,7 @@ def _row(old: Watched, new: Watched, reason: str | None) -> dict[str, Any]:
         "rate": new.rate,
         "peers": new.peers,
         "detail": new.detail,
-        "reason": reason,
+        "reason": None if reason is None else reason.stored(),
         "missed": new.missed_polls,
         "owner": new.owner,
         "has_new_owner": new.owner != old.owner,
@@ -251,8 +257,19 @@ def _apply(
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
     """Of what a downloader reports complete, that which cannot be: it stands for another episode than its content."""
     found = conn.all(_SQL[conn.dialect].mistaken, attempts.given_ids(completed))
-    return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
+    return {
+        one: {"status": Status.FAILED, "reason": because(DownloadReason.ANOTHER_EPISODE, title=title).stored()}
+        for one, title in found
+    }
 
 
-def _lose(conn: Connection, module_id: int, reason: str) -> int:
-    return conn.run(_SQL[conn.dialect].lose, {"module_id": module_id, "reason": reason[:2_000]})
+def _lose(conn: Connection, module_id: int, reason: Reason[DownloadReason]) -> int:
+    return conn.run(_SQL[conn.dialect].lose, {"module_id": module_id, "reason": reason.stored()})
+
+
+def _leave(conn: Connection, query: str, code: DownloadReason) -> None:
+    """Say of downloads why no downloader tells of them; only the first time, as others count from when it changed."""
+    found = conn.all(query, {"told": f'{{"code": "{code}"%'})
+    left = [{"id": one, "reason": because(code, downloader=name).stored()} for one, name in found]
+    if left:
+        conn.run(_SQL[conn.dialect].leave, {"rows": json.dumps(left)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.states import FilterReason
 from kurabito.db import Connection, Database
 from kurabito.downloads import store as rows
 from kurabito.downloads.choosing import Choice
@@ -14,9 +15,11 @@ from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DownloadReason, because
 from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_effect_left_out
+from kurabito.reasons import Reason
 
-_CANCELLED: Final = "a filter excludes it"
+_CANCELLED: Final = because(DownloadReason.FILTERED)
 
 
 class Excluded(NamedTuple):
@@ -24,7 +27,7 @@ class Excluded(NamedTuple):
 
     link_id: int
     title: str
-    reason: str
+    reason: Reason[FilterReason] | None
     download_id: int | None
     """What would be cancelled for it."""
 
@@ -153,8 +156,7 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
     choice = without_effect_left_out(conn, chosen)
     return Effect(
         tuple(
-            Excluded(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
-            for place in excluded
+            Excluded(ids[place], titles[place], refused[place].reason, under_way.get(ids[place])) for place in excluded
         ),
         freed,
         next_best,

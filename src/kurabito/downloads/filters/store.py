@@ -115,8 +115,11 @@ def links(conn: Connection, link_ids: Iterable[int], reads: frozenset[str] = fro
 
 def mark(conn: Connection, decisions: Mapping[int, FilterDecision]) -> None:
     """Write beside links what was decided about them."""
+    # Very many links share few decisions.
+    distinct = {id(decision): decision.reason for decision in decisions.values()}
+    reasons = {key: None if reason is None else reason.stored() for key, reason in distinct.items()}
     rows = [
-        {"id": link_id, "is_filtered": int(not decision.is_taken), "reason": decision.reason}
+        {"id": link_id, "is_filtered": int(not decision.is_taken), "reason": reasons[id(decision)]}
         for link_id, decision in decisions.items()
     ]
     if rows:
