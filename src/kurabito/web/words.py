@@ -14,11 +14,11 @@ from markupsafe import Markup, escape
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.reasons import WaitReason, lost_worker
 from kurabito.settings import Origin
 from kurabito.web.languages import Catalogue
 from kurabito.web.names import shown_name, shown_path
 from kurabito.web.reasons import key_of
-from kurabito.web.system.reasons import ShownReason, known_error
 
 _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
@@ -99,9 +99,9 @@ class Words:
                 return self.say(f"time.{unit}", count=seconds // size)
         return self.say("time.seconds", count=seconds)
 
-    def reason(self, reason: ShownReason) -> Markup:
+    def reason(self, reason: Reason[WaitReason]) -> Markup:
         """What a task waits for."""
-        return self.say(f"waiting.{reason.why}", **self._shown(reason.facts))
+        return self.say(f"waiting.{reason.code}", **self._shown(reason.facts))
 
     def because(self, reason: Reason[Any]) -> Markup:
         """Why something is as it is; a text of others stays as it is."""
@@ -118,10 +118,10 @@ class Words:
 
     def error(self, text: str) -> Markup:
         """A stored error: one of ours in the reader's language, a handler's in its own words."""
-        known = known_error(text)
-        if known is None:
+        lost = lost_worker(text)
+        if lost is None:
             return _FOREIGN.format(text)
-        return self.say(f"task_error.{known.code}", worker=_FOREIGN.format(known.worker))
+        return self.say(f"task_error.{lost.code}", worker=_FOREIGN.format(lost.facts["worker"]))
 
     def setting(self, setting: Origin) -> Markup:
         """What a setting is for."""

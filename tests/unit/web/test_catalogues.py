@@ -31,6 +31,7 @@ from kurabito.protocol.error_codes import ErrorCode
 from kurabito.reasons import OTHER, Reason
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
+from kurabito.runtime.reasons import LostReason, WaitReason
 from kurabito.settings import Settings
 from kurabito.titles import ReleaseKind
 from kurabito.web.downloads.download_pages import ShownStates
@@ -44,7 +45,6 @@ from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
 from kurabito.web.reasons import key_of
 from kurabito.web.shows.lacks import Lack
-from kurabito.web.system.reasons import Why
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
 OTHERS = [tag for tag in catalogues() if tag != "en"]
@@ -81,7 +81,11 @@ def test_nothing_but_names_is_left_in_english(tag: str) -> None:
 def test_every_value_that_is_shown_has_a_message() -> None:
     messages = catalogues()["en"].messages
     wanted = {f"state.{state}" for state in TaskState}
-    wanted |= {f"waiting.{why}" for why in Why} | {f"event.{name}" for name in EVENTS}
+    wanted |= (
+        {f"waiting.{why}" for why in WaitReason}
+        | {f"task_error.{why}" for why in LostReason}
+        | {f"event.{name}" for name in EVENTS}
+    )
     wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
     wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in KeepReason}
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
