@@ -14,6 +14,7 @@ from kurabito.db.port import Row
 from kurabito.downloads.choosing import Choice, CurrentDownload
 from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.release_options import SQL, choose_among, standing_for
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseOrder
@@ -106,7 +107,7 @@ class Conflicts:
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
         conn.run(SQL[conn.dialect].resolve, {"id": conflict_id, "link_id": link_id})
-        self._taking.carry_out(conn, choice, "chosen among several releases")
+        self._taking.carry_out(conn, choice, DispatchCause.CHOSEN)
 
 
 def _replaced(others: Sequence[CurrentDownload]) -> list[int]:

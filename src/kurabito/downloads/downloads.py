@@ -16,7 +16,7 @@ from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.items import TransferFile
-from kurabito.downloads.reasons import DownloadReason, because
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
@@ -127,7 +127,7 @@ class Downloads:
             made = rows.add(conn, [old.link_id])
             if not made:
                 raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
-            self._orders.dispatch(conn, made, "retried")
+            self._orders.dispatch(conn, made, DispatchCause.RETRIED)
             return rows.find(conn, made[0])
 
         return await self._database.write(store)
@@ -141,7 +141,7 @@ class Downloads:
             found = rows.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
-            self._orders.dispatch(conn, left, "sent elsewhere")
+            self._orders.dispatch(conn, left, DispatchCause.SENT_ELSEWHERE)
             return found
 
         return await self._database.write(store)

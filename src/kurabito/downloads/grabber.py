@@ -12,7 +12,7 @@ from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch import recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine
-from kurabito.downloads.reasons import DownloadReason, because
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.download_types import DownloadType
@@ -40,7 +40,7 @@ class Grabber:
         }
         store.mark(conn, refused | freed)
         taken = [link_id for link_id in links["id"] if link_id not in refused]
-        self.carry_out(conn, choose_among(conn, taken), "new links")
+        self.carry_out(conn, choose_among(conn, taken), DispatchCause.NEW_LINKS)
 
     def welcome(self, conn: Connection, service: Service) -> None:
         """A service registered: a downloader gets back what it had before it was removed, and what nobody could take."""
@@ -49,10 +49,10 @@ class Grabber:
         recovery.readopt(conn, service.id, service.registration.service_name)
         if service.is_enabled:
             types = service.registration.capabilities.supported_download_types
-            self.retry_no_downloader_links(conn, types, why=f"{service.registration.service_name} registered")
+            self.retry_no_downloader_links(conn, types, why=DispatchCause.REGISTERED)
 
     def retry_no_downloader_links(
-        self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
+        self, conn: Connection, types: Sequence[DownloadType], *, why: DispatchCause, not_refused_by: int | None = None
     ) -> int:
         """Dispatch again what nobody could take, if it is of these types; how many there were."""
         again = rows.requeue(conn, types, not_refused_by=not_refused_by)
@@ -61,11 +61,9 @@ class Grabber:
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
         """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
-        self.carry_out(
-            conn, choose_among(conn, rivals(conn, link_ids), waits=False), "another release could not be had"
-        )
+        self.carry_out(conn, choose_among(conn, rivals(conn, link_ids), waits=False), DispatchCause.NEXT_BEST)
 
-    def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
+    def carry_out(self, conn: Connection, choice: Choice, why: DispatchCause) -> None:
         """Do what was chosen."""
         self.cancel(conn, choice.cancel, _REPLACED)
         self._orders.dispatch(conn, rows.add(conn, choice.dispatch), why)

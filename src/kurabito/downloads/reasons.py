@@ -90,3 +90,26 @@ def said_by(downloader: str, reason: Reason[DownloadReason] | None, outcome: Out
 def because_of(code: DownloadReason, said: Iterable[dict[str, Any]]) -> Reason[DownloadReason]:
     """A reason that downloaders gave."""
     return because(code, **{SAID: list(said)})
+
+
+class DispatchCause(StrEnum):
+    """Why downloads are sent; the task that sends them has it, and the log."""
+
+    NEW_LINKS = "new_links"
+    LET_THROUGH = "let_through"
+    """A filter excludes them no longer."""
+    CHOSEN = "chosen"
+    """Among several releases."""
+    NEXT_BEST = "next_best"
+    """Another release could not be had."""
+    REGISTERED = "downloader_registered"
+    ANSWERS = "downloader_answers"
+    """Again."""
+    TRIED_AGAIN = "tried_again"
+    """After a wait."""
+    LEFT_BEHIND = "left_behind"
+    """By a crash."""
+    SENT_ELSEWHERE = "sent_elsewhere"
+    RETRIED = "retried"
+    """By the user, as is what follows."""
+    WANTED_AGAIN = "wanted_again"

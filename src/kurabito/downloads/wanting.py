@@ -15,6 +15,7 @@ from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.release_options import choose_among
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
@@ -24,7 +25,6 @@ from kurabito.modules.services import Service
 _SQL: Final = {
     dialect: Queries("kurabito.downloads", "wanting.sql", given=given) for dialect, given in JSON_ROWS.items()
 }
-_WHY: Final = "wanted again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Wanting:
         def begin(conn: Connection) -> WantedAgain:
             lock_catalog(conn)
             chosen = _choice(conn, episode_id, without)
-            self._taking.carry_out(conn, chosen, _WHY)
+            self._taking.carry_out(conn, chosen, DispatchCause.WANTED_AGAIN)
             begun = rows.of_links(conn, chosen.dispatch)
             return WantedAgain(tuple(rows.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 

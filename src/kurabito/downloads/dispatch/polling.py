@@ -23,6 +23,7 @@ from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import Owner
 from kurabito.downloads.reasons import (
+    DispatchCause,
     DownloadReason,
     because,
     because_of,
@@ -160,22 +161,21 @@ class DownloadScheduler:
         conn.run(_SQL[conn.dialect].seen, {"module_id": service.id})
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
-        why = f"{service.registration.service_name} answers"
-        self._taking.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
+        self._taking.retry_no_downloader_links(conn, types, why=DispatchCause.ANSWERS, not_refused_by=service.id)
 
     def _look_after(self, conn: Connection) -> None:
         """What no downloader can tell of."""
         _leave(conn, _SQL[conn.dialect].orphans, DownloadReason.DOWNLOADER_REMOVED)
         _leave(conn, _SQL[conn.dialect].switched_off, DownloadReason.SWITCHED_OFF)
         attempts.abandon_old(conn, _STUCK)
-        self._orders.dispatch(conn, recovery.requeue_due(conn), "tried again")
+        self._orders.dispatch(conn, recovery.requeue_due(conn), DispatchCause.TRIED_AGAIN)
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             still = [found for (found,) in conn.all(_SQL[conn.dialect].standing_still, age)]
             alone = [found for (found,) in conn.all(_SQL[conn.dialect].left_alone, age)]
             left = rows.send_elsewhere(conn, still, because(DownloadReason.STOOD_STILL), has_stalled=True)
             left += rows.send_elsewhere(conn, alone, because(DownloadReason.DOWNLOADER_AWAY))
-            self._orders.dispatch(conn, sorted(left), "sent elsewhere")
+            self._orders.dispatch(conn, sorted(left), DispatchCause.SENT_ELSEWHERE)
 
     async def _rescue(self) -> None:
         """Send what no task has any more: the one that had it died too often."""
@@ -186,7 +186,7 @@ class DownloadScheduler:
         lost = set(waiting) - await self._orders.under_way()
 
         def store(conn: Connection) -> None:
-            self._orders.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
+            self._orders.dispatch(conn, recovery.rescue(conn, lost, _SOON), DispatchCause.LEFT_BEHIND)
 
         if lost:
             await self._database.write(store)

@@ -15,7 +15,7 @@ from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope
 from kurabito.downloads.grabber import Grabber
-from kurabito.downloads.reasons import DownloadReason, because
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_effect_left_out
 from kurabito.reasons import Reason
 
@@ -131,7 +131,7 @@ class Filters:
         filter_rules.mark(conn, effect.decisions)
         cancelled = [one.download_id for one in effect.excluded if one.download_id is not None]
         self._taking.cancel(conn, cancelled, _CANCELLED)
-        self._taking.carry_out(conn, effect.choice, "a filter lets it through")
+        self._taking.carry_out(conn, effect.choice, DispatchCause.LET_THROUGH)
 
 
 def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[RuleScope]) -> Effect:
