@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from kurabito.catalog.states import FilterReason
 from kurabito.downloads.reasons import SAID, DownloadReason
+from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason, reason_of
 
 _GIB: Final = 1 << 30
@@ -83,7 +84,16 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.BAD_STATUS: "{text}",
     DownloadReason.BAD_ANSWER: "{text}",
 }
-ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {FilterReason: _FILTERS, DownloadReason: _DOWNLOADS}
+_CHECKPOINTS: Final[_Words] = {
+    CheckpointReason.OTHER: "{text}",
+    CheckpointReason.ASKED: "asked for",
+    CheckpointReason.LOG_GREW: "the log grew to {size_bytes:,} bytes",
+}
+ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
+    FilterReason: _FILTERS,
+    DownloadReason: _DOWNLOADS,
+    CheckpointReason: _CHECKPOINTS,
+}
 """The sentence of each code, or what makes it of the facts."""
 
 

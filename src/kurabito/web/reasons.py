@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from kurabito.catalog.states import FilterReason
 from kurabito.downloads.reasons import DownloadReason
+from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
     DownloadReason: "download_reason",
+    CheckpointReason: "checkpoint_reason",
 }
 
 

@@ -11,6 +11,7 @@ from kurabito.catalog.states import FilterReason
 from kurabito.db import Connection, Database, migrate
 from kurabito.db.migrate import PRODUCT, RUNTIME, available
 from kurabito.downloads.reasons import DownloadReason
+from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import read_reason
 
 Told = dict[str, tuple[str, dict[str, Any]]]
@@ -60,6 +61,11 @@ DOWNLOADS: Told = {
     "sent elsewhere by its keeper": ("sent_elsewhere", {}),
     "disk full": ("other", {"text": "disk full"}),
 }
+CHECKPOINTS: Told = {
+    "asked for": ("asked", {}),
+    "the log grew to 1,234,567 bytes": ("log_grew", {"size_bytes": 1_234_567}),
+    "the disk is small": ("other", {"text": "the disk is small"}),
+}
 ATTEMPTS: Told = {
     "no reason given": ("unexplained", {}),
     "it said nothing about this one": ("unmentioned", {}),
@@ -89,6 +95,12 @@ def fill(conn: Connection) -> None:
             "VALUES (:id, :id, 'A', 'rejected', :reason, 1)",
             {"id": number, "reason": sentence},
         )
+    for reason in CHECKPOINTS:
+        conn.run(
+            "INSERT INTO wal_maintenance_jobs (requested_mode, reason, status, execute_after, created_at, updated_at) "
+            "VALUES ('passive', :reason, 'completed', 1, 1, 1)",
+            {"reason": reason},
+        )
 
 
 def test_stored_sentences_become_codes_with_facts(database: Database) -> None:
@@ -101,10 +113,12 @@ def test_stored_sentences_become_codes_with_facts(database: Database) -> None:
         filtered = conn.all("SELECT filter_reason FROM anime_links WHERE filter_reason IS NOT NULL ORDER BY id")
         downloads = conn.all("SELECT reason FROM downloads ORDER BY id")
         attempts = conn.all("SELECT reason FROM dispatch_attempts ORDER BY id")
+        checkpoints = conn.all("SELECT reason FROM wal_maintenance_jobs ORDER BY id")
         return [
             (FilterReason, [text for (text,) in filtered], FILTERED),
             (DownloadReason, [text for (text,) in downloads], DOWNLOADS),
             (DownloadReason, [text for (text,) in attempts], ATTEMPTS),
+            (CheckpointReason, [text for (text,) in checkpoints], CHECKPOINTS),
         ]
 
     for codes, stored, expected in database.read_blocking(look):

@@ -23,6 +23,7 @@ from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.subscription_state import NewSeries, StartWith
 from kurabito.http.errors import OutboundError
 from kurabito.library.deletion.rules import KeepReason, KeepRule
+from kurabito.maintenance.wal import CheckpointReason
 from kurabito.metadata.calendar import SEASON_MONTHS
 from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
@@ -122,7 +123,7 @@ def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
 
 
 @pytest.mark.parametrize("tag", catalogues())
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason])
 def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
     # A text of others is its own words.
     facts = {"outcome": Outcome.UNCLEAR.value}
@@ -130,7 +131,7 @@ def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: typ
     assert wanted <= set(catalogues()[tag].messages)
 
 
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason])
 def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
     assert set(ENGLISH[codes]) == set(codes)
 

@@ -62,3 +62,13 @@ SET reason = CASE
     ELSE '{"code": "other", "facts": {"text": ' || CAST(to_json(reason) AS text) || '}}'
 END
 WHERE reason IS NOT NULL;
+
+UPDATE wal_maintenance_jobs
+SET reason = CASE
+    WHEN reason = 'asked for' THEN '{"code": "asked", "facts": {}}'
+    WHEN reason LIKE 'the log grew to % bytes' THEN
+        '{"code": "log_grew", "facts": {"size_bytes": '
+        || replace(replace(replace(reason, 'the log grew to ', ''), ' bytes', ''), ',', '') || '}}'
+    ELSE '{"code": "other", "facts": {"text": ' || CAST(to_json(reason) AS text) || '}}'
+END
+WHERE reason <> '';

@@ -61,3 +61,13 @@ SET reason = CASE
     ELSE '{"code": "other", "facts": {"text": ' || json_quote(reason) || '}}'
 END
 WHERE reason IS NOT NULL;
+
+UPDATE wal_maintenance_jobs
+SET reason = CASE
+    WHEN reason = 'asked for' THEN '{"code": "asked", "facts": {}}'
+    WHEN reason LIKE 'the log grew to % bytes' THEN
+        '{"code": "log_grew", "facts": {"size_bytes": '
+        || replace(replace(replace(reason, 'the log grew to ', ''), ' bytes', ''), ',', '') || '}}'
+    ELSE '{"code": "other", "facts": {"text": ' || json_quote(reason) || '}}'
+END
+WHERE reason <> '';
