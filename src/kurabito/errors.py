@@ -45,9 +45,14 @@ class NotFound(KurabitoError, LookupError):
 
 
 class Conflict(KurabitoError):
-    """The present state does not allow it; nothing was changed."""
+    """The present state does not allow it; nothing was changed. Where a value is in the way, `field` names it."""
 
     code = "conflict"
+
+    def __init__(self, problem: str, *, field: str | None = None) -> None:
+        super().__init__(problem if field is None else f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
 
 
 class LeaseLost(Conflict):

@@ -84,7 +84,7 @@ def followed(conn: Connection) -> list[TitleRule]:
 def _refuse_taken(conn: Connection, name: str, *, but: int | None) -> None:
     row = conn.one(_SQL.named, {"name": name})
     if row is not None and row[0] != but:
-        raise TitleRuleConflict(f"name: another title rule is called {name!r}; choose another name")
+        raise TitleRuleConflict(f"another title rule is called {name!r}; choose another name", field="name")
 
 
 def _stored(rule: TitleRule, is_enabled: bool) -> dict[str, Any]:

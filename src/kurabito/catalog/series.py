@@ -127,7 +127,8 @@ def _rename(conn: Connection, series: Series) -> None:
     if (taken := conn.one(_sql(conn).alias_of_another, given)) is not None:
         name, season, other_id, title = taken
         raise SeriesConflict(
-            f"aliases: {name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first"
+            f"{name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first",
+            field="aliases",
         )
     conn.run(_sql(conn).forget_aliases, {"id": series.id})
     conn.run(_sql(conn).add_aliases, given)

@@ -177,7 +177,7 @@ def _check_named(conn: Connection, wishes: SubscriptionSettings) -> None:
 
 
 def _taken() -> SubscriptionConflict:
-    return SubscriptionConflict("url: another subscription follows this feed already; change that one instead")
+    return SubscriptionConflict("another subscription follows this feed already; change that one instead", field="url")
 
 
 def _place(url: str) -> tuple[str | None, int | None]:

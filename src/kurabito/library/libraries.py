@@ -87,8 +87,9 @@ def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
     for other in everything(conn):
         if overlap(path, other.path):
             raise LibraryConflict(
-                f"path: {path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
-                + _advice(other)
+                f"{path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
+                + _advice(other),
+                field="path",
             )
     _refuse_taken(conn, care.name)
     try:
@@ -217,7 +218,7 @@ def _refuse_taken(conn: Connection, name: str) -> None:
 
 
 def _taken(name: str) -> LibraryConflict:
-    return LibraryConflict(f"name: another library is called {name!r}; choose another name")
+    return LibraryConflict(f"another library is called {name!r}; choose another name", field="name")
 
 
 def _stored(care: LibrarySettings) -> dict[str, Any]:

@@ -262,7 +262,7 @@ def _refuse_taken(conn: Connection, bgm_id: int | None) -> None:
 
 
 def _taken(bgm_id: int | None) -> MetadataConflict:
-    return MetadataConflict(f"bgm_id: another record has the id {bgm_id} of bgm.tv; change that one")
+    return MetadataConflict(f"another record has the id {bgm_id} of bgm.tv; change that one", field="bgm_id")
 
 
 def _literal(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kurabito
-from kurabito.errors import ConfigError, DatabaseError, KurabitoError, LeaseLost, NotFound
+from kurabito.errors import ConfigError, Conflict, DatabaseError, KurabitoError, LeaseLost, NotFound
 from kurabito.http.errors import ConnectionBroke
 from kurabito.site.errors import STATUSES, status_of, status_of_kind
 
@@ -56,6 +57,16 @@ def test_a_code_stands_for_one_error() -> None:
 @pytest.mark.parametrize("kind", [kind for kind in ALL if issubclass(kind, NotFound)], ids=lambda kind: kind.__name__)
 def test_what_is_not_found_is_404(kind: type[KurabitoError]) -> None:
     assert status_of_kind(kind) == 404
+
+
+def test_a_conflict_names_the_field_that_is_in_the_way_and_survives_a_process() -> None:
+    conflict = pickle.loads(pickle.dumps(Conflict("taken; choose another", field="name")))
+    assert (str(conflict), conflict.field, conflict.problem) == (
+        "name: taken; choose another",
+        "name",
+        "taken; choose another",
+    )
+    assert (str(Conflict("busy")), Conflict("busy").field) == ("busy", None)
 
 
 def test_a_class_without_a_status_has_that_of_the_nearest_above() -> None:
