@@ -9,11 +9,13 @@ from typing import Any, Final, Self, TypeAlias
 from pydantic import BaseModel, Field
 
 from kurabito.catalog.states import FilterReason
+from kurabito.downloads.path_tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason, reason_of
 
 _GIB: Final = 1 << 30
+_UNTRIED: Final = "Whether {downloader} sees {core_folder} could not be tried: "
 _Words: TypeAlias = Mapping[StrEnum, str | Callable[[Mapping[str, Any]], str]]
 
 
@@ -45,6 +47,17 @@ def _no_room(facts: Mapping[str, Any]) -> str:
 def _removed(facts: Mapping[str, Any]) -> str:
     name = facts["downloader"] or "its downloader"
     return f"{name} was removed; it goes on when that registers again, or send it elsewhere"
+
+
+def _path(words: str, else_said: str = "") -> Callable[[Mapping[str, Any]], str]:
+    """Words about a path, with the problem of the test where there is one."""
+
+    def told(facts: Mapping[str, Any]) -> str:
+        problem = facts["problem"]
+        said = f" ({problem})" if problem else ""
+        return words.format(**facts, said=said, why=problem or else_said)
+
+    return told
 
 
 _FILTERS: Final[_Words] = {
@@ -89,10 +102,26 @@ _CHECKPOINTS: Final[_Words] = {
     CheckpointReason.ASKED: "asked for",
     CheckpointReason.LOG_GREW: "the log grew to {size_bytes:,} bytes",
 }
+_PATHS: Final[_Words] = {
+    PathReason.SAME_FOLDER: "Both see the same folder: {core_folder} here, {downloader_folder} at {downloader}.",
+    PathReason.READ_ONLY_THERE: _path(
+        "{downloader} sees {core_folder} as {downloader_folder}, but cannot write there{said}. Let it write into that folder."
+    ),
+    PathReason.READ_ONLY_HERE: _path(
+        "What {downloader} writes into {downloader_folder} is seen here in {core_folder}, but nothing can be written here{said}."
+    ),
+    PathReason.UNTRIED: _path(_UNTRIED + "{why}.", "neither side can write"),
+    PathReason.NO_TEST: _UNTRIED + "it cannot test paths ({status}).",
+    PathReason.OTHER_FOLDER: _path(
+        "{downloader} has another folder at {downloader_folder} than the one that is {core_folder} here{said}. Set a path map "
+        "from {core_folder} to where {downloader} has it, or mount the same folder on both sides."
+    ),
+}
 ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     FilterReason: _FILTERS,
     DownloadReason: _DOWNLOADS,
     CheckpointReason: _CHECKPOINTS,
+    PathReason: _PATHS,
 }
 """The sentence of each code, or what makes it of the facts."""
 

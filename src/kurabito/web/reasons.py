@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.catalog.states import FilterReason
+from kurabito.downloads.path_tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason
@@ -15,6 +16,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
     DownloadReason: "download_reason",
     CheckpointReason: "checkpoint_reason",
+    PathReason: "path_reason",
 }
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
+from kurabito.downloads.path_tests import PROBLEM
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
@@ -138,8 +139,8 @@ class Words:
             return Markup(" · ").join(
                 _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
             )
-        if name == TEXT:
-            return _ERROR.format(shown_name(fact))
+        if name in (TEXT, PROBLEM):
+            return _ERROR.format(shown_name(fact or ""))
         if fact is None:
             return self.say("downloads.downloader")
         return self.size(fact) if name.endswith("_bytes") else _FOREIGN.format(shown_name(str(fact)))

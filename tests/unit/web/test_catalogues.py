@@ -15,6 +15,7 @@ from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
+from kurabito.downloads.path_tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Outcome
 from kurabito.errors import KurabitoError
@@ -123,7 +124,7 @@ def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
 
 
 @pytest.mark.parametrize("tag", catalogues())
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
 def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
     # A text of others is its own words.
     facts = {"outcome": Outcome.UNCLEAR.value}
@@ -131,7 +132,7 @@ def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: typ
     assert wanted <= set(catalogues()[tag].messages)
 
 
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
 def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
     assert set(ENGLISH[codes]) == set(codes)
 
