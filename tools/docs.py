@@ -104,9 +104,7 @@ def errors() -> str:
 def _branches(kind: type[KurabitoError], name: str = "", below: str = "") -> Iterator[tuple[str, type[KurabitoError]]]:
     """Each error below the first class that it is derived from, in the order of the files."""
     yield name, kind
-    kinds = [
-        one for one in kind.__subclasses__() if one.__bases__[0] is kind and one.__module__.startswith("kurabito.")
-    ]
+    kinds = [one for one in kind.__subclasses__() if one.__bases__[0] is kind and one.__module__.endswith(".errors")]
     kinds.sort(key=lambda one: (one.__module__.count("."), one.__module__, inspect.getsourcelines(one)[1]))
     for one in kinds:
         is_last = one is kinds[-1]

@@ -44,7 +44,7 @@ class NotFound(KurabitoError, LookupError):
     code = "not_found"
 
 
-class Conflict(KurabitoError):
+class StateConflict(KurabitoError):
     """The present state does not allow it; nothing was changed. Where a value is in the way, `field` names it."""
 
     code = "conflict"
@@ -55,7 +55,7 @@ class Conflict(KurabitoError):
         self.problem = problem
 
 
-class LeaseLost(Conflict):
+class LeaseLost(StateConflict):
     """The worker's lease was taken over or ended, so its write changed nothing."""
 
     code = "lease_lost"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class CatalogError(KurabitoError):
@@ -17,7 +17,7 @@ class SeriesNotFound(CatalogError, NotFound):
     code = "series_not_found"
 
 
-class SeriesConflict(CatalogError, Conflict):
+class SeriesConflict(CatalogError, StateConflict):
     """Another series has that name in that season."""
 
     code = "series_conflict"
@@ -29,7 +29,7 @@ class TitleRuleNotFound(CatalogError, NotFound):
     code = "title_rule_not_found"
 
 
-class TitleRuleConflict(CatalogError, Conflict):
+class TitleRuleConflict(CatalogError, StateConflict):
     """Another title rule has that name."""
 
     code = "title_rule_conflict"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class DownloaderError(KurabitoError):
@@ -52,7 +52,7 @@ class DownloadNotFound(DownloadError, NotFound):
     code = "download_not_found"
 
 
-class DownloadConflict(DownloadError, Conflict):
+class DownloadConflict(DownloadError, StateConflict):
     """The download cannot make that move now."""
 
     code = "download_conflict"
@@ -76,7 +76,7 @@ class ConflictNotFound(DownloadError, NotFound):
     code = "conflict_not_found"
 
 
-class ConflictResolved(DownloadError, Conflict):
+class ConflictResolved(DownloadError, StateConflict):
     """A release was chosen for the episode already."""
 
     code = "conflict_resolved"

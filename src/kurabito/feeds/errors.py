@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class FeedError(KurabitoError):
@@ -29,7 +29,7 @@ class SubscriptionNotFound(FeedError, NotFound):
     code = "subscription_not_found"
 
 
-class SubscriptionConflict(FeedError, Conflict):
+class SubscriptionConflict(FeedError, StateConflict):
     """Another subscription follows that URL."""
 
     code = "subscription_conflict"

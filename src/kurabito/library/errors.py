@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class LibraryError(KurabitoError):
@@ -23,13 +23,13 @@ class FolderNotFound(LibraryError, NotFound):
     code = "folder_not_found"
 
 
-class LibraryConflict(LibraryError, Conflict):
+class LibraryConflict(LibraryError, StateConflict):
     """Another library has that name or folder, or the library is at work."""
 
     code = "library_conflict"
 
 
-class LibraryInUse(LibraryError, Conflict):
+class LibraryInUse(LibraryError, StateConflict):
     """Something is under way in a library, or would be lost with it: its removal has to be confirmed."""
 
     code = "library_in_use"
@@ -41,7 +41,7 @@ class JobNotFound(LibraryError, NotFound):
     code = "job_not_found"
 
 
-class JobConflict(LibraryError, Conflict):
+class JobConflict(LibraryError, StateConflict):
     """Another job has the slot, or the job cannot make that move now."""
 
     code = "job_conflict"
@@ -59,7 +59,7 @@ class PlanNotFound(DeletionError, NotFound):
     code = "plan_not_found"
 
 
-class PlanApplied(DeletionError, Conflict):
+class PlanApplied(DeletionError, StateConflict):
     """The plan was applied already; a new one has to be made from the present files."""
 
     code = "plan_applied"
@@ -77,7 +77,7 @@ class TrashNotFound(DeletionError, NotFound):
     code = "trash_not_found"
 
 
-class TrashConflict(DeletionError, Conflict):
+class TrashConflict(DeletionError, StateConflict):
     """The entry left the trash, or is about to."""
 
     code = "trash_conflict"

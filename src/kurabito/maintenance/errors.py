@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class MaintenanceError(KurabitoError):
@@ -11,13 +11,13 @@ class MaintenanceError(KurabitoError):
     code = "maintenance"
 
 
-class NoWal(MaintenanceError, Conflict):
+class NoWal(MaintenanceError, StateConflict):
     """Only SQLite has a log to checkpoint."""
 
     code = "no_wal"
 
 
-class CheckpointNotAllowed(MaintenanceError, Conflict):
+class CheckpointNotAllowed(MaintenanceError, StateConflict):
     """The setting `wal_truncate` is off."""
 
     code = "checkpoint_not_allowed"

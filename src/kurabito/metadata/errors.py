@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class MetadataError(KurabitoError):
@@ -17,7 +17,7 @@ class MetadataNotFound(MetadataError, NotFound):
     code = "metadata_not_found"
 
 
-class MetadataConflict(MetadataError, Conflict):
+class MetadataConflict(MetadataError, StateConflict):
     """Another record stands for the same entry of bgm.tv."""
 
     code = "metadata_conflict"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class ModuleError(KurabitoError):
@@ -17,7 +17,7 @@ class ModuleNotFound(ModuleError, NotFound):
     code = "module_not_found"
 
 
-class ModuleConflict(ModuleError, Conflict):
+class ModuleConflict(ModuleError, StateConflict):
     """Another instance has that name, and it answers."""
 
     code = "module_conflict"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class TaskError(KurabitoError):
@@ -23,7 +23,7 @@ class TaskFinished(TaskError):
     code = "task_finished"
 
 
-class TaskConflict(TaskError, Conflict):
+class TaskConflict(TaskError, StateConflict):
     """The task cannot make that move now."""
 
     code = "task_conflict"

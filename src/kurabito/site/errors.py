@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from kurabito import logs
 from kurabito.access.errors import AccessError, GuessedTooOften, NotAuthenticated, ScopeMissing
 from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, TransferNotFound
-from kurabito.errors import Conflict, DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge
+from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge, StateConflict
 from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
 from kurabito.library.errors import DeletionNotAllowed
@@ -64,7 +64,7 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     InvalidInput: 422,
     PayloadTooLarge: 413,
     NotFound: 404,
-    Conflict: 409,
+    StateConflict: 409,
     DatabaseUnavailable: 503,
     TaskFinished: 400,
     NotAuthenticated: 401,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kurabito.errors import Conflict, KurabitoError, NotFound
+from kurabito.errors import KurabitoError, NotFound, StateConflict
 
 
 class ThumbnailError(KurabitoError):
@@ -29,7 +29,7 @@ class FileNotKnown(ThumbnailError, NotFound):
     code = "file_not_found"
 
 
-class NothingToDraw(ThumbnailError, Conflict):
+class NothingToDraw(ThumbnailError, StateConflict):
     """The file is neither an image nor a video."""
 
     code = "nothing_to_draw"

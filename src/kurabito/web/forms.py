@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from kurabito.errors import Conflict, InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput, KurabitoError, StateConflict
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
@@ -33,7 +33,7 @@ class Problem:
         """What an error says about one of these fields; one that is about none of them is raised on."""
         if isinstance(error, InvalidInput):
             return cls(error.field, error.problem)
-        if isinstance(error, Conflict) and error.field is not None and error.field in fields:
+        if isinstance(error, StateConflict) and error.field is not None and error.field in fields:
             return cls(error.field, error.problem)
         raise error
 
