@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypeAlias
 from pydantic import BaseModel, Field
 
 from kurabito.catalog.states import FilterReason
-from kurabito.downloads.path_tests import PathReason
+from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason, reason_of

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.catalog.states import FilterReason
-from kurabito.downloads.path_tests import PathReason
+from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.reasons import Reason

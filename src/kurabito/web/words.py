@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from kurabito.downloads.path_tests import PROBLEM
+from kurabito.downloads.paths.tests import PROBLEM
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent

@@ -15,7 +15,7 @@ from kurabito.api.downloads.downloader import create_downloader_api
 from kurabito.api.reasons import in_english
 from kurabito.app.database import prepare_database
 from kurabito.app.serve import serve
-from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
+from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError, InvalidInput
 from kurabito.http.errors import Unreachable

@@ -15,7 +15,7 @@ from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
-from kurabito.downloads.path_tests import PathReason
+from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Outcome
 from kurabito.errors import KurabitoError

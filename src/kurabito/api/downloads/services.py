@@ -12,7 +12,7 @@ from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
 from kurabito.api.paging import PAGE_BEFORE, Limit, NextCursor
 from kurabito.api.reasons import WhyAnswer, in_english
-from kurabito.downloads.path_tests import PathReport, PathTests
+from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services

@@ -8,7 +8,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from kurabito.downloads.path_tests import PathReport, PathTests
+from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Database
-from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
+from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
 from kurabito.http.errors import BadAnswer, BadStatus
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
