@@ -11,6 +11,7 @@ With --check nothing is written: the pages that are not up to date are named, an
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import sys
@@ -21,12 +22,14 @@ from typing import Any, Final
 import typer
 
 from kurabito.cli import commands as cli
+from kurabito.errors import KurabitoError
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import Settings, variable
 from kurabito.settings.model import LIVE, LOCAL
+from kurabito.site.errors import status_of_kind
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated part -->)", re.DOTALL)
@@ -95,6 +98,34 @@ def rights() -> str:
     )
 
 
+def errors() -> str:
+    """The tree of errors: each with its code, how HTTP calls it, and its meaning."""
+    for branch in sorted((ROOT / "src" / "kurabito").glob("*/errors.py")):
+        importlib.import_module(f"kurabito.{branch.parent.name}.errors")
+    drawn = [(branch + kind.__name__, kind) for branch, kind in _branches(KurabitoError)]
+    width = max(len(name) for name, _ in drawn)
+    lines = [f"{name:<{width}}  {status_of_kind(kind)}  {kind.code:<24}  {_meaning(kind)}" for name, kind in drawn]
+    return "```text\n" + "\n".join(lines) + "\n```"
+
+
+def _branches(kind: type[KurabitoError], name: str = "", below: str = "") -> Iterator[tuple[str, type[KurabitoError]]]:
+    """Each error below the first class that it is derived from, in the order of the files."""
+    yield name, kind
+    kinds = [one for one in kind.__subclasses__() if one.__bases__[0] is kind and one.__module__.endswith(".errors")]
+    kinds.sort(key=lambda one: (one.__module__.count("."), one.__module__, inspect.getsourcelines(one)[1]))
+    for one in kinds:
+        is_last = one is kinds[-1]
+        corner, beside = ("└── ", "    ") if is_last else ("├── ", "│   ")
+        yield from _branches(one, below + corner, below + beside)
+
+
+def _meaning(kind: type[KurabitoError]) -> str:
+    told = (kind.__doc__ or "").strip().removesuffix(".")
+    where = kind.__module__.removesuffix(".errors")
+    is_first = kind is not KurabitoError and kind.__bases__[0].__module__ != kind.__module__
+    return f"{told} ({where})" if is_first else told
+
+
 def _told(table: Table) -> Iterator[str]:
     yield f"### `{table.name}`"
     yield table.purpose
@@ -122,6 +153,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "protocol": protocol,
     "codes": codes,
     "rights": rights,
+    "errors": errors,
 }
 
 

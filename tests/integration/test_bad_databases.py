@@ -14,7 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from kurabito.errors import ConfigError, DatabaseUnavailable, KurabitoError, NotADatabase
+from kurabito.db.errors import NotADatabase
+from kurabito.errors import ConfigError, DatabaseUnavailable, KurabitoError
 from kurabito.runtime import open_queue
 
 NOBODY = 65534

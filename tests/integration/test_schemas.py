@@ -13,7 +13,8 @@ import pytest
 
 from kurabito.clock import ManualClock
 from kurabito.db import open_database
-from kurabito.errors import ConfigError, DatabaseUnavailable, ForeignTables, InvalidInput
+from kurabito.db.errors import ForeignTables
+from kurabito.errors import ConfigError, DatabaseUnavailable, InvalidInput
 from kurabito.runtime import Fixed, Registry, TaskContext, TaskState, Worker, open_queue
 
 

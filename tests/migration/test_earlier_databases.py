@@ -14,9 +14,9 @@ from uuid import UUID
 import pytest
 
 from kurabito.db import migrate, open_database
+from kurabito.db.errors import RowsWouldBeLost
 from kurabito.db.migrate import PRODUCT, RUNTIME, available
 from kurabito.db.port import Dialect
-from kurabito.errors import RowsWouldBeLost
 
 if TYPE_CHECKING:
     from tests.migration.conftest import Earlier, Workshop

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kurabito.db import migrate, open_database
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.migrate import PRODUCT
-from kurabito.errors import UniqueConflict
 
 BEFORE = """
 CREATE TABLE jobs (

@@ -8,8 +8,9 @@ import httpx2
 import pytest
 
 from kurabito.api import Live, TaskMeter, create_api
-from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, LeaseLost, PayloadTooLarge, TaskNotFound
+from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, LeaseLost, PayloadTooLarge
 from kurabito.protocol.planes import PlaneRecord
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.memory import MemoryQueue
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from kurabito.access.errors import KeyNotFound
 from kurabito.access.scopes import Principal, Scope, scopes_of
 from kurabito.access.tokens import digest, new_token
 from kurabito.clock import SECOND, from_datetime, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, KeyNotFound
+from kurabito.errors import InvalidInput
 
 SETTINGS_KEY: Final = "settings"
 """What the key of the settings has in the place of an id."""

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 
 from kurabito.access import Principal
+from kurabito.access.errors import ScopeMissing
 from kurabito.access.keys import SETTINGS_KEY
-from kurabito.errors import ScopeMissing
 from kurabito.feeds.following import Subscriptions
 from kurabito.modules.identities import Caller
 from kurabito.modules.registering import Services

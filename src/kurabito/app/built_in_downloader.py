@@ -16,9 +16,9 @@ from kurabito.downloads.clients.embedded import EMBEDDED_TYPES, EmbeddedClient, 
 from kurabito.downloads.dispatch.built_in import WithBuiltIn
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import ModuleConflict
 from kurabito.http import Outbound
 from kurabito.modules import services
+from kurabito.modules.errors import ModuleConflict
 from kurabito.modules.identities import RESERVED
 from kurabito.modules.registering import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, ServiceType

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from typing import Final, Self
 
-from kurabito.errors import ConfigError, StateInUse
+from kurabito.app.errors import StateInUse
+from kurabito.errors import ConfigError
 
 LOCK_NAME: Final = "serve.lock"
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW

@@ -15,8 +15,8 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Database, Queries
-from kurabito.errors import MetadataNotFound
 from kurabito.metadata import records
+from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources import offline

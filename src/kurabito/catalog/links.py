@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.catalog.states import HeldReason
+from kurabito.catalog.states import FilterReason, HeldReason
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
@@ -48,7 +49,7 @@ class Link:
     is_batch: bool
     held_reason: HeldReason | None
     is_filtered: bool
-    filter_reason: str | None
+    filter_reason: Reason[FilterReason] | None
     created_at: datetime
 
 
@@ -86,6 +87,6 @@ def _link(row: Row) -> Link:
         is_batch=bool(is_batch),
         held_reason=None if held is None else HeldReason(held),
         is_filtered=bool(is_filtered),
-        filter_reason=filter_reason,
+        filter_reason=read_reason(FilterReason, filter_reason),
         created_at=to_datetime(created),
     )

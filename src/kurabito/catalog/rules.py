@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from kurabito.catalog.errors import TitleRuleConflict, TitleRuleNotFound
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, TitleRuleConflict, TitleRuleNotFound
+from kurabito.errors import InvalidInput
 from kurabito.titles import InvalidRule, TitleRule
 
 _SQL: Final = Queries(
@@ -80,7 +81,7 @@ def enabled(conn: Connection) -> list[TitleRule]:
 
 def _refuse_taken(conn: Connection, name: str, *, but: int | None) -> None:
     if conn.value(_SQL.named, {"name": name}) not in (None, but):
-        raise TitleRuleConflict(f"name: another title rule is called {name!r}; choose another name")
+        raise TitleRuleConflict(f"another title rule is called {name!r}; choose another name", field="name")
 
 
 def _stored(rule: TitleRule, is_enabled: bool) -> dict[str, Any]:

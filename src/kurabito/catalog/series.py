@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.errors import SeriesConflict, SeriesNotFound
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
@@ -123,7 +123,8 @@ def _rename(conn: Connection, series: Series) -> None:
     if (taken := conn.one(_sql(conn).alias_of_another, given)) is not None:
         name, season, other_id, title = taken
         raise SeriesConflict(
-            f"aliases: {name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first"
+            f"{name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first",
+            field="aliases",
         )
     conn.run(_sql(conn).forget_aliases, {"id": series.id})
     conn.run(_sql(conn).add_aliases, given)

@@ -37,6 +37,17 @@ class EpisodeState(StrEnum):
     UNAIRED = "unaired"
 
 
+class FilterReason(StrEnum):
+    """Why a link is filtered; the value is the message's key below `filter_reason`, and is stored."""
+
+    OTHER = "other"
+    """In the words of an earlier version: `text`."""
+    EXCLUDED = "excluded"
+    """`rule` excludes it."""
+    NOT_INCLUDED = "not_included"
+    """`rule` includes others, and not this one."""
+
+
 class HeldReason(StrEnum):
     """Why a link is not downloaded automatically."""
 

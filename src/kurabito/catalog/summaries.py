@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.catalog.states import EpisodeState, HeldReason
+from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason
 from kurabito.db import Connection, Database, Queries
 from kurabito.feeds.raw_items import RawItem
+from kurabito.reasons import Reason, read_reason
 from kurabito.titles import ReleaseKind
 
 _SQL: Final = Queries("kurabito.catalog", "summaries.sql")
@@ -25,7 +26,7 @@ class ItemDecision:
     season: int
     held_reason: HeldReason | None
     is_filtered: bool
-    filter_reason: str | None
+    filter_reason: Reason[FilterReason] | None
     kind: ReleaseKind | None
     first: float | None
     """Its first episode; None when its title names none."""
@@ -73,7 +74,7 @@ def _decisions(conn: Connection, rows: list[dict[str, str]]) -> dict[str, ItemDe
             season,
             None if held is None else HeldReason(held),
             bool(is_filtered),
-            why,
+            read_reason(FilterReason, why),
             None if kind is None else ReleaseKind(kind),
             first,
             last,

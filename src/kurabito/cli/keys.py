@@ -100,8 +100,8 @@ def revoke(
 
     from kurabito import settings
     from kurabito.access import Keys
+    from kurabito.access.errors import KeyNotFound
     from kurabito.cli.databases import product_database
-    from kurabito.errors import KeyNotFound
 
     async def work(keys: Keys) -> bool:
         good = True

@@ -196,7 +196,7 @@ def _move(url: str | None, task_ids: list[str], move: Callable[[Queue, str], Awa
     """Move each task; one that cannot be moved does not keep the others from it."""
     import asyncio
 
-    from kurabito.errors import TaskError
+    from kurabito.runtime.errors import TaskError
 
     async def work() -> bool:
         good = True

@@ -67,9 +67,9 @@ def worker(
 async def _work(settings: Settings, registry: Registry, concurrency: int, grace: float) -> None:
     import asyncio
 
-    from kurabito.errors import WorkerFailed
     from kurabito.logs import get_logger
     from kurabito.runtime import Worker, open_queue
+    from kurabito.runtime.errors import WorkerFailed
 
     log = get_logger(__name__)
     stop = asyncio.Event()

@@ -19,12 +19,12 @@ from typing import Any, Final, cast
 
 from kurabito.db.adoption import Aside, EarlierSource, TakenTable, names_made_by, refuse_foreign, sources_in
 from kurabito.db.dialect import Dialect
+from kurabito.db.errors import DatabaseTooNew, MigrationChanged
 from kurabito.db.ledger import Ledger
 from kurabito.db.locks import AdvisoryLock
 from kurabito.db.naming import TableNames, names_of
 from kurabito.db.port import Connection, Database
 from kurabito.db.sqlite.tally import refuse_losses, tally
-from kurabito.errors import DatabaseTooNew, MigrationChanged
 
 RUNTIME: Final = "runtime"
 PRODUCT: Final = "product"

@@ -8,8 +8,9 @@ from typing import Final
 
 from kurabito.app.compose.feeds import open_outbound
 from kurabito.doctor.findings import CheckResult, broken, ok, warning
-from kurabito.errors import BadStatus, BgmtvError, MetadataError, TmdbError
 from kurabito.http import Limits, Outbound
+from kurabito.http.errors import BadStatus
+from kurabito.metadata.errors import BgmtvError, MetadataError, TmdbError
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient

@@ -14,9 +14,10 @@ from kurabito.app.database import check_kept, is_new, missing_role, pending_migr
 from kurabito.app.listener import is_loopback, refuse_strangers
 from kurabito.clock import SECOND, SystemClock
 from kurabito.db import Database, open_database
+from kurabito.db.errors import EarlierDatabase
 from kurabito.db.migrate import PRODUCT, has_set
 from kurabito.doctor.findings import CheckResult, broken, ok, warning
-from kurabito.errors import ConfigError, DatabaseError, EarlierDatabase
+from kurabito.errors import ConfigError, DatabaseError
 from kurabito.maintenance.integrity import damages
 from kurabito.settings import Settings
 

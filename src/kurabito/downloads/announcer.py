@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.errors import BadStatus, ConfigError, KurabitoError, OutboundError
+from kurabito.errors import ConfigError, KurabitoError
 from kurabito.http import Limits, Outbound
+from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.logs import get_logger
 from kurabito.modules.calling import with_cause
 

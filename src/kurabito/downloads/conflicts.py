@@ -12,11 +12,13 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
 from kurabito.downloads.choosing import Choice, CurrentDownload
+from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.release_options import SQL, choose_among, current_downloads
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseTask
-from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.runtime import Registry
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
@@ -107,7 +109,7 @@ class Conflicts:
 
     def _finish(self, conn: Connection, conflict_id: int, link_id: int | None, choice: Choice) -> None:
         conn.run(SQL.resolve, {"id": conflict_id, "link_id": link_id})
-        self._grabber.carry_out(conn, choice, "chosen among several releases")
+        self._grabber.carry_out(conn, choice, DispatchCause.CHOSEN)
 
 
 def _replaced(others: Sequence[CurrentDownload]) -> list[int]:

@@ -12,20 +12,21 @@ from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.items import TransferFile
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import forgotten_with, give_back
-from kurabito.errors import DownloadConflict
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 
 _PAUSED: Final = "paused"
-_BY_USER: Final = "cancelled by its keeper"
+_BY_USER: Final = because(DownloadReason.CANCELLED)
 
 
 class Downloads:
@@ -127,7 +128,7 @@ class Downloads:
             made = store.add(conn, [old.link_id])
             if not made:
                 raise DownloadConflict(f"the link of download {download_id} is being downloaded already")
-            self._tasks.dispatch(conn, made, "retried")
+            self._tasks.dispatch(conn, made, DispatchCause.RETRIED)
             return store.find(conn, made[0])
 
         return await self._database.write(write)
@@ -136,11 +137,12 @@ class Downloads:
         """Take a download away from its downloader and offer it to the others. What is the user's stays there, too."""
 
         def write(conn: Connection) -> Download:
-            left = store.send_elsewhere(conn, store.sharing(conn, download_id), "sent elsewhere by its keeper")
+            by_user = because(DownloadReason.SENT_ELSEWHERE)
+            left = store.send_elsewhere(conn, store.sharing(conn, download_id), by_user)
             found = store.find(conn, download_id)
             if not left:
                 raise DownloadConflict(f"download {download_id} is {found.status} and at no downloader")
-            self._tasks.dispatch(conn, left, "sent elsewhere")
+            self._tasks.dispatch(conn, left, DispatchCause.SENT_ELSEWHERE)
             return found
 
         return await self._database.write(write)

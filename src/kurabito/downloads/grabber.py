@@ -14,14 +14,16 @@ from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch import recovery
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import SQL, choose_among, rivals
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Service, ServiceType
+from kurabito.reasons import Reason
 
 log = logs.get_logger(__name__)
 
-_REPLACED: Final = "a better release took its place"
+_REPLACED: Final = because(DownloadReason.REPLACED)
 
 
 class Grabber:
@@ -42,7 +44,7 @@ class Grabber:
         }
         filter_rules.mark(conn, refused | freed)
         taken = [link_id for link_id in links["id"] if link_id not in refused]
-        self.carry_out(conn, choose_among(conn, taken), "new links")
+        self.carry_out(conn, choose_among(conn, taken), DispatchCause.NEW_LINKS)
 
     def on_registered(self, conn: Connection, service: Service) -> None:
         """A service registered: a downloader gets back what it had before it was removed, and what no other took."""
@@ -51,10 +53,10 @@ class Grabber:
         recovery.readopt(conn, service.id, service.registration.service_name)
         if service.is_enabled:
             types = service.registration.capabilities.supported_download_types
-            self.retry_no_downloader_links(conn, types, why=f"{service.registration.service_name} registered")
+            self.retry_no_downloader_links(conn, types, why=DispatchCause.REGISTERED)
 
     def retry_no_downloader_links(
-        self, conn: Connection, types: Sequence[DownloadType], *, why: str, not_refused_by: int | None = None
+        self, conn: Connection, types: Sequence[DownloadType], *, why: DispatchCause, not_refused_by: int | None = None
     ) -> int:
         """Dispatch again what no downloader took, if it is of these types; how many there were."""
         again = store.requeue(conn, types, not_refused_by=not_refused_by)
@@ -63,11 +65,9 @@ class Grabber:
 
     def take_next(self, conn: Connection, link_ids: Iterable[int]) -> None:
         """Take other releases of the episodes of these links, which could not be had. The caller has locked the catalog."""
-        self.carry_out(
-            conn, choose_among(conn, rivals(conn, link_ids), waits=False), "another release could not be had"
-        )
+        self.carry_out(conn, choose_among(conn, rivals(conn, link_ids), waits=False), DispatchCause.NEXT_BEST)
 
-    def carry_out(self, conn: Connection, choice: Choice, why: str) -> None:
+    def carry_out(self, conn: Connection, choice: Choice, why: DispatchCause) -> None:
         """Do what was chosen."""
         if choice.reasons:
             counts = Counter(reason.value for reason in choice.reasons.values())
@@ -81,7 +81,7 @@ class Grabber:
             if (conflict_id := conn.value(SQL.open, given)) is not None:
                 self._tasks.choose(conn, conflict_id, minutes)
 
-    def cancel(self, conn: Connection, download_ids: Iterable[int], reason: str) -> None:
+    def cancel(self, conn: Connection, download_ids: Iterable[int], reason: Reason[DownloadReason]) -> None:
         """Cancel what is not completed, here at once and at its downloader as soon as that answers."""
         if ids := list(download_ids):
             self._tasks.clear(conn, store.cancel(conn, ids, reason))

@@ -10,8 +10,9 @@ from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
 from kurabito.downloads.client import DownloaderClient
+from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable
 from kurabito.downloads.items import CancelResult, DownloadItem, DownloadItemResult, DownloadStatus
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, InvalidInput
+from kurabito.errors import InvalidInput
 
 T = TypeVar("T")
 

@@ -14,9 +14,11 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.errors import DownloadNotFound
 from kurabito.downloads.items import Owner
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
-from kurabito.errors import DownloadNotFound
+from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.paging import BIGGEST_ID
 
 _DOWNLOAD: Final = (
@@ -78,7 +80,7 @@ class Download:
     peers: int | None
     detail: str | None
     """The downloader's own word for what it does with it."""
-    reason: str | None
+    reason: Reason[DownloadReason] | None
     progressed_at: datetime | None
     """When it last came further."""
     completed_at: datetime | None
@@ -119,10 +121,13 @@ def requeue(conn: Connection, types: Sequence[DownloadType], *, not_refused_by: 
 
 
 def cancel(
-    conn: Connection, download_ids: Iterable[int], reason: str, cleanup: CleanupKind = CleanupKind.CANCEL
+    conn: Connection,
+    download_ids: Iterable[int],
+    reason: Reason[DownloadReason],
+    cleanup: CleanupKind = CleanupKind.CANCEL,
 ) -> set[int]:
     """Cancel all of these that are not completed; the downloaders that have something to clean up."""
-    given = {**given_ids(download_ids), "reason": reason}
+    given = {**given_ids(download_ids), "reason": reason.stored()}
     cancelled = [one for (one,) in conn.all(_SQL.cancel, given)]
     restate_episodes(conn, cancelled)
     return attempts.request_cleanup(conn, cancelled, cleanup)
@@ -140,10 +145,10 @@ def cancellable(conn: Connection, link_ids: Iterable[int]) -> dict[int, int]:
 
 
 def send_elsewhere(
-    conn: Connection, download_ids: Iterable[int], reason: str, *, has_stalled: bool = False
+    conn: Connection, download_ids: Iterable[int], reason: Reason[DownloadReason], *, has_stalled: bool = False
 ) -> list[int]:
     """Take downloads away from their downloader, which is asked what it has when it answers again; those that were there."""
-    given = {**given_ids(download_ids), "reason": reason, "has_stalled": int(has_stalled)}
+    given = {**given_ids(download_ids), "reason": reason.stored(), "has_stalled": int(has_stalled)}
     left = sorted(one for (one,) in conn.all(_SQL.elsewhere, given))
     attempts.request_cleanup(conn, left, CleanupKind.LOOK)
     return left
@@ -211,7 +216,7 @@ def _download(row: Row) -> Download:
         rate=rate,
         peers=peers,
         detail=detail,
-        reason=reason,
+        reason=read_reason(DownloadReason, reason),
         progressed_at=None if progressed is None else to_datetime(progressed),
         completed_at=None if completed is None else to_datetime(completed),
         created_at=to_datetime(created),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.db import Connection
+from kurabito.downloads.reasons import DispatchCause
 from kurabito.runtime import Priority, TaskState
 from kurabito.runtime.delegation import DelegatedTasks
 
@@ -36,6 +37,7 @@ class DispatchTask:
 
     download_ids: tuple[int, ...]
     why: str
+    """A `DispatchCause`; what an earlier version asked for has a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class DownloadTasks:
     def __init__(self, queue: DelegatedTasks) -> None:
         self._queue = queue
 
-    def dispatch(self, conn: Connection, download_ids: Sequence[int], why: str) -> None:
+    def dispatch(self, conn: Connection, download_ids: Sequence[int], why: DispatchCause) -> None:
         """Have these sent."""
         for begin in range(0, len(download_ids), _AT_ONCE):
             part = tuple(download_ids[begin : begin + _AT_ONCE])

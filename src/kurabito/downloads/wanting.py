@@ -12,16 +12,16 @@ from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
+from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.release_options import choose_among
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
-from kurabito.errors import DownloadConflict, EpisodeNotFound
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
 _SQL: Final = Queries("kurabito.downloads", "wanting.sql")
-_WHY: Final = "wanted again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Wanting:
         def begin(conn: Connection) -> WantedAgain:
             lock_catalog(conn)
             chosen = _choice(conn, episode_id, without)
-            self._grabber.carry_out(conn, chosen, _WHY)
+            self._grabber.carry_out(conn, chosen, DispatchCause.WANTED_AGAIN)
             begun = store.of_links(conn, chosen.dispatch)
             return WantedAgain(tuple(store.find(conn, one) for one, _ in begun.values()), bool(chosen.ask))
 

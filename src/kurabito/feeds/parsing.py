@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urljoin
 
-from kurabito.errors import FeedUnreadable
 from kurabito.feeds.encodings import decoded
+from kurabito.feeds.errors import FeedUnreadable
 from kurabito.feeds.items import read_item
 from kurabito.feeds.markup import Malformed, Piece, pieces
 from kurabito.feeds.results import FeedItem

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
-from kurabito.errors import InvalidInput, SubscriptionConflict, SubscriptionNotFound, UniqueConflict
+from kurabito.errors import InvalidInput
+from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.feeds.raw_items import clean_text
 from kurabito.feeds.results import FetcherResults
@@ -142,7 +144,7 @@ def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
 
 
 def _taken() -> SubscriptionConflict:
-    return SubscriptionConflict("url: another subscription follows this feed already; change that one instead")
+    return SubscriptionConflict("another subscription follows this feed already; change that one instead", field="url")
 
 
 def _place(url: str) -> tuple[str | None, int | None]:

@@ -12,24 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.errors import (
-    BadStatus,
-    FeedError,
-    FeedUnreadable,
-    FetcherRefused,
-    OutboundError,
-    PermanentError,
-    SubscriptionNotFound,
-)
 from kurabito.feeds import subscription_store
+from kurabito.feeds.errors import FeedError, FeedUnreadable, FetcherRefused, SubscriptionNotFound
 from kurabito.feeds.fetching import FeedReader
 from kurabito.feeds.parsing import Feed
 from kurabito.feeds.results import FetcherResults, Intake
 from kurabito.feeds.subscriptions import StartWith, Subscription
+from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.runtime import Priority, Registry
 from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.tasks.intake import PreparedTask, prepare
 
 FETCH: Final = "feeds.fetch"

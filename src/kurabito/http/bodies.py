@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import httpx2
 
-from kurabito.errors import BadAnswer, TooLarge
+from kurabito.http.errors import BadAnswer, TooLarge
 from kurabito.http.redaction import shown
 
 ENCODINGS: Final = "gzip, deflate"

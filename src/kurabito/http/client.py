@@ -14,8 +14,8 @@ from typing import Any, Final, Self
 import httpx2
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import UrlNotAllowed
 from kurabito.http.bodies import ENCODINGS, Body, collected, counted, written
+from kurabito.http.errors import UrlNotAllowed
 from kurabito.http.guard import Guard, Trusted
 from kurabito.http.limits import Limits
 from kurabito.http.network import Resolver, resolve

@@ -17,8 +17,8 @@ from typing import Final, Self
 
 import httpx2
 
-from kurabito.errors import HostNotAllowed, UrlNotAllowed
 from kurabito.http.addresses import Address, is_local_name, is_name, literal, normal, unmapped, why_not_public
+from kurabito.http.errors import HostNotAllowed, UrlNotAllowed
 from kurabito.http.redaction import shown
 
 _SCHEMES: Final = ("http", "https")

@@ -17,8 +17,8 @@ from typing import Final, Protocol
 import httpcore2
 
 from kurabito.clock import Clock
-from kurabito.errors import Unreachable
 from kurabito.http.addresses import Address, literal
+from kurabito.http.errors import Unreachable
 from kurabito.http.limits import within
 
 # A name with a hundred addresses that do not answer is as dead as one with four.

@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx2
 
-from kurabito.errors import BadAnswer
+from kurabito.http.errors import BadAnswer
 from kurabito.http.redaction import shown
 
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})

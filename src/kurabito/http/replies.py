@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import httpx2
 
-from kurabito.errors import BadAnswer
+from kurabito.http.errors import BadAnswer
 from kurabito.http.redaction import shown
 
 

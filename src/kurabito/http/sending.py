@@ -9,8 +9,8 @@ from contextlib import aclosing
 import httpx2
 
 from kurabito.clock import SECOND, Clock
-from kurabito.errors import BadAnswer, BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.bodies import Body, collected, declared_size, unpacked_pieces
+from kurabito.http.errors import BadAnswer, BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.guard import Guard, Route, Trusted, host_of
 from kurabito.http.limits import Limits, within
 from kurabito.http.redaction import shown

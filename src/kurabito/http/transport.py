@@ -11,8 +11,8 @@ import httpcore2
 import httpx2
 
 from kurabito.clock import Clock
-from kurabito.errors import ConnectionBroke, TimedOut, Unreachable
 from kurabito.http.addresses import Address
+from kurabito.http.errors import ConnectionBroke, TimedOut, Unreachable
 from kurabito.http.guard import Guard, Route
 from kurabito.http.limits import Limits
 from kurabito.http.network import CheckedBackend, Resolver

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.db import Connection, Database, Queries
-from kurabito.errors import FolderNotFound, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.library import libraries
 from kurabito.library.cursors import cursor_after, path_of
+from kurabito.library.errors import FolderNotFound
 from kurabito.library.libraries import FILE, SAME_CONTENT, LibraryFile, file_of
 from kurabito.runtime.paging import check_limit
 

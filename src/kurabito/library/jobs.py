@@ -10,11 +10,13 @@ from uuid import UUID
 
 from kurabito.clock import to_datetime
 from kurabito.db import AdvisoryLock, Connection, Database, Queries, leases
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
-from kurabito.errors import DeletionNotAllowed, InvalidInput, JobConflict, JobNotFound, UniqueConflict
+from kurabito.errors import InvalidInput
 from kurabito.library import libraries
 from kurabito.library.deletion import policy
+from kurabito.library.errors import DeletionNotAllowed, JobConflict, JobNotFound
 from kurabito.protocol.deletion import JOB_REMOVES
 from kurabito.protocol.enums import SLOT_KINDS, JobKind, JobStatus
 from kurabito.protocol.error_codes import ErrorCode

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
-from kurabito.errors import LibraryConflict, LibraryNotFound, UniqueConflict
+from kurabito.library.errors import LibraryConflict, LibraryNotFound
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 
 _LIBRARY: Final = ColumnList(
@@ -87,8 +88,9 @@ def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
     for other in everything(conn):
         if overlap(path, other.path):
             raise LibraryConflict(
-                f"path: {path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
-                + _advice(other)
+                f"{path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
+                + _advice(other),
+                field="path",
             )
     _refuse_taken(conn, care.name)
     try:
@@ -226,7 +228,7 @@ def _refuse_taken(conn: Connection, name: str) -> None:
 
 
 def _taken(name: str) -> LibraryConflict:
-    return LibraryConflict(f"name: another library is called {name!r}; choose another name")
+    return LibraryConflict(f"another library is called {name!r}; choose another name", field="name")
 
 
 def _stored(care: LibrarySettings) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from typing import Final
 
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.errors import KurabitoError, UniqueConflict
+from kurabito.db.errors import UniqueConflict
+from kurabito.errors import KurabitoError
 from kurabito.library import hashes
 from kurabito.library.reconcile import (
     OWNER,

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.db import Connection, Queries, Query
-from kurabito.errors import LibraryInUse, LibraryNotFound, PermanentError
 from kurabito.library import jobs, libraries, obstacles
+from kurabito.library.errors import LibraryInUse, LibraryNotFound
 from kurabito.library.obstacles import Obstacles
 from kurabito.library.tasks import TASK_TYPES, library_of
 from kurabito.runtime import Priority, Registry, Snooze, TaskContext, TaskRecord
 from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransaction
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.tasks.intake import prepare
 from kurabito.wakeup import Bell
 

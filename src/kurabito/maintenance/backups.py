@@ -15,8 +15,9 @@ from typing import Final
 
 from kurabito.clock import to_datetime
 from kurabito.db.adoption import holds_earlier_tables
+from kurabito.db.errors import NotADatabase
 from kurabito.db.sqlite.privacy import close_to_others
-from kurabito.errors import DatabaseUnavailable, InvalidInput, NotADatabase
+from kurabito.errors import DatabaseUnavailable, InvalidInput
 
 KEPT: Final = 5
 """How many copies stay when old ones are removed."""

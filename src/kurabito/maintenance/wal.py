@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,9 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
-from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
+from kurabito.maintenance.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
+from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.outcomes import worker_name
 
 _JOB: Final = ColumnList(
@@ -24,13 +26,23 @@ _KEPT: Final = 100
 """How many checkpoints are remembered."""
 
 
+class CheckpointReason(StrEnum):
+    """Why a checkpoint was asked for; the value is the message's key below `checkpoint_reason`, and is stored."""
+
+    OTHER = "other"
+    """In the caller's own words: `text`."""
+    ASKED = "asked"
+    LOG_GREW = "log_grew"
+    """To `size_bytes`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalJob:
     """A checkpoint at one moment."""
 
     id: int
     mode: CheckpointMode
-    reason: str
+    reason: Reason[CheckpointReason] | None
     status: WalStatus
     execute_after: datetime
     retry_count: int
@@ -74,7 +86,7 @@ class WalMaintenance:
         """Whether there is anything to checkpoint here."""
         return self._log is not None
 
-    async def request(self, mode: CheckpointMode, reason: str, *, force: bool = False) -> WalJob:
+    async def request(self, mode: CheckpointMode, reason: Reason[CheckpointReason], *, force: bool = False) -> WalJob:
         """Ask for a checkpoint; one that is under way already is given instead.
 
         Raises NoWal, CheckpointNotAllowed, or CheckpointTooSoon unless it is forced.
@@ -90,7 +102,7 @@ class WalMaintenance:
                 return _job(active)
             if not force:
                 self._check_interval(conn)
-            conn.run(_SQL.insert, {"mode": mode.value, "reason": reason})
+            conn.run(_SQL.insert, {"mode": mode.value, "reason": reason.stored()})
             row = conn.one(_SQL.active)
             assert row is not None
             return _job(row)
@@ -135,7 +147,7 @@ class WalMaintenance:
             return None
         mode = CheckpointMode.TRUNCATE if self._may_truncate else CheckpointMode.RESTART
         try:
-            return await self.request(mode, f"the log grew to {size:,} bytes")
+            return await self.request(mode, Reason(CheckpointReason.LOG_GREW, {"size_bytes": size}))
         except CheckpointTooSoon:
             return None
 
@@ -167,7 +179,7 @@ def _job(row: Row) -> WalJob:
     return WalJob(
         id=job.id,
         mode=CheckpointMode(job.requested_mode),
-        reason=job.reason,
+        reason=read_reason(CheckpointReason, job.reason),
         status=WalStatus(job.status),
         execute_after=to_datetime(job.execute_after),
         retry_count=job.retry_count,

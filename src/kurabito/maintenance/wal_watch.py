@@ -32,5 +32,5 @@ class WalWatch:
                 _log.warning("checkpoint not requested", problem=str(problem))
             else:
                 if asked is not None:
-                    _log.info("checkpoint requested", checkpoint=asked.id, reason=asked.reason)
+                    _log.info("checkpoint requested", checkpoint=asked.id, reason=asked.reason and asked.reason.code)
             await self._clock.wait(never, _EVERY)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.errors import MetadataStopped
+from kurabito.metadata.errors import MetadataStopped
 
 MAILBOX_CAPACITY: Final = 64
 

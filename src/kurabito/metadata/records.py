@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries, Query
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
-from kurabito.errors import MetadataConflict, MetadataNotFound, UniqueConflict
+from kurabito.metadata.errors import MetadataConflict, MetadataNotFound
 from kurabito.titles import fold_title
 
 
@@ -256,7 +257,7 @@ def _refuse_taken(conn: Connection, bgm_id: int | None) -> None:
 
 
 def _taken(bgm_id: int | None) -> MetadataConflict:
-    return MetadataConflict(f"bgm_id: another record has the id {bgm_id} of bgm.tv; change that one")
+    return MetadataConflict(f"another record has the id {bgm_id} of bgm.tv; change that one", field="bgm_id")
 
 
 def _literal(text: str) -> str:

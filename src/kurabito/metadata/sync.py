@@ -9,9 +9,10 @@ from typing import Final
 
 from kurabito.clock import Clock, to_datetime
 from kurabito.db import Connection, Database
-from kurabito.errors import BgmtvError, KurabitoError, TmdbError
+from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
+from kurabito.metadata.errors import BgmtvError, TmdbError
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.pending import Lookup, needs_poster_sync, needs_tmdb_sync
 from kurabito.metadata.posters.downloads import PosterDownloads

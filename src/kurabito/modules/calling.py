@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from kurabito.errors import BadStatus, OutboundError
 from kurabito.http import Limits, Outbound, Reply
+from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.logs import mask_text
 from kurabito.modules.services import Service
 

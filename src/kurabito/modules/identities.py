@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kurabito.db import Connection, Queries
-from kurabito.errors import HostNotAllowed, InvalidInput, KeyOfAnotherModule
+from kurabito.errors import InvalidInput
 from kurabito.http.addresses import is_local_name, literal, normal, unmapped
+from kurabito.http.errors import HostNotAllowed
 from kurabito.http.guard import Trusted
+from kurabito.modules.errors import KeyOfAnotherModule
 from kurabito.modules.services import Registration, ServiceType
 
 RESERVED: Final = "built-in"

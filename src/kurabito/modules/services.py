@@ -12,8 +12,8 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
-from kurabito.errors import ModuleNotFound
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.path_maps import PathMap, path_maps, set_path_maps
 
 _SERVICE: Final = ColumnList(

@@ -4,6 +4,7 @@
     delegation.py   what a program needs whose own rows are in the queue's database
     model.py        what a queue takes and returns; states.py has the states and their moves, outcomes.py how a claim ends
     events.py       what happened to tasks; history.py reads it from a task's row
+    reasons.py   why a task is where it is; errors.py has what goes wrong
     paging.py       keyset pages
     opening.py      from a URL to a queue
     tasks/          declaring tasks and asking for them
@@ -15,7 +16,8 @@
 It knows nothing of media and can be used alone; `docs/tutorial/runtime.md` shows how.
 """
 
-from kurabito.errors import LeaseLost, PermanentError, TaskConflict, TaskFinished, TaskNotFound
+from kurabito.errors import LeaseLost
+from kurabito.runtime.errors import PermanentError, TaskConflict, TaskFinished, TaskNotFound
 from kurabito.runtime.model import NewTask, TaskEnvelope, TaskRecord
 from kurabito.runtime.opening import open_queue
 from kurabito.runtime.outcomes import Snooze

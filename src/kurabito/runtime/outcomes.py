@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from kurabito.clock import SECOND
-from kurabito.errors import InvalidInput, LeaseLost, PermanentError
+from kurabito.errors import InvalidInput, LeaseLost
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, Progress, TaskRecord
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks import payloads

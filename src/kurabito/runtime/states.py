@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 from typing import Final
 
-from kurabito.errors import TaskConflict
+from kurabito.runtime.errors import TaskConflict
 
 
 class TaskState(StrEnum):

@@ -9,7 +9,8 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
 
 from kurabito.clock import SECOND, Clock
-from kurabito.errors import BodyCutShort, BodyTooSlow, KurabitoError, PayloadTooLarge
+from kurabito.errors import KurabitoError, PayloadTooLarge
+from kurabito.site.errors import BodyCutShort, BodyTooSlow
 
 _LINGER: Final = 2.0
 

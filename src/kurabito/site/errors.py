@@ -1,7 +1,8 @@
-"""Every error leaves in one shape: `{"error": {"code": …, "message": …}}`."""
+"""How HTTP calls an error. Every error leaves in one shape: `{"error": {"code": …, "message": …}}`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -12,9 +13,88 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kurabito import logs
-from kurabito.errors import GuessedTooOften, InvalidInput, KurabitoError
+from kurabito.access.errors import AccessError, GuessedTooOften, NotAuthenticated, ScopeMissing
+from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, TransferNotFound
+from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge, StateConflict
+from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
+from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
+from kurabito.library.errors import DeletionNotAllowed
+from kurabito.maintenance.errors import CheckpointTooSoon
+from kurabito.metadata.errors import (
+    BgmtvError,
+    MetadataStopped,
+    PosterError,
+    PosterNameInvalid,
+    PosterNotStored,
+    TmdbError,
+)
+from kurabito.modules.errors import KeyOfAnotherModule
+from kurabito.runtime.errors import TaskFinished
+from kurabito.thumbnails.errors import ThumbnailNotReady, ThumbnailsFull
 
 log = logs.get_logger(__name__)
+
+
+class UnknownHost(AccessError):
+    """The request is for a name that is not ours."""
+
+    code = "unknown_host"
+
+
+class ForeignOrigin(AccessError):
+    """A page of another site sent the request."""
+
+    code = "foreign_origin"
+
+
+class BodyTooSlow(KurabitoError):
+    """The rest of a request did not come in time."""
+
+    code = "body_too_slow"
+
+
+class BodyCutShort(KurabitoError):
+    """The client left before the whole body of its request had arrived."""
+
+    code = "body_cut_short"
+
+
+STATUSES: Final[Mapping[type[KurabitoError], int]] = {
+    KurabitoError: 500,
+    InvalidInput: 422,
+    PayloadTooLarge: 413,
+    NotFound: 404,
+    StateConflict: 409,
+    DatabaseUnavailable: 503,
+    TaskFinished: 400,
+    NotAuthenticated: 401,
+    ScopeMissing: 403,
+    GuessedTooOften: 429,
+    UnknownHost: 421,
+    ForeignOrigin: 403,
+    BodyTooSlow: 408,
+    BodyCutShort: 400,
+    OutboundError: 502,
+    UrlNotAllowed: 422,
+    TimedOut: 504,
+    KeyOfAnotherModule: 403,
+    FeedUnreadable: 502,
+    FetcherRefused: 502,
+    DownloaderError: 502,
+    DownloaderUnavailable: 503,
+    TransferNotFound: 404,
+    MetadataStopped: 503,
+    BgmtvError: 502,
+    TmdbError: 502,
+    PosterError: 502,
+    PosterNotStored: 500,
+    PosterNameInvalid: 404,
+    DeletionNotAllowed: 403,
+    ThumbnailNotReady: 404,
+    ThumbnailsFull: 429,
+    CheckpointTooSoon: 429,
+}
+"""How HTTP calls an error, on the page and in the API alike. A class that is not here is called as the nearest above it."""
 
 # An answer 401 has to name a way to authenticate.
 _HEADERS: Final = {401: {"WWW-Authenticate": "X-Api-Key"}}
@@ -74,6 +154,16 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     return {"error": {"code": code, "message": message}}
 
 
+def status_of(error: KurabitoError) -> int:
+    """How HTTP calls this error."""
+    return status_of_kind(type(error))
+
+
+def status_of_kind(kind: type[KurabitoError]) -> int:
+    """How HTTP calls errors of this class."""
+    return next(STATUSES[above] for above in kind.__mro__ if above in STATUSES)
+
+
 def install(api: FastAPI) -> None:
     """Answer every error of this application in the one shape, and describe that shape."""
     api.add_exception_handler(KurabitoError, _any)
@@ -97,12 +187,13 @@ def answer_to(error: Exception) -> JSONResponse:
     if not isinstance(error, KurabitoError):
         log.error("request failed unexpectedly", exc_info=error)
         return JSONResponse(error_body("internal", "something went wrong here; the log says what"), 500)
-    if error.status >= 500:
+    status = status_of(error)
+    if status >= 500:
         log.error("request failed", code=error.code, error=error)
-    headers = _HEADERS.get(error.status)
+    headers = _HEADERS.get(status)
     if isinstance(error, GuessedTooOften):
         headers = {"Retry-After": str(error.seconds)}
-    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), error.status, headers)
+    return JSONResponse(error_body(error.code, logs.mask_text(str(error))), status, headers)
 
 
 async def _any(_request: Request, error: Exception) -> JSONResponse:

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito import logs
 from kurabito.access import SESSION_COOKIE, Keys, LoginLimit, Principal, Sessions
+from kurabito.access.errors import GuessedTooOften, NotAuthenticated, ScopeMissing
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import GuessedTooOften, NotAuthenticated, ScopeMissing
 from kurabito.site.addresses import networks, one_client
 from kurabito.site.answers import GuardedAnswer
 from kurabito.site.bodies import BodyLimit, IncomingBody

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable
 from typing import Final
 
-from kurabito.errors import UnknownHost
+from kurabito.site.errors import UnknownHost
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 

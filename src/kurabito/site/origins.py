@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from kurabito.errors import ForeignOrigin
+from kurabito.site.errors import ForeignOrigin
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _OURS: Final = frozenset({"same-origin", "none"})

@@ -11,8 +11,9 @@ from typing import Any, Final
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import AdvisoryLock, Connection, Database
 from kurabito.db.port import Row
-from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
+from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
+from kurabito.thumbnails.errors import FileNotKnown, NothingToDraw, ThumbnailError, ThumbnailNotFound, ThumbnailsFull
 from kurabito.thumbnails.keys import Drawing, PictureSource, output_path, thumb_key
 from kurabito.thumbnails.queries import SQL, THUMBNAIL
 

@@ -7,9 +7,9 @@ import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kurabito.errors import ThumbnailNotReady
 from kurabito.protocol.enums import ThumbnailFormat, ThumbnailStatus
 from kurabito.thumbnails.admission import Thumbnails
+from kurabito.thumbnails.errors import ThumbnailNotReady
 
 _MEDIA_TYPES: Final = {ThumbnailFormat.JPEG: "image/jpeg", ThumbnailFormat.WEBP: "image/webp"}
 

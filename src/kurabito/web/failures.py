@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from kurabito import logs
 from kurabito.errors import KurabitoError
+from kurabito.site.errors import status_of
 from kurabito.web.pages import Pages
 
 log = logs.get_logger(__name__)
@@ -30,9 +31,10 @@ def install(web: FastAPI, pages: Pages) -> None:
 
     async def ours(request: Request, error: Exception) -> Response:
         assert isinstance(error, KurabitoError)
-        if error.status >= 500:
+        status = status_of(error)
+        if status >= 500:
             log.error("page failed", code=error.code, error=error)
-        return answer(request, error.status, error.code, logs.mask_text(str(error)), None)
+        return answer(request, status, error.code, logs.mask_text(str(error)), None)
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput, KurabitoError, StateConflict
 from kurabito.runtime.paging import BIGGEST_ID
 
 CHECKED: Final = "yes"
@@ -34,10 +34,9 @@ class Problem:
         """What an error says about one of these fields; one that is about none of them is raised on."""
         if isinstance(error, InvalidInput):
             return cls(error.field, error.problem)
-        name, _, detail = str(error).partition(": ")
-        if name not in fields or not detail:
-            raise error
-        return cls(name, detail)
+        if isinstance(error, StateConflict) and error.field is not None and error.field in fields:
+            return cls(error.field, error.problem)
+        raise error
 
 
 @dataclass(frozen=True, slots=True)

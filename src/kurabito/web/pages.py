@@ -15,13 +15,13 @@ from kurabito.access import Principal
 from kurabito.clock import Clock, to_datetime
 from kurabito.library.scans.queue import left_out_by
 from kurabito.runtime import TaskState
+from kurabito.runtime.reasons import waits_for
 from kurabito.thumbnails.keys import media_type_of
 from kurabito.web.addresses import Addresses
 from kurabito.web.assets import Assets
 from kurabito.web.languages import catalogues, with_code
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES, language_of, theme_of
-from kurabito.web.system.reasons import waits_for
 from kurabito.web.system.stored import shown_payload, shown_result
 from kurabito.web.tone import tone_of
 from kurabito.web.words import Words

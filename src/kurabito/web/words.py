@@ -11,11 +11,15 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
+from kurabito.downloads.paths.tests import PROBLEM
+from kurabito.downloads.reasons import SAID, DownloadReason
+from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
+from kurabito.runtime.reasons import WaitReason, lost_worker
 from kurabito.settings import Origin
 from kurabito.web.languages import Catalogue, grouped
 from kurabito.web.names import shown_name, shown_path
-from kurabito.web.system.reasons import ShownReason, known_error
+from kurabito.web.reasons import key_of
 
 _SIZES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60))
@@ -23,6 +27,9 @@ _MOMENT: Final = Markup('<time datetime="{iso}">{utc}</time>')
 _RELATIVE: Final = Markup('<time datetime="{iso}" title="{utc}" data-relative>{text}</time>')
 # Keeps right-to-left text and stray directional marks from reordering what stands around.
 _FOREIGN: Final = Markup("<bdi>{}</bdi>")
+_SAID: Final = Markup("<bdi>{}</bdi>: {}")
+# The texts of errors are in English.
+_ERROR: Final = Markup('<bdi lang="en">{}</bdi>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,16 @@ class Words:
                 return self.say(f"time.{unit}", length=seconds // size)
         return self.say("time.seconds", length=seconds)
 
-    def reason(self, reason: ShownReason) -> Markup:
+    def reason(self, reason: Reason[WaitReason]) -> Markup:
         """What a task waits for."""
-        return self.say(f"waiting.{reason.why}", **self._shown(reason.facts))
+        return self.say(f"waiting.{reason.code}", **self._shown(reason.facts))
+
+    def because(self, reason: Reason[Any]) -> Markup:
+        """Why something is as it is; a text of others stays as it is."""
+        facts: dict[str, Any] = {name: self._fact(name, fact) for name, fact in reason.facts.items()}
+        if reason.code == OTHER:
+            return _FOREIGN.format(shown_name(reason.facts[TEXT]))
+        return self.say(key_of(reason), **facts)
 
     def event(self, event: TaskEvent) -> Markup:
         """What happened to a task; its error is shown beside it."""
@@ -105,10 +119,10 @@ class Words:
 
     def error(self, text: str) -> Markup:
         """A stored error: one of ours in the reader's language, a handler's in its own words."""
-        known = known_error(text)
-        if known is None:
+        lost = lost_worker(text)
+        if lost is None:
             return _FOREIGN.format(text)
-        return self.say(f"task_error.{known.code}", worker=_FOREIGN.format(known.worker))
+        return self.say(f"task_error.{lost.code}", worker=_FOREIGN.format(lost.facts["worker"]))
 
     def setting(self, setting: Origin) -> Markup:
         """What a setting is for."""
@@ -118,6 +132,17 @@ class Words:
         """The messages that the page's module needs, as JSON."""
         keys = (key for key in self.catalogue.messages if key.startswith(("time.", "live.")))
         return json.dumps({key: self.catalogue.text(key) for key in keys})
+
+    def _fact(self, name: str, fact: Any) -> object:
+        if name == SAID:
+            return Markup(" · ").join(
+                _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
+            )
+        if name in (TEXT, PROBLEM):
+            return _ERROR.format(shown_name(fact or ""))
+        if fact is None:
+            return self.say("downloads.downloader")
+        return self.size(fact) if name.endswith("_bytes") else _FOREIGN.format(shown_name(str(fact)))
 
     def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}

@@ -9,8 +9,8 @@ import pytest
 
 from kurabito.downloads.clients.opening import ClientName
 from kurabito.downloads.clients.sources import hash_of_url
+from kurabito.downloads.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferFile, TransferStatus
-from kurabito.errors import DownloaderLoginRefused, TransferNotFound
 
 if TYPE_CHECKING:
     from tests.conformance.downloader.conftest import EveryProgram, Rig

@@ -12,8 +12,8 @@ import pytest
 
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.opening import ClientName, open_client
+from kurabito.downloads.errors import TransferNotOurs
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, Owner, TransferFile, TransferStatus
-from kurabito.errors import TransferNotOurs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

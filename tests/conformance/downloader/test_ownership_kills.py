@@ -29,12 +29,13 @@ from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.downloads.announcer import Credentials
 from kurabito.downloads.clients.opening import ClientName
 from kurabito.downloads.dispatch.polling import PollResult
+from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL
-from kurabito.errors import DownloadConflict, OutboundError
 from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
+from kurabito.http.errors import OutboundError
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.runtime import TaskState, open_queue

@@ -17,8 +17,8 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from kurabito.errors import BadStatus
 from kurabito.http import Outbound
+from kurabito.http.errors import BadStatus
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.services import Registration, Service, ServiceType
 

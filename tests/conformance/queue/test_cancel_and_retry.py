@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from kurabito.clock import ManualClock, to_datetime
-from kurabito.errors import TaskConflict, TaskFinished, TaskNotFound
+from kurabito.runtime.errors import TaskConflict, TaskFinished, TaskNotFound
 from kurabito.runtime.model import MAX_LOST_LEASES, Progress
 from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Beat, Queue

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import ManualClock, to_datetime
-from kurabito.errors import TaskConflict, TaskNotFound
 from kurabito.runtime.delegation import TaskTransaction
+from kurabito.runtime.errors import TaskConflict, TaskNotFound
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Failure, Released, Success
 from kurabito.runtime.sql.queue import SqlQueue

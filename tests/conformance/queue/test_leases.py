@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
-from kurabito.errors import InvalidInput, LeaseLost, TaskNotFound
+from kurabito.errors import InvalidInput, LeaseLost
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.model import MAX_LOST_LEASES, Progress
 from kurabito.runtime.outcomes import Failure, Released, Snoozed, Success
 from kurabito.runtime.port import Beat, Presence, Queue

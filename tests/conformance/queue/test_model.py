@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from kurabito.clock import SECOND, from_datetime
-from kurabito.errors import TaskConflict, TaskFinished
+from kurabito.runtime.errors import TaskConflict, TaskFinished
 from kurabito.runtime.model import DEFAULT_ATTEMPTS, MAX_LOST_LEASES, NewTask, Progress, TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Snoozed, Success
 from kurabito.runtime.port import Beat

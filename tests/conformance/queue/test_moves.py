@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kurabito.errors import TaskError
+from kurabito.runtime.errors import TaskError
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Success
 from kurabito.runtime.port import Queue

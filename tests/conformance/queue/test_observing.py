@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, from_datetime, to_datetime
-from kurabito.errors import InvalidInput, TaskNotFound
+from kurabito.errors import InvalidInput
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.model import NewTask, TaskRecord
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.port import Queue

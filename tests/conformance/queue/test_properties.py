@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kurabito.clock import SECOND
-from kurabito.errors import TaskFinished, TaskNotFound
+from kurabito.runtime.errors import TaskFinished, TaskNotFound
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import Failure, Success
 from kurabito.runtime.states import Priority, TaskState

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kurabito.errors import TaskFinished
 from kurabito.library.scans.queue import TaskPriority, TaskStatus
+from kurabito.runtime.errors import TaskFinished
 
 if TYPE_CHECKING:
     from tests.conformance.scan_queue.conftest import Desk, Ground

@@ -9,7 +9,7 @@ import pytest
 
 from kurabito.clock import to_datetime
 from kurabito.db import leases
-from kurabito.errors import JobConflict, TaskFinished, TaskNotFound
+from kurabito.library.errors import JobConflict
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
 from kurabito.library.scans.queue import LeftOut, ScanQueueService, TaskPriority, TaskProgress, TaskResult, TaskStatus
@@ -17,6 +17,7 @@ from kurabito.library.tasks import HASH, SCAN, hash_key
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.runtime import Registry, TaskState, Worker
+from kurabito.runtime.errors import TaskFinished, TaskNotFound
 from kurabito.runtime.tasks.followups import FollowUp
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.maintenance.integrity import damages
-from kurabito.maintenance.wal import WalMaintenance
+from kurabito.maintenance.wal import CheckpointReason, WalMaintenance
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
+from kurabito.reasons import Reason
 from kurabito.settings import Settings
 
 PROGRAM = Path(__file__).with_name("checkpoint_program.py")
@@ -74,7 +75,7 @@ async def test_a_checkpoint_outlives_the_data_planes_that_die_on_it(
         rounds += 1
         file_row = {"path": f"{rounds} {'x' * 2000}"}
         await database.write(lambda conn, row=file_row: conn.run(FILE, row))  # type: ignore[misc]
-        job = await maintenance.request(chance.choice(list(CheckpointMode)), "a test", force=True)
+        job = await maintenance.request(chance.choice(list(CheckpointMode)), Reason(CheckpointReason.ASKED), force=True)
         if chance.random() < 0.7:
             outcome = work(kill_at=chance.randint(1, MOMENTS))
         else:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kurabito.access import Keys, Scope
+from kurabito.access.errors import KeyNotFound
 from kurabito.clock import ManualClock
 from kurabito.db import Database
-from kurabito.errors import InvalidInput, KeyNotFound
+from kurabito.errors import InvalidInput
 
 
 async def test_whoever_has_the_secret_is_known_with_name_and_rights(database: Database) -> None:

@@ -28,9 +28,9 @@ from kurabito.app.compose.metadata import open_metadata
 from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.db.migrate import PRODUCT, migrate
-from kurabito.errors import Unreachable
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
+from kurabito.http.errors import Unreachable
 from kurabito.protocol.planes import PlaneRecord
 from kurabito.runtime import Queue, open_queue
 from kurabito.runtime.sql.queue import SqlQueue

@@ -96,6 +96,7 @@ async def test_a_filter_is_tried_saved_changed_and_removed(site: Site) -> None:
             "link_id": 2,
             "title": "[Kura] Show - 02 [720p]",
             "reason": "excluded by no small ones",
+            "why": {"code": "excluded", "facts": {"rule": "no small ones"}},
             "download_id": 2,
         }
     ]

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from kurabito.db import Connection, Dialect
-from kurabito.errors import UniqueConflict
+from kurabito.db.errors import UniqueConflict
 from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:

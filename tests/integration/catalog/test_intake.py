@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from kurabito.clock import to_datetime
-from kurabito.errors import SubscriptionNotFound
+from kurabito.feeds.errors import SubscriptionNotFound
 from kurabito.feeds.results import FeedItem, Receipt
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.catalog.errors import SeriesNotFound
 from kurabito.clock import SECOND
-from kurabito.errors import InvalidInput, SeriesNotFound
+from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.catalog.errors import TitleRuleConflict, TitleRuleNotFound
 from kurabito.catalog.rules import checked
-from kurabito.errors import InvalidInput, TitleRuleConflict, TitleRuleNotFound
+from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
 
 if TYPE_CHECKING:

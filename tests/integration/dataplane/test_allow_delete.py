@@ -12,10 +12,10 @@ from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import leases
-from kurabito.errors import DeletionNotAllowed
 from kurabito.library.deletion.plans import DeletionPlan, DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash
+from kurabito.library.errors import DeletionNotAllowed
 from kurabito.library.jobs import Jobs
 from kurabito.library.loop import Reconciler
 from kurabito.protocol.deletion import TRASH_FOLDER

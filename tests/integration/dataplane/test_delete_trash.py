@@ -10,10 +10,10 @@ import pytest
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
 from kurabito.dataplane.leasing.runner import Runner
-from kurabito.errors import TrashConflict, TrashNotFound
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
 from kurabito.library.deletion.trash import Trash, TrashEntry
+from kurabito.library.errors import TrashConflict, TrashNotFound
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import JobKind
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.paths import Root, check_relative
 from kurabito.dataplane.files.walk import Walk, signed
-from kurabito.errors import PathEscapes, RootUnavailable
 
 
 def paths_of(folder: Path, **options: object) -> list[str]:

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kurabito.db import AdvisoryLock, Connection, Database, Dialect, Query
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.rows import Column
-from kurabito.errors import UniqueConflict
 
 ADD = Query("INSERT INTO notes (id, book, text) SELECT id, :book, text FROM (<rows>) AS seen")
 CHANGE = Query(

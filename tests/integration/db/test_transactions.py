@@ -14,7 +14,7 @@ import pytest
 
 from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database, Dialect, open_database
-from kurabito.errors import UniqueConflict
+from kurabito.db.errors import UniqueConflict
 
 
 @pytest.fixture(autouse=True)

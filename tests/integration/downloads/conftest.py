@@ -15,17 +15,21 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpcore2
 import pytest
 
+from kurabito.api.reasons import in_english
 from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds
+from kurabito.catalog.states import FilterReason
 from kurabito.clock import ManualClock
 from kurabito.db import migrate
 from kurabito.db.migrate import PRODUCT
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.tasks import CLEAR, DISPATCH, CleanupTask, DispatchTask
 from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http import Outbound
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.services import Capabilities, Registration, Service, ServiceType
+from kurabito.reasons import reason_of
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
@@ -233,6 +237,10 @@ class Core:
     async def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         return await self.queue.database.read(lambda conn: conn.all(sql, values))
 
+    async def told(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The same, with reasons as the API says them."""
+        return [tuple(map(_as_told, row)) for row in await self.all(sql, **values)]
+
     async def run(self, sql: str, **values: Any) -> int:
         return await self.queue.database.write(lambda conn: conn.run(sql, values))
 
@@ -241,10 +249,18 @@ class Core:
         return [status for (status,) in await self.all("SELECT status FROM downloads ORDER BY id")]
 
     async def attempts(self) -> list[tuple[Any, ...]]:
-        return await self.all("SELECT module_name, outcome, reason FROM dispatch_attempts ORDER BY id")
+        return await self.told("SELECT module_name, outcome, reason FROM dispatch_attempts ORDER BY id")
 
     async def episodes(self) -> list[str]:
         return [state for (state,) in await self.all("SELECT state FROM episodes ORDER BY number")]
+
+
+def _as_told(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith('{"code": '):
+        return cell
+    stored = json.loads(cell)
+    codes = next(codes for codes in (DownloadReason, FilterReason) if stored["code"] in set(codes))
+    return in_english(reason_of(codes, stored))
 
 
 OpenDownloader = Callable[[str], Awaitable[StandIn]]

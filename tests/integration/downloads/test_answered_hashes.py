@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kurabito.downloads.dispatch.polling import ANOTHER_EPISODE
-
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn
 
@@ -35,9 +33,9 @@ async def test_one_hash_for_the_torrents_of_two_episodes_completes_the_first(cor
     await core.work()
     a.say(SAME, "completed", progress=1.0)
     await core.poll()
-    assert await core.all("SELECT status, reason FROM downloads ORDER BY link_id") == [
+    assert await core.told("SELECT status, reason FROM downloads ORDER BY link_id") == [
         ("completed", None),
-        ("failed", ANOTHER_EPISODE.format(torrent(1)[0])),
+        ("failed", f"the downloader has one torrent for this and for {torrent(1)[0]}, which is another episode"),
     ]
     assert await core.episodes() == ["have", "wanted"]
 

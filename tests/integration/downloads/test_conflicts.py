@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.tasks import CHOOSE, ChooseTask
-from kurabito.errors import ConflictNotFound, ConflictResolved, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.feeds.preferences import Policy, Preferences
 
 if TYPE_CHECKING:

@@ -94,7 +94,7 @@ async def test_what_every_downloader_rejects_has_failed_and_says_why(core: Core,
     a.rejects = b.rejects = lambda _: "no room"
     await core.bring(magnet(1))
     await core.work()
-    assert await core.all("SELECT status, reason FROM downloads") == [("failed", "A: no room; B: no room")]
+    assert await core.told("SELECT status, reason FROM downloads") == [("failed", "A: no room; B: no room")]
     assert await core.episodes() == ["wanted"]
     # It was refused, so nobody is asked again.
     await core.poll()
@@ -243,7 +243,7 @@ async def test_the_hash_is_ours_where_the_url_says_it_and_else_the_downloaders(c
     a.spoils = wrong
     await core.bring(magnet(1), torrent(2), torrent(3))
     await core.work()
-    found = await core.all("SELECT status, hash, reason FROM downloads ORDER BY link_id")
+    found = await core.told("SELECT status, hash, reason FROM downloads ORDER BY link_id")
     assert found == [
         ("downloading", f"{1:040x}", None),
         ("downloading", "ab" * 20, None),

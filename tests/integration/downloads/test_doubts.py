@@ -272,7 +272,7 @@ async def test_what_has_no_room_waits_and_says_so_until_there_is(
     await core.run("UPDATE anime_links SET size_bytes = :size WHERE id < 3", size=free // 3)
     await core.work()
     assert await core.statuses() == ["downloading", "no_downloader", "downloading"]
-    ((reason,),) = await core.all("SELECT reason FROM downloads WHERE id = 2")
+    ((reason,),) = await core.told("SELECT reason FROM downloads WHERE id = 2")
     assert reason.startswith("A: not enough room: it needs ")
     assert [(outcome, why is None) for _, outcome, why in await core.attempts()].count(("unreachable", False)) == 1
     assert [url for one in a.posts() for url in one.urls] == [torrent(1)[1], torrent(3)[1]]

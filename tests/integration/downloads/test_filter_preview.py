@@ -22,8 +22,8 @@ from kurabito.app.compose.downloads import open_downloads
 from kurabito.app.compose.feeds import open_feeds
 from kurabito.clock import ManualClock
 from kurabito.downloads import store
+from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import DownloadConflict
 from kurabito.feeds.preferences import Policy, Preferences
 from kurabito.http import Outbound
 from kurabito.runtime import open_queue

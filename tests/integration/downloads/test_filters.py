@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.catalog.states import FilterReason
+from kurabito.downloads.errors import DownloadConflict, FilterRuleNotFound
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import DownloadConflict, FilterRuleNotFound, InvalidInput
+from kurabito.errors import InvalidInput
+from kurabito.reasons import Reason
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn
@@ -29,7 +32,7 @@ def excluding(pattern: str, **more: Any) -> FilterRule:
 
 
 async def filtered(core: Core) -> list[tuple[Any, ...]]:
-    return await core.all("SELECT is_filtered, filter_reason FROM anime_links ORDER BY id")
+    return await core.told("SELECT is_filtered, filter_reason FROM anime_links ORDER BY id")
 
 
 async def test_a_new_link_that_a_rule_excludes_is_not_downloaded_and_says_why(core: Core, a: StandIn) -> None:
@@ -51,7 +54,7 @@ async def test_a_rule_that_is_added_cancels_and_one_that_goes_fetches(core: Core
     draft = excluding("720p", name="no small ones")
     effect = await core.downloads.filters.preview(draft)
     assert [(one.link_id, one.download_id, one.reason) for one in effect.excluded] == [
-        (2, 2, "excluded by no small ones")
+        (2, 2, Reason(FilterReason.EXCLUDED, {"rule": "no small ones"}))
     ]
     assert await core.statuses() == ["downloading", "downloading", "completed"]
     stored = await core.downloads.filters.add(draft)

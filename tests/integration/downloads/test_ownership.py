@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
+from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.items import Owner
 from kurabito.downloads.tasks import DISPATCH, DispatchTask
-from kurabito.errors import DownloadConflict
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn

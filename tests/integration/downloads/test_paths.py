@@ -12,13 +12,16 @@ import pytest
 import uvicorn
 
 from kurabito.api.downloads.downloader import create_downloader_api
+from kurabito.api.reasons import in_english
 from kurabito.app.database import prepare_database
 from kurabito.app.serve import serve
-from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
+from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import ConfigError, InvalidInput, ModuleNotFound, Unreachable
+from kurabito.errors import ConfigError, InvalidInput
+from kurabito.http.errors import Unreachable
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.service import LibraryService
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.path_maps import PathMap
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue
@@ -64,7 +67,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
         run: Callable[[int], Awaitable[Any]] = core.downloads.paths.run
         same = await run(service.id)
         assert (same.is_good, same.is_seen_by_downloader, same.is_seen_by_core) == (True, True, True)
-        assert same.message == f"Both see the same folder: {root} here, {root} at A."
+        assert in_english(same.reason) == f"Both see the same folder: {root} here, {root} at A."
         for there, good, said in (
             (elsewhere, False, f"Set a path map from {root} to where A has it"),
             (mounted, True, f"Both see the same folder: {root} here, {mounted} at A"),
@@ -73,7 +76,7 @@ async def test_a_file_that_one_side_writes_is_seen_by_the_other_or_it_says_what_
             await core.feeds.services.change(service.id, path_maps=[PathMap(str(root), str(there))])
             report = await run(service.id)
             assert (report.is_good, report.is_seen_by_downloader, report.downloader_folder) == (good, good, str(there))
-            assert said in report.message
+            assert said in in_english(report.reason)
         # Nothing stays behind, and nothing was made.
         assert [one for folder in (root, elsewhere) for one in folder.iterdir()] == []
         assert not (tmp_path / "nowhere").exists()
@@ -91,7 +94,7 @@ async def test_a_downloader_that_knows_no_such_test_is_no_error(core: Core, a: S
     service = await core.register(a)
     report = await core.downloads.paths.run(service.id)
     assert (report.is_good, report.is_seen_by_core) == (False, None)
-    assert report.message == f"Whether A sees {root} could not be tried: it cannot test paths (404)."
+    assert in_english(report.reason) == f"Whether A sees {root} could not be tried: it cannot test paths (404)."
 
 
 async def test_downloads_go_where_the_downloader_sees_the_folder_and_the_map_stays(core: Core, a: StandIn) -> None:

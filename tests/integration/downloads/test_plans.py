@@ -49,8 +49,7 @@ VALUES: dict[str, Any] = {
     "id": 7,
     "age": 5,
     "soon": 5,
-    "removed": "r",
-    "off": "o",
+    "told": '{"code": "switched_off"%',
     "module_name": "s5",
     "kind": "cancel",
     "reason": "r",
@@ -108,7 +107,8 @@ def statements() -> dict[str, Asked]:
     asked |= {name: Asked(getattr(tried, name)) for name in ("of_download", "pending_cleanups", "abandon_old")}
     asked |= {name: Asked(getattr(poll, name)) for name in ("watched", "mark_unreachable", "stalled", "away")}
     asked |= {"apply": Asked(poll.apply, ROWS)}
-    asked |= {"orphan": Asked(poll.orphan), "switched_off": Asked(poll.switched_off, whole="service_modules")}
+    asked |= {"orphans": Asked(poll.orphans), "switched_off": Asked(poll.switched_off, whole="module")}
+    asked |= {"leave": Asked(poll.leave, ROWS)}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("options", "current", "rivals", "have")}
     asked |= {name: Asked(getattr(choice, name), IDS) for name in ("open_conflicts", "under_way", "of_downloads")}
     asked |= {

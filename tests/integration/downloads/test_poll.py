@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.downloads.errors import DownloadConflict, DownloadNotFound
 from kurabito.downloads.tasks import CLEAR, POLL
-from kurabito.errors import BadStatus, DownloadConflict, DownloadNotFound, Unreachable
+from kurabito.http.errors import BadStatus, Unreachable
 from kurabito.runtime import Registry
 from kurabito.runtime.schedules.schedule import Every
 
@@ -34,7 +35,7 @@ async def test_what_a_downloader_says_is_followed(core: Core, a: StandIn) -> Non
     a.say(TWO, "completed", progress=1.0, size=10)
     a.say(THREE, "error", detail="disk full")
     await core.poll()
-    assert await core.all(
+    assert await core.told(
         "SELECT status, progress, downloaded_bytes, size_bytes, rate, peers, reason FROM downloads ORDER BY id"
     ) == [
         ("downloading", 0.3335, 333, 1001, 500, 3, None),
@@ -102,7 +103,7 @@ async def test_a_hash_that_is_missing_from_two_good_polls_was_removed(core: Core
     await core.poll()
     del a.has[TWO]
     await core.poll()
-    assert await core.all("SELECT status, reason FROM downloads ORDER BY id") == [
+    assert await core.told("SELECT status, reason FROM downloads ORDER BY id") == [
         ("failed", "removed at the downloader"),
         ("downloading", None),
     ]
@@ -114,7 +115,7 @@ async def test_why_a_service_cannot_do_it_is_told_in_its_own_words(core: Core, a
     cause = "qBittorrent does not know this name and password; check --username"
     a.spoils = lambda _, __: (502, {"error": {"code": "downloader_login_refused", "message": cause + "\n\x1b[31m"}})
     await core.poll()
-    assert await core.all("SELECT status, reason FROM downloads") == [("downloader_error", f"A: {cause}[31m")]
+    assert await core.told("SELECT status, reason FROM downloads") == [("downloader_error", f"A: {cause}[31m")]
     await under_way(core, 2)
     assert (await core.attempts())[-1] == ("A", "unclear", f"{cause}[31m")
     with pytest.raises(BadStatus, match="check --username"):
@@ -299,7 +300,7 @@ async def test_what_stood_still_and_nobody_else_takes_has_failed_and_what_was_le
     core.clock.advance(1801)
     await core.poll()
     await core.work()
-    assert await core.all("SELECT status, reason FROM downloads ORDER BY id") == [
+    assert await core.told("SELECT status, reason FROM downloads ORDER BY id") == [
         ("failed", "it stood still, and no other downloader takes it; B: not here"),
         ("downloading", None),
     ]
@@ -382,7 +383,7 @@ async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_wh
     a.asked.clear()
     await core.poll()
     off = "A is switched off; it goes on when you switch that on, or send it elsewhere"
-    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloader_error", off)]
+    assert await core.told("SELECT DISTINCT status, reason FROM downloads") == [("downloader_error", off)]
     assert not a.asked
     ((changed,),) = await core.all("SELECT DISTINCT updated_at FROM downloads")
     core.clock.advance(60)
@@ -390,7 +391,7 @@ async def test_what_a_downloader_that_is_switched_off_has_says_so_and_goes_on_wh
     assert await core.all("SELECT DISTINCT updated_at FROM downloads") == [(changed,)]
     await core.feeds.services.change(service.id, is_enabled=True)
     await core.poll()
-    assert await core.all("SELECT DISTINCT status, reason FROM downloads") == [("downloading", None)]
+    assert await core.told("SELECT DISTINCT status, reason FROM downloads") == [("downloading", None)]
 
 
 async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
@@ -404,7 +405,7 @@ async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
     await core.downloads.downloads.cancel(2)
     await core.poll()
     reason = "A was removed; it goes on when that registers again, or send it elsewhere"
-    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+    assert await core.told("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
         ("downloader_error", reason, None),
         ("cancelled", "cancelled by its keeper", None),
         ("completed", None, None),
@@ -417,7 +418,7 @@ async def test_what_a_removed_downloader_had_moves_to_the_one_of_the_same_name(
     assert back.id != first.id
     await core.poll()
     await core.work()
-    assert await core.all("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
+    assert await core.told("SELECT status, reason, module_id FROM downloads ORDER BY id") == [
         ("downloading", None, back.id),
         ("cancelled", "cancelled by its keeper", None),
         ("completed", None, back.id),

@@ -12,8 +12,8 @@ import pytest
 
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.qbittorrent import QBittorrentClient
+from kurabito.downloads.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.downloads.items import DownloadItem, ItemStatus, Owner, TransferStatus
-from kurabito.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.http import Outbound
 
 TLS = httpcore2.default_ssl_context()

@@ -11,9 +11,10 @@ import pytest
 from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import ManualClock
 from kurabito.downloads.announcer import Announcement, Announcer, Credentials
+from kurabito.downloads.errors import DownloaderLoginRefused
 from kurabito.downloads.items import CancelResult, DownloadItem, DownloadItemResult, DownloadStatus
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import DownloaderLoginRefused, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.http import Outbound
 
 TLS = httpcore2.default_ssl_context()

@@ -30,7 +30,7 @@ async def test_a_refused_connection_is_tried_again_and_does_not_end_the_episode(
     await core.bring(release())
     await core.work()
     for number, wait in enumerate(WAITS, 1):
-        ((status, reason, tries),) = await core.all("SELECT status, reason, tries FROM downloads")
+        ((status, reason, tries),) = await core.told("SELECT status, reason, tries FROM downloads")
         assert (status, reason, tries) == ("no_downloader", f"A: {REASON}", number)
         download, *_ = await core.downloads.downloads.get(1)
         assert download.retry_at is not None
@@ -47,7 +47,7 @@ async def test_a_refused_connection_is_tried_again_and_does_not_end_the_episode(
         await core.poll()
         await core.work()
         assert len(a.posts()) == asked + 1
-    assert await core.all("SELECT status, reason, tries, retry_at FROM downloads") == [("downloading", None, 0, None)]
+    assert await core.told("SELECT status, reason, tries, retry_at FROM downloads") == [("downloading", None, 0, None)]
     assert await core.episodes() == ["downloading"]
 
 
@@ -61,7 +61,7 @@ async def test_when_it_was_tried_often_enough_the_next_release_is_taken(core: Co
         core.clock.advance(wait.total_seconds())
         await core.poll()
         await core.work()
-    assert await core.all("SELECT link_id, status, reason FROM downloads ORDER BY id") == [
+    assert await core.told("SELECT link_id, status, reason FROM downloads ORDER BY id") == [
         (1, "failed", f"A: {REASON}"),
         (2, "downloading", None),
     ]

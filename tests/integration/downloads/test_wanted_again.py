@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
 from kurabito.downloads.filters.model import Action, FilterRule
-from kurabito.errors import DownloadConflict, EpisodeNotFound, Unreachable
 from kurabito.feeds.preferences import Policy
+from kurabito.http.errors import Unreachable
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn

@@ -10,10 +10,13 @@ import pytest
 
 from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
-from kurabito.errors import HostNotAllowed, InvalidInput, PermanentError, SubscriptionConflict, SubscriptionNotFound
+from kurabito.errors import InvalidInput
+from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import FetchResult, FetchTask
+from kurabito.http.errors import HostNotAllowed
 from kurabito.runtime import Registry, Worker
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:

@@ -14,11 +14,13 @@ from kurabito.app.compose.feeds import FeedParts
 from kurabito.app.product import open_product
 from kurabito.app.site import build_site, open_access
 from kurabito.clock import ManualClock, to_datetime
-from kurabito.errors import InvalidInput, ModuleConflict, ModuleNotFound, PermanentError
+from kurabito.errors import InvalidInput
 from kurabito.feeds.subscriptions import StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.modules.download_types import DownloadType
+from kurabito.modules.errors import ModuleConflict, ModuleNotFound
 from kurabito.modules.services import Capabilities, Registration, ServiceType
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.settings import Settings
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import SECOND, ManualClock, to_datetime
-from kurabito.errors import BadStatus, Unreachable
 from kurabito.http import Limits, Outbound
+from kurabito.http.errors import BadStatus, Unreachable
 
 if TYPE_CHECKING:
     from tests.integration.http.conftest import Asked, Names, Site, Waiting

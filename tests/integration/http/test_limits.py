@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.errors import BadAnswer, InvalidInput, TimedOut, TooLarge, Unreachable
+from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.addresses import Address
+from kurabito.http.errors import BadAnswer, TimedOut, TooLarge, Unreachable
 
 if TYPE_CHECKING:
     from tests.integration.http.conftest import Asked, Names, Site, Waiting

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.errors import HostNotAllowed, Unreachable
 from kurabito.http import Limits, Outbound
+from kurabito.http.errors import HostNotAllowed, Unreachable
 
 if TYPE_CHECKING:
     from tests.integration.http.conftest import Names, OpenSite, Site

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.errors import BadAnswer, BadStatus
 from kurabito.http import Limits, Outbound, Validators
+from kurabito.http.errors import BadAnswer, BadStatus
 
 if TYPE_CHECKING:
     from tests.integration.http.conftest import OpenSite, Site

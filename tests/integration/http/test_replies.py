@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.errors import BadAnswer, BadStatus, HostNotAllowed, OutboundError
 from kurabito.http import Limits, Outbound, Validators
+from kurabito.http.errors import BadAnswer, BadStatus, HostNotAllowed, OutboundError
 
 if TYPE_CHECKING:
     from tests.integration.http.conftest import Site

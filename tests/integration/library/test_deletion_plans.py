@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
+from kurabito.errors import InvalidInput
 from kurabito.library.deletion import plans as module
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepReason, KeepRule, KeepRules, Preference, ProtectedFolder
 from kurabito.library.duplicates.groups import Duplicates
+from kurabito.library.errors import DeletionNotAllowed, PlanApplied, PlanNotFound
 from kurabito.protocol.deletion import DeleteMode
 
 if TYPE_CHECKING:

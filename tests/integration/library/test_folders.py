@@ -10,9 +10,10 @@ import pytest
 
 from kurabito.db import Connection
 from kurabito.db.port import Dialect
-from kurabito.errors import FolderNotFound, InvalidInput, LibraryNotFound
+from kurabito.errors import InvalidInput
 from kurabito.library import folders
 from kurabito.library.cursors import cursor_after
+from kurabito.library.errors import FolderNotFound, LibraryNotFound
 from kurabito.library.folders import SQL, Folders
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pytest
 
 from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
-from kurabito.errors import InvalidInput, JobConflict, JobNotFound, LibraryNotFound
+from kurabito.errors import InvalidInput
+from kurabito.library.errors import JobConflict, JobNotFound, LibraryNotFound
 from kurabito.library.libraries import LibrarySettings
 from kurabito.protocol.enums import JobKind, JobStatus
 from kurabito.runtime.sql.queue import SqlQueue

@@ -10,8 +10,9 @@ import pytest
 from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.db import Connection
-from kurabito.errors import InvalidInput, LibraryConflict
+from kurabito.errors import InvalidInput
 from kurabito.library import libraries
+from kurabito.library.errors import LibraryConflict
 from kurabito.library.libraries import LibrarySettings
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
 from kurabito.runtime.sql.queue import SqlQueue

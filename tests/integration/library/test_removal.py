@@ -12,7 +12,7 @@ import pytest
 from kurabito.app.compose.library import LibraryParts
 from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database
-from kurabito.errors import LibraryConflict, LibraryInUse, LibraryNotFound
+from kurabito.library.errors import LibraryConflict, LibraryInUse, LibraryNotFound
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.loop import Reconciler
 from kurabito.library.obstacles import Obstacles

@@ -20,10 +20,11 @@ from kurabito.clock import SECOND, ManualClock, from_datetime
 from kurabito.dataplane.checkpoints import CheckpointWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Database, leases, migrate, open_database
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import restrict
-from kurabito.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal, UniqueConflict
-from kurabito.maintenance.wal import WalMaintenance
+from kurabito.maintenance.errors import CheckpointNotAllowed, CheckpointNotFound, CheckpointTooSoon, NoWal
+from kurabito.maintenance.wal import CheckpointReason, WalMaintenance
 from kurabito.maintenance.wal_watch import WalWatch
 from kurabito.protocol.leased.checkpoints import (
     BUSY,
@@ -38,6 +39,7 @@ from kurabito.protocol.leased.checkpoints import (
     WalStatus,
 )
 from kurabito.protocol.rights import DATA_PLANE, rights_of_path
+from kurabito.reasons import Reason, in_other_words
 from kurabito.settings import Settings
 
 LIMIT = 1_000_000
@@ -96,6 +98,10 @@ def maintenance(database: Database, file: Path) -> WalMaintenance:
     return WalMaintenance(database, file, interval=900, limit=LIMIT, may_truncate=True)
 
 
+def because(text: str) -> Reason[CheckpointReason]:
+    return in_other_words(CheckpointReason, text)
+
+
 def runner(
     plane: Any, connect: Callable[[], sqlite3.Connection] | None = None, *, patience: float = 30.0
 ) -> Runner[Any]:
@@ -135,8 +141,12 @@ async def test_a_checkpoint_waits_is_done_and_tells_what_sqlite_said(
         await maintenance.latest()
     assert not runner(plane).work()
     fill(database)
-    asked = await maintenance.request(CheckpointMode.TRUNCATE, "the disk is small")
-    assert (asked.mode, asked.reason, asked.status) == (CheckpointMode.TRUNCATE, "the disk is small", WalStatus.PENDING)
+    asked = await maintenance.request(CheckpointMode.TRUNCATE, because("the disk is small"))
+    assert (asked.mode, asked.reason, asked.status) == (
+        CheckpointMode.TRUNCATE,
+        because("the disk is small"),
+        WalStatus.PENDING,
+    )
     assert asked.execute_after == asked.created_at
     assert runner(plane).work()
     done = await maintenance.latest()
@@ -153,7 +163,7 @@ async def test_somebody_who_reads_makes_it_busy_and_it_is_tried_again_later(
 ) -> None:
     with closing(reading(file)):
         fill(database)
-        await maintenance.request(CheckpointMode.RESTART, "test")
+        await maintenance.request(CheckpointMode.RESTART, because("test"))
         for attempt, wait in enumerate((10, 20, 40), 1):
             assert runner(plane, patience=0.1).work()
             busy = await maintenance.latest()
@@ -180,7 +190,7 @@ async def test_somebody_who_reads_makes_it_busy_and_it_is_tried_again_later(
 async def test_it_is_not_done_before_its_time(
     maintenance: WalMaintenance, database: Database, plane: Database, clock: ManualClock
 ) -> None:
-    await maintenance.request(CheckpointMode.PASSIVE, "test")
+    await maintenance.request(CheckpointMode.PASSIVE, because("test"))
     await database.write(lambda conn: conn.run("UPDATE wal_maintenance_jobs SET execute_after = :now + 5000000"))
     clock.advance(4)
     assert not runner(plane).work()
@@ -193,7 +203,7 @@ async def test_a_passive_one_moves_what_it_can_and_is_done(
 ) -> None:
     with closing(reading(file)):
         fill(database)
-        await maintenance.request(CheckpointMode.PASSIVE, "test")
+        await maintenance.request(CheckpointMode.PASSIVE, because("test"))
         assert runner(plane).work()
         done = await maintenance.latest()
     assert (done.status, done.checkpoint_busy) == (WalStatus.COMPLETED, 0)
@@ -208,7 +218,7 @@ async def test_an_error_of_sqlite_fails_it(maintenance: WalMaintenance, database
         raw.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
         return raw
 
-    await maintenance.request(CheckpointMode.PASSIVE, "test")
+    await maintenance.request(CheckpointMode.PASSIVE, because("test"))
     assert runner(plane, connect).work()
     failed = await maintenance.latest()
     assert (failed.status, failed.error_code) == (WalStatus.FAILED, "WAL_FAILED")
@@ -221,19 +231,19 @@ async def test_an_error_of_sqlite_fails_it(maintenance: WalMaintenance, database
 async def test_one_at_a_time_and_not_too_often(
     maintenance: WalMaintenance, database: Database, plane: Database, clock: ManualClock
 ) -> None:
-    first = await maintenance.request(CheckpointMode.PASSIVE, "first")
-    assert (await maintenance.request(CheckpointMode.RESTART, "second", force=True)).id == first.id
+    first = await maintenance.request(CheckpointMode.PASSIVE, because("first"))
+    assert (await maintenance.request(CheckpointMode.RESTART, because("second"), force=True)).id == first.id
     with pytest.raises(UniqueConflict):
         await database.write(lambda conn: conn.run(ADD, {"mode": "passive", "status": "pending"}))
     assert runner(plane).work()
     clock.advance(899)
     with pytest.raises(CheckpointTooSoon, match="ask again in 1 s"):
-        await maintenance.request(CheckpointMode.PASSIVE, "too soon")
-    forced = await maintenance.request(CheckpointMode.PASSIVE, "forced", force=True)
+        await maintenance.request(CheckpointMode.PASSIVE, because("too soon"))
+    forced = await maintenance.request(CheckpointMode.PASSIVE, because("forced"), force=True)
     assert forced.id != first.id
     assert runner(plane).work()
     clock.advance(900)
-    assert (await maintenance.request(CheckpointMode.PASSIVE, "in time")).status is WalStatus.PENDING
+    assert (await maintenance.request(CheckpointMode.PASSIVE, because("in time"))).status is WalStatus.PENDING
     metrics = await maintenance.metrics()
     assert (metrics.counts[WalStatus.PENDING], metrics.counts[WalStatus.COMPLETED]) == (1, 2)
     assert metrics.counts.keys() == set(WalStatus)
@@ -243,7 +253,7 @@ async def test_one_at_a_time_and_not_too_often(
 async def test_the_log_is_not_truncated_where_that_is_not_allowed(database: Database, file: Path) -> None:
     careful = WalMaintenance(database, file, interval=900, limit=LIMIT, may_truncate=False)
     with pytest.raises(CheckpointNotAllowed, match="wal_truncate"):
-        await careful.request(CheckpointMode.TRUNCATE, "test", force=True)
+        await careful.request(CheckpointMode.TRUNCATE, because("test"), force=True)
     with pytest.raises(CheckpointNotFound):
         await careful.latest()
 
@@ -267,7 +277,9 @@ async def test_a_log_that_grew_is_seen_to_by_itself(
         watching.cancel()
     asked = await large.latest()
     assert asked.mode is CheckpointMode.RESTART
-    assert "the log grew" in asked.reason
+    assert asked.reason is not None
+    assert asked.reason.code is CheckpointReason.LOG_GREW
+    assert asked.reason.facts["size_bytes"] > 0
     assert runner(plane).work()
     # It may have stayed as large as it was; that is looked at again after a while only.
     assert await large.look_after() is None
@@ -280,7 +292,7 @@ async def test_a_log_that_grew_is_seen_to_by_itself(
 async def test_a_dead_worker_leaves_no_checkpoint_behind(
     maintenance: WalMaintenance, database: Database, plane: Database, file: Path, clock: ManualClock
 ) -> None:
-    await maintenance.request(CheckpointMode.RESTART, "test")
+    await maintenance.request(CheckpointMode.RESTART, because("test"))
     ended = subprocess.run([sys.executable, "-c", DYING_PLANE, f"sqlite:///{file}"], check=False, timeout=60)
     assert ended.returncode == -signal.SIGKILL
     assert story(database)[0] == "running"
@@ -300,7 +312,7 @@ async def test_a_dead_worker_leaves_no_checkpoint_behind(
 async def test_whoever_looks_for_work_takes_a_stale_one_at_the_very_moment(
     maintenance: WalMaintenance, database: Database, plane: Database, clock: ManualClock
 ) -> None:
-    await maintenance.request(CheckpointMode.RESTART, "test")
+    await maintenance.request(CheckpointMode.RESTART, because("test"))
     owner = leases.new_owner("slow")
     assert plane.write_blocking(lambda conn: leases.claim(conn, WAL, owner, lease=30 * SECOND, limit=1))
     clock.advance(29)
@@ -322,7 +334,7 @@ async def test_whoever_looks_for_work_takes_a_stale_one_at_the_very_moment(
 async def test_the_lease_is_kept_as_long_as_it_takes(
     maintenance: WalMaintenance, database: Database, plane: Any, clock: ManualClock
 ) -> None:
-    await maintenance.request(CheckpointMode.PASSIVE, "test")
+    await maintenance.request(CheckpointMode.PASSIVE, because("test"))
     expiries: list[int] = []
 
     def connect() -> sqlite3.Connection:
@@ -345,7 +357,7 @@ async def test_the_lease_is_kept_as_long_as_it_takes(
 async def test_each_path_writes_no_more_than_its_own_columns(
     maintenance: WalMaintenance, database: Database, file: Path, path: str
 ) -> None:
-    job = await maintenance.request(CheckpointMode.PASSIVE, "test")
+    job = await maintenance.request(CheckpointMode.PASSIVE, because("test"))
     if path != leases.CLAIM:
         await database.write(
             lambda conn: conn.run("UPDATE wal_maintenance_jobs SET status = 'running', worker_id = 'p#1'")
@@ -404,7 +416,11 @@ async def test_postgres_has_no_log_and_a_table_of_the_same_values(fresh_postgres
     try:
         migrate(database, PRODUCT)
         elsewhere = WalMaintenance(database, None, interval=900, limit=LIMIT, may_truncate=True)
-        for asking in (elsewhere.request(CheckpointMode.PASSIVE, "test"), elsewhere.latest(), elsewhere.metrics()):
+        for asking in (
+            elsewhere.request(CheckpointMode.PASSIVE, because("test")),
+            elsewhere.latest(),
+            elsewhere.metrics(),
+        ):
             with pytest.raises(NoWal, match="PostgreSQL"):
                 await asking
         assert await elsewhere.look_after() is None

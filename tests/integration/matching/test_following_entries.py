@@ -11,8 +11,8 @@ from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.series import Alias
 from kurabito.catalog.states import SeriesState
-from kurabito.errors import MetadataNotFound
 from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.catalog.errors import MatchNotFound
 from kurabito.catalog.matching.model import MatchedBy, MatchReason, MatchState
-from kurabito.errors import InvalidInput, MatchNotFound
+from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import to_datetime
-from kurabito.errors import MetadataStopped
 from kurabito.metadata import DownloadPoster, MetadataHandle
+from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.posters.downloads import POSTER_DOWNLOAD_CONCURRENCY, PosterDownloads
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.sync import SYNC_CONCURRENCY

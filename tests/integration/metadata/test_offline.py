@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.errors import BgmtvError, InvalidInput
+from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
+from kurabito.metadata.errors import BgmtvError
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline

@@ -13,8 +13,8 @@ import pytest
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Dialect
 from kurabito.db.queries import for_postgres
-from kurabito.errors import MetadataConflict, MetadataNotFound
 from kurabito.metadata import get_metadata_to_sync, needs_poster_sync, needs_tmdb_sync, pending, records
+from kurabito.metadata.errors import MetadataConflict, MetadataNotFound
 from kurabito.metadata.pending import Ids, Lookup
 from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
 

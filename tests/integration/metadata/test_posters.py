@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.errors import (
+from kurabito.http import Limits, Outbound
+from kurabito.metadata.errors import (
     PosterBadStatus,
     PosterError,
     PosterNameInvalid,
@@ -17,7 +18,6 @@ from kurabito.errors import (
     PosterRefused,
     PosterUnreachable,
 )
-from kurabito.http import Limits, Outbound
 from kurabito.metadata.posters.downloads import PosterDownloads
 from kurabito.metadata.posters.service import POSTER_LIMITS, PosterService
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.errors import BgmtvError, TmdbError
 from kurabito.http import Outbound
+from kurabito.metadata.errors import BgmtvError, TmdbError
 from kurabito.metadata.lookup import look_up
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi import BangumiClient

@@ -10,10 +10,11 @@ import pytest
 
 from kurabito.clock import SECOND
 from kurabito.db import Dialect, leases, open_database
-from kurabito.errors import FileNotKnown, InvalidInput, NothingToDraw, ThumbnailNotFound, ThumbnailsFull
+from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import MediaType, ThumbnailFormat, ThumbnailStatus
 from kurabito.protocol.leased.thumbnails import FAILED, FAILED_COLUMNS, FAILED_VALUES, THUMBNAILS
 from kurabito.thumbnails.admission import Thumbnail, ThumbnailRefused, Thumbnails
+from kurabito.thumbnails.errors import FileNotKnown, NothingToDraw, ThumbnailNotFound, ThumbnailsFull
 from kurabito.thumbnails.keys import Drawing, media_type_of
 from kurabito.thumbnails.metrics import measure
 

@@ -13,13 +13,14 @@ import pytest
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, from_datetime
 from kurabito.db import leases
-from kurabito.errors import InvalidInput, ThumbnailNotReady
+from kurabito.errors import InvalidInput
 from kurabito.protocol.enums import CleanupStatus, ThumbnailStatus
 from kurabito.protocol.leased.cleanups import CLEANUPS, FINISH, FINISH_COLUMNS, FINISH_VALUES
 from kurabito.protocol.leased.thumbnails import THUMBNAILS
 from kurabito.settings import Settings
 from kurabito.thumbnails.admission import Thumbnail, Thumbnails
 from kurabito.thumbnails.cleanup import Cleanups
+from kurabito.thumbnails.errors import ThumbnailNotReady
 from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import measure
 from kurabito.thumbnails.serving import Pictures

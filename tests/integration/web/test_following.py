@@ -11,9 +11,9 @@ import pytest
 
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
-from kurabito.errors import PermanentError
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.feeds.tasks import FetchResult, FetchTask
+from kurabito.runtime.errors import PermanentError
 
 if TYPE_CHECKING:
     from tests.integration.web.conftest import Site

@@ -16,8 +16,9 @@ import psycopg
 import pytest
 
 from kurabito.clock import ManualClock
-from kurabito.errors import DatabaseUnavailable, WorkerFailed
+from kurabito.errors import DatabaseUnavailable
 from kurabito.runtime import Queue, Registry, TaskContext, TaskState, Worker
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.port import WorkQueue

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kurabito.errors import FeedUnreadable
+from kurabito.feeds.errors import FeedUnreadable
 from kurabito.feeds.parsing import MOST_ITEMS, Feed, parse_feed
 
 URL = "https://feeds.example/shows/rss?user=1"

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import httpx2
 import pytest
 
-from kurabito.errors import HostNotAllowed, UrlNotAllowed
+from kurabito.http.errors import HostNotAllowed, UrlNotAllowed
 from kurabito.http.guard import Guard, Route, Trusted
 
 NOBODY = Trusted()

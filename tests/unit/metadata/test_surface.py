@@ -6,8 +6,9 @@ import inspect
 
 import pytest
 
-from kurabito import errors, metadata
-from kurabito.metadata import MetadataHandle, MetadataService, PosterService
+from kurabito import metadata
+from kurabito.errors import KurabitoError
+from kurabito.metadata import MetadataHandle, MetadataService, PosterService, errors
 from kurabito.metadata.actor import SYNC_INTERVAL
 from kurabito.metadata.pending import POSTER_URL_PREFIX, SYNC_CHUNK, TMDB_COOL_DOWN
 from kurabito.metadata.posters.downloads import POSTER_DOWNLOAD_CONCURRENCY
@@ -48,8 +49,6 @@ def test_the_public_names_are_there() -> None:
         (errors.TmdbError, errors.MetadataError),
     ],
 )
-def test_everything_that_goes_wrong_is_one_tree(
-    error: type[errors.KurabitoError], above: type[errors.KurabitoError]
-) -> None:
+def test_everything_that_goes_wrong_is_one_tree(error: type[KurabitoError], above: type[KurabitoError]) -> None:
     assert issubclass(error, above)
     assert error.code != above.code

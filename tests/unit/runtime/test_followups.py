@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from kurabito.errors import InvalidInput, PermanentError
+from kurabito.errors import InvalidInput
 from kurabito.runtime import Fixed, Queue, Registry, Snooze, TaskContext, TaskState, Worker, open_queue
+from kurabito.runtime.errors import PermanentError
 from kurabito.runtime.tasks.followups import FollowUp, declare
 
 

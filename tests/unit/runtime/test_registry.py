@@ -12,10 +12,11 @@ import pytest
 from pydantic import BaseModel, Field
 
 from kurabito.errors import InvalidInput
+from kurabito.runtime.errors import PayloadError
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.tasks.context import TaskContext
 from kurabito.runtime.tasks.handlers import Handler
-from kurabito.runtime.tasks.payloads import BYTES, JSON, PayloadError
+from kurabito.runtime.tasks.payloads import BYTES, JSON
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.tasks.retry import DEFAULT_RETRY, Fixed
 

@@ -5,32 +5,41 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
 import kurabito.web
+from kurabito.api.reasons import ENGLISH
 from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
-from kurabito.catalog.states import EpisodeState, HeldReason, SeriesState
+from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadAction, DownloadProgressState
+from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Outcome
-from kurabito.errors import FeedUnreadable, FetcherRefused, KurabitoError, OutboundError
+from kurabito.errors import KurabitoError
+from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.feeds.subscriptions import NewSeries, StartWith
+from kurabito.http.errors import OutboundError
 from kurabito.library.deletion.rules import KeepReason, KeepRule
+from kurabito.maintenance.wal import CheckpointReason
 from kurabito.metadata.calendar import SEASON_MONTHS
 from kurabito.metadata.missing import MissingMetadata
 from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashPolicy
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.reasons import OTHER, Reason
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
+from kurabito.runtime.reasons import LostReason, WaitReason
 from kurabito.settings import Settings
 from kurabito.titles import ReleaseKind
 from kurabito.web.downloads.download_pages import ShownStates
@@ -39,7 +48,7 @@ from kurabito.web.following.rule_form import ASKED, FURTHER
 from kurabito.web.languages import Forms, catalogues, choose
 from kurabito.web.navigation import NAVIGATION
 from kurabito.web.preferences import THEMES
-from kurabito.web.system.reasons import Why
+from kurabito.web.reasons import key_of
 from kurabito.web.words import Words
 
 TEMPLATES = Path(kurabito.web.__file__).parent / "templates"
@@ -129,7 +138,11 @@ def test_nothing_but_names_is_left_in_english(tag: str) -> None:
 def test_every_value_that_is_shown_has_a_message() -> None:
     messages = catalogues()["en"].messages
     wanted = {f"state.{state}" for state in TaskState}
-    wanted |= {f"waiting.{why}" for why in Why} | {f"event.{name}" for name in EVENTS}
+    wanted |= (
+        {f"waiting.{why}" for why in WaitReason}
+        | {f"task_error.{why}" for why in LostReason}
+        | {f"event.{name}" for name in EVENTS}
+    )
     wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
     wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in KeepReason}
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
@@ -165,6 +178,20 @@ def test_every_value_that_is_shown_has_a_message() -> None:
 
 def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
     return {one for child in error.__subclasses__() for one in (child, *_below(child))}
+
+
+@pytest.mark.parametrize("tag", catalogues())
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
+def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
+    # A text of others is its own words.
+    facts = {"outcome": Outcome.UNCLEAR.value}
+    wanted = {key_of(Reason(code, facts)) for code in codes if code != OTHER}
+    assert wanted <= set(catalogues()[tag].messages)
+
+
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
+def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
+    assert set(ENGLISH[codes]) == set(codes)
 
 
 @pytest.mark.parametrize("tag", catalogues())

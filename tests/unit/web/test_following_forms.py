@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kurabito.catalog.errors import SeriesConflict
 from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import SeriesKind, SeriesState
-from kurabito.errors import InvalidInput, SeriesConflict
+from kurabito.errors import InvalidInput
 from kurabito.titles import parse_title
 from kurabito.web.following.rule_form import RuleForm
 from kurabito.web.following.subscription_form import SubscriptionForm
@@ -86,11 +87,11 @@ def test_what_is_wrong_stands_beside_its_field() -> None:
     shown = form.refused(refused.value)
     assert shown.problem is not None
     assert (shown.problem.field, shown.value("season")) == ("season", "x")
-    taken = form.refused(SeriesConflict("aliases: 'a' is a name of another"))
+    taken = form.refused(SeriesConflict("'a' is a name of another", field="aliases"))
     assert taken.problem is not None
     assert (taken.problem.field, taken.problem.detail) == ("aliases", "'a' is a name of another")
     with pytest.raises(SeriesConflict):
-        form.refused(SeriesConflict("somebody: else"))
+        form.refused(SeriesConflict("else", field="somebody"))
 
 
 def test_a_feed_is_named_after_itself_or_its_site_without_secrets() -> None:

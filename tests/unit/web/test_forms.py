@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from kurabito.errors import InvalidInput, LibraryConflict
+from kurabito.errors import InvalidInput
+from kurabito.library.errors import LibraryConflict
 from kurabito.web.forms import CHECKED, Form, Problem, offered, seconds_of
 
 

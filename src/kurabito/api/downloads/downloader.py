@@ -12,9 +12,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kurabito.access import LoginLimit
+from kurabito.access.errors import GuessedTooOften, NotAuthenticated
 from kurabito.api.bodies import StrictBody
 from kurabito.clock import SystemClock
-from kurabito.downloads import path_probes
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -26,8 +26,9 @@ from kurabito.downloads.items import (
     TransferFile,
     TransferStatus,
 )
+from kurabito.downloads.paths import probes
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import GuessedTooOften, KurabitoError, NotAuthenticated
+from kurabito.errors import KurabitoError
 from kurabito.site import errors
 from kurabito.site.addresses import one_client
 from kurabito.site.answers import GuardedAnswer
@@ -204,11 +205,11 @@ def _path_routes(service: DownloaderService) -> APIRouter:
         """Look for a file of the core, and leave one for it: so both know whether they see the same folder."""
         folder = service.folder(body.folder)
         if body.removes is not None:
-            path_probes.take_away(folder, body.removes)
-        is_seen = None if body.sees is None else path_probes.is_there(folder, body.sees)
+            probes.take_away(folder, body.removes)
+        is_seen = None if body.sees is None else probes.is_there(folder, body.sees)
         if body.writes is None:
             return PathsAnswer(is_seen=is_seen)
-        problem = path_probes.leave(folder, body.writes)
+        problem = probes.leave(folder, body.writes)
         return PathsAnswer(is_seen=is_seen, is_written=problem is None, problem=problem)
 
     return routes

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
+from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.health.progress import DownloadProgressState, progress_state
@@ -21,6 +22,7 @@ from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented
 
+EnglishReason = Annotated[str | None, BeforeValidator(sentence_of)]
 EpisodeId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the episode's id")]
 DownloadId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the download's id")]
 
@@ -48,7 +50,8 @@ class DownloadAnswer(BaseModel):
     rate: int | None = Field(description="bytes a second")
     peers: int | None
     detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
-    reason: str | None = Field(description="why it is where it is, in words")
+    reason: EnglishReason = Field(description="why it is where it is, in words")
+    why: WhyAnswer | None = Field(None, description="the same as a code with facts")
     owner: Owner | None = Field(
         description="who added it to the downloader: what the user did is only watched; null where that is not known"
     )
@@ -65,7 +68,8 @@ class DownloadAnswer(BaseModel):
     @classmethod
     def of(cls, download: Download, is_stalled: bool = False) -> Self:
         state = progress_state(download, is_stalled)
-        return cls(**asdict(download), is_stalled=is_stalled, progress_state=state)
+        why = WhyAnswer.of(download.reason)
+        return cls(**asdict(download), is_stalled=is_stalled, progress_state=state, why=why)
 
 
 class AttemptAnswer(BaseModel):
@@ -76,13 +80,14 @@ class AttemptAnswer(BaseModel):
     module_id: int | None
     downloader: str = Field(validation_alias="module_name")
     outcome: Outcome
-    reason: str | None
+    reason: EnglishReason = Field(description="why it was not taken, in words")
+    why: WhyAnswer | None = Field(None, description="the same as a code with facts")
     sent_at: datetime
     answered_at: datetime | None
 
     @classmethod
     def of(cls, attempt: Attempt) -> Self:
-        return cls.model_validate(attempt)
+        return cls.model_validate(attempt).model_copy(update={"why": WhyAnswer.of(attempt.reason)})
 
 
 class DownloadFileAnswer(BaseModel):

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import PageAnswer
+from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.downloads.filters.model import LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
 from kurabito.downloads.filters.service import Effect, Filters
 from kurabito.runtime.paging import BIGGEST_ID
@@ -131,6 +132,7 @@ class ExcludedAnswer(BaseModel):
     link_id: int
     title: str
     reason: str
+    why: WhyAnswer | None = Field(description="the reason as a code with facts")
     download_id: int | None = Field(description="the download that would be cancelled")
 
 
@@ -179,7 +181,13 @@ class FilterPreviewAnswer(BaseModel):
             asked_count=len(effect.choice.ask),
             waiting_count=len(effect.choice.wait),
             newly_excluded=[
-                ExcludedAnswer(link_id=one.link_id, title=one.title, reason=one.reason, download_id=one.download_id)
+                ExcludedAnswer(
+                    link_id=one.link_id,
+                    title=one.title,
+                    reason=sentence_of(one.reason) or "",
+                    why=WhyAnswer.of(one.reason),
+                    download_id=one.download_id,
+                )
                 for one in effect.excluded[:_MOST_SHOWN]
             ],
             replaced=[ReplacedAnswer.model_validate(one) for one in effect.replaced[:_MOST_SHOWN]],

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
+from kurabito.api.reasons import WhyAnswer, in_english
 from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
-from kurabito.downloads.path_tests import PathTests
+from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES, Services
@@ -150,7 +151,14 @@ class PathTestAnswer(BaseModel):
     downloader_folder: str = Field(description="the same folder, as the downloader should see it")
     is_seen_by_downloader: bool | None = Field(description="a file that was written here")
     is_seen_by_core: bool | None = Field(description="a file that the downloader wrote")
-    message: str = Field(description="the same in words, and what to do")
+    message: Annotated[str, BeforeValidator(in_english)] = Field(
+        validation_alias="reason", description="the same in words, and what to do"
+    )
+    why: WhyAnswer | None = Field(None, description="the message as a code with facts")
+
+    @classmethod
+    def of(cls, report: PathReport) -> Self:
+        return cls.model_validate(report).model_copy(update={"why": WhyAnswer.of(report.reason)})
 
 
 def router(services: Services, paths: PathTests, downloaders: DownloaderHealths) -> APIRouter:
@@ -191,7 +199,7 @@ def router(services: Services, paths: PathTests, downloaders: DownloaderHealths)
     @routes.post("/api/v1/services/{service_id}/test-paths", responses=documented(404, 422, 502, 504))
     async def test_paths(service_id: ServiceId) -> PathTestAnswer:
         """Try whether a downloader and we see the same folder: each writes a file there, and the other looks for it."""
-        return PathTestAnswer.model_validate(await paths.run(service_id))
+        return PathTestAnswer.of(await paths.run(service_id))
 
     @routes.delete("/api/v1/services/{service_id}", status_code=204, responses=documented(404, 422))
     async def delete_service(service_id: ServiceId) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
+from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.download_types import DownloadType
 from kurabito.catalog.links import Link
@@ -72,7 +73,8 @@ class LinkAnswer(BaseModel):
     is_batch: bool
     held_reason: HeldReason | None = Field(description="why it is not downloaded automatically")
     is_filtered: bool
-    filter_reason: str | None
+    filter_reason: str | None = Field(description="which rule excludes it, in words")
+    filter_why: WhyAnswer | None = Field(description="the same as a code with facts")
     created_at: datetime
 
     @classmethod
@@ -98,7 +100,8 @@ class LinkAnswer(BaseModel):
             is_batch=link.is_batch,
             held_reason=link.held_reason,
             is_filtered=link.is_filtered,
-            filter_reason=link.filter_reason,
+            filter_reason=sentence_of(link.filter_reason),
+            filter_why=WhyAnswer.of(link.filter_reason),
             created_at=link.created_at,
         )
 

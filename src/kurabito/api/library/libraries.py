@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
-from kurabito.errors import TaskNotFound
 from kurabito.library.libraries import LibraryFile, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 

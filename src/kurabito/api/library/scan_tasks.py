@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import TaskId
-from kurabito.errors import TaskNotFound
 from kurabito.library.scans.queue import ScanQueueService, ScanTask, TaskStatus
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.runtime.tasks.intake import parse_id
 from kurabito.site.errors import documented

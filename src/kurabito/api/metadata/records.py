@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
-from kurabito.errors import MetadataStopped
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.missing import MissingMetadata, missing_metadata
 from kurabito.metadata.posters.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kurabito.access import ApiKey, Keys, NewKey, Principal, Scope
+from kurabito.access.errors import ScopeMissing
 from kurabito.api.paging import PageAnswer
-from kurabito.errors import ScopeMissing
 from kurabito.site.errors import WITH_BODY, documented
 
 # The store checks these and says in words what is wrong; they stand here for those who read the OpenAPI document.

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kurabito.api.system.prometheus import Counter, Histogram, gauge
 from kurabito.clock import SECOND, Clock, from_datetime
-from kurabito.errors import TaskNotFound
 from kurabito.runtime import Queue, TaskState
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.events import Cancelled, Dead, Failed, RetryScheduled, Started, Succeeded, TaskEvent
 from kurabito.runtime.model import Depth
 from kurabito.runtime.outcomes import POISON

@@ -9,8 +9,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import ShortText, StrictBody
-from kurabito.maintenance.wal import WalJob, WalMaintenance
+from kurabito.api.reasons import WhyAnswer, sentence_of
+from kurabito.maintenance.wal import CheckpointReason, WalJob, WalMaintenance
 from kurabito.protocol.leased.checkpoints import CheckpointMode, WalStatus
+from kurabito.reasons import Reason, in_other_words
 from kurabito.site.errors import WITH_BODY, documented
 
 
@@ -28,6 +30,7 @@ class CheckpointAnswer(BaseModel):
     id: int
     mode: CheckpointMode
     reason: str
+    why: WhyAnswer | None = Field(description="the reason as a code with facts")
     status: WalStatus
     execute_after: datetime
     retry_count: int = Field(description="how many attempts had to be given up")
@@ -44,7 +47,8 @@ class CheckpointAnswer(BaseModel):
 
     @classmethod
     def of(cls, job: WalJob) -> Self:
-        return cls(**{name: getattr(job, name) for name in cls.model_fields})
+        values = {name: getattr(job, name) for name in cls.model_fields if name not in ("reason", "why")}
+        return cls(**values, reason=sentence_of(job.reason) or "", why=WhyAnswer.of(job.reason))
 
 
 class WalMetricsAnswer(BaseModel):
@@ -66,7 +70,9 @@ def router(maintenance: WalMaintenance) -> APIRouter:
 
         409 when the log may not be truncated, and on PostgreSQL; 429 when the last one has only just ended.
         """
-        return CheckpointAnswer.of(await maintenance.request(order.mode, order.reason, force=order.force))
+        told = "reason" in order.model_fields_set
+        reason = in_other_words(CheckpointReason, order.reason) if told else Reason(CheckpointReason.ASKED)
+        return CheckpointAnswer.of(await maintenance.request(order.mode, reason, force=order.force))
 
     @routes.get("/latest", responses=documented(404, 409))
     async def get_latest_checkpoint() -> CheckpointAnswer:

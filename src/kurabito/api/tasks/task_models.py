@@ -10,8 +10,10 @@ from uuid import UUID
 import pydantic_core
 from pydantic import BaseModel, Field
 
+from kurabito.reasons import Reason
 from kurabito.runtime import TaskRecord, TaskState
 from kurabito.runtime.model import Progress
+from kurabito.runtime.reasons import WaitReason, waits_for
 from kurabito.runtime.tasks.payloads import BYTES, JSON
 
 
@@ -123,14 +125,13 @@ def shown(data: bytes, content_type: str) -> tuple[Any, str]:
 
 
 def _reason(task: TaskRecord) -> ReasonAnswer | None:
-    if task.no_worker:
-        return ReasonAnswer(code="no_worker", parameters={"task_type": task.task_type})
-    if task.state is not TaskState.RETRY_SCHEDULED or task.next_run_at is None:
-        return None
-    due = task.next_run_at.isoformat()
-    if not task.attempts:
-        return ReasonAnswer(code="scheduled", parameters={"next_run_at": due})
-    return ReasonAnswer(
-        code="retry",
-        parameters={"next_run_at": due, "attempts": task.attempts, "max_attempts": task.max_attempts},
-    )
+    match waits_for(task):
+        case [Reason(code=WaitReason.NO_WORKER), *_]:
+            return ReasonAnswer(code="no_worker", parameters={"task_type": task.task_type})
+        case [Reason(code=WaitReason.DUE, facts={"when": datetime() as when})]:
+            return ReasonAnswer(code="scheduled", parameters={"next_run_at": when.isoformat()})
+        case [Reason(code=WaitReason.RETRY, facts={"when": datetime() as when})]:
+            counts = {"attempts": task.attempts, "max_attempts": task.max_attempts}
+            return ReasonAnswer(code="retry", parameters={"next_run_at": when.isoformat(), **counts})
+        case _:
+            return None

@@ -18,7 +18,7 @@ from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.filters.service import Filters
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.health.downloaders import PollPolicy
-from kurabito.downloads.path_tests import PathTests
+from kurabito.downloads.paths.tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.downloads.wanting import Wanting
 from kurabito.errors import ConfigError

@@ -11,9 +11,9 @@ from kurabito.catalog.follow import FollowFromMetadata
 from kurabito.catalog.matching.matcher import CatalogMatcher
 from kurabito.catalog.matching.online import OpenFolders
 from kurabito.catalog.matching.service import Matches
-from kurabito.errors import MetadataStopped
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
+from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient

@@ -22,8 +22,8 @@ from kurabito.catalog.matching.weighing import MOST_CANDIDATES
 from kurabito.catalog.states import SeriesKind
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
-from kurabito.errors import TmdbError
 from kurabito.logs import get_logger
+from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.lookup import weigh
 from kurabito.metadata.records import Details, RecordKind, TmdbKind, folded_name
 from kurabito.metadata.sources.tmdb import Title, TmdbClient

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
 from kurabito.db import AdvisoryLock, Connection, Queries
-from kurabito.errors import RootUnavailable
 from kurabito.protocol.deletion import (
     KEPT_IS_STALE,
     MAY_REMOVE,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import DeleteStep, Intent
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
@@ -16,7 +17,6 @@ from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.replacing import discard, replace_by_link, settle_link
 from kurabito.dataplane.removal.sharing import share_blocks
 from kurabito.dataplane.removal.sidecar import Sidecar
-from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.protocol.deletion import DeleteMode, LogAction, LogState
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kurabito.dataplane.deletion import log
 from kurabito.dataplane.deletion.log import Abandoned, Intent, TrashedFile
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import sidecar
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused
@@ -13,7 +14,6 @@ from kurabito.dataplane.removal.moves import put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.replacing import destroy, discard, settle_link
-from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.deletion import LogAction, LogState
 from kurabito.protocol.error_codes import ErrorCode

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kurabito.clock import SECOND
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.files.paths import Root, as_name, check_relative
 from kurabito.dataplane.files.statx import BIRTH, INODE, NO_FOLLOW, statx
-from kurabito.errors import PathEscapes
 
 _MARGIN: Final = 60 * SECOND
 """A file is looked at a while before that is written down, and the clocks of disk and database may differ."""

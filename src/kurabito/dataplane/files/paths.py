@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from kurabito.errors import PathEscapes, RootUnavailable
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 
 _BASE: Final = 0xEF00
 _ODD: Final = re.compile("[\udc80-\udcff\uef80-\uefff]")

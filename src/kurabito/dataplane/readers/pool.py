@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterator
 from types import TracebackType
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
+from kurabito.dataplane.errors import DiskError
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.readers import process as hash_process
-from kurabito.errors import DiskError
 
 T = TypeVar("T")
 

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.files.paths import Root
-from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
 

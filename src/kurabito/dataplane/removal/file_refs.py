@@ -15,9 +15,9 @@ from stat import S_ISREG
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
+from kurabito.dataplane.errors import DiskError, RootUnavailable
 from kurabito.dataplane.files.paths import Root, as_name, check_relative
 from kurabito.dataplane.removal.syscalls import links_and_ctime
-from kurabito.errors import DiskError, RootUnavailable
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 

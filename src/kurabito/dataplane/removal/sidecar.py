@@ -13,9 +13,9 @@ import os
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.files.paths import check_relative
 from kurabito.dataplane.removal.file_refs import FileRef, sync
-from kurabito.errors import PathEscapes
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
 

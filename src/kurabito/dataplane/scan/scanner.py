@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.ignore import Ignored
 from kurabito.dataplane.files.paths import Root, as_name
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
@@ -34,7 +35,7 @@ from kurabito.dataplane.scan.shards import PIECE, ScanTarget
 from kurabito.dataplane.scan.trash_adoption import adopt_trash
 from kurabito.dataplane.scan.walkers import SharedWalk, Walkers
 from kurabito.db import Connection
-from kurabito.errors import LeaseLost, RootUnavailable
+from kurabito.errors import LeaseLost
 from kurabito.protocol.enums import HashPolicy, ScanStatus
 from kurabito.protocol.error_codes import ErrorCode
 

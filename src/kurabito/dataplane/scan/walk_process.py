@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.files.ignore import Ignored
 from kurabito.dataplane.files.paths import Root
@@ -15,7 +16,6 @@ from kurabito.dataplane.files.walk import Identity, identity_of
 from kurabito.dataplane.readers.process import serve
 from kurabito.dataplane.scan.chunks import Chunk, Packed
 from kurabito.dataplane.scan.shards import ScanTarget, Shard, ShardLimits
-from kurabito.errors import RootUnavailable
 
 Answer = tuple[list[Packed], bool]
 """What was found, and whether the shard was left before its end."""

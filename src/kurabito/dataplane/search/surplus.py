@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from kurabito.dataplane.errors import DiskError
 from kurabito.dataplane.files.paths import check_relative
 from kurabito.dataplane.files.walk import Entry, signed
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, Stranded
@@ -19,7 +20,6 @@ from kurabito.dataplane.removal.moves import move_to_trash
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.search.found import File, path_of
 from kurabito.dataplane.search.search import EqualFiles
-from kurabito.errors import DiskError
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 

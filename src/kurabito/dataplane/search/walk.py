@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.digest import Reader
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Entry, Identity, Keep, Walk, identity_of
 from kurabito.dataplane.readers import process
-from kurabito.errors import RootUnavailable
 
 Part = tuple[str, tuple[Identity, ...]]
 """A folder, as its path from where the search began (with a slash at the end), and the folders above it: if it is one of

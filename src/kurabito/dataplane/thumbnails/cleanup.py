@@ -6,11 +6,11 @@ import errno
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.runner import LeasedWork
 from kurabito.dataplane.thumbnails.folder import ThumbFolder
 from kurabito.db import Connection, Queries
-from kurabito.errors import PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import CleanupStatus
 from kurabito.protocol.error_codes import ErrorCode

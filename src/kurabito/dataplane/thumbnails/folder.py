@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.files.paths import check_relative
-from kurabito.errors import PathEscapes
 from kurabito.protocol.leased.thumbnails import PARTS_FOLDER, THUMBS_FOLDER
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
+from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.io_limit import IoLimit
 from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.leasing.runner import LeasedWork
@@ -20,7 +21,6 @@ from kurabito.dataplane.thumbnails.folder import PartialFile, ThumbFolder
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, ThumbnailFailed, Wanted
 from kurabito.dataplane.thumbnails.source import ThumbnailSource
 from kurabito.db import Queries
-from kurabito.errors import PathEscapes
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import MediaType, ThumbnailFormat
 from kurabito.protocol.error_codes import ErrorCode

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kurabito.dataplane.errors import PathEscapes, RootUnavailable
 from kurabito.dataplane.files.paths import Root, as_name
 from kurabito.dataplane.thumbnails.picture import ThumbnailFailed
-from kurabito.errors import PathEscapes, RootUnavailable
 from kurabito.protocol.error_codes import ErrorCode
 
 

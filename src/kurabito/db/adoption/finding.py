@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.db.adoption.tables import EARLIER, EarlierTable, leftovers_of
 from kurabito.db.adoption.values import word
+from kurabito.db.errors import ForeignTables
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.sqlite.connection import quoted
-from kurabito.errors import ForeignTables
 
 _OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 # Any program may have jobs and thumbnails. Where none of these stands beside them, their rows have to tell whose they are.

@@ -11,9 +11,9 @@ from typing import Final
 from kurabito.db.adoption.carrying import Carrier
 from kurabito.db.adoption.finding import EarlierSource, first_free, objects_of
 from kurabito.db.adoption.tables import LIBRARIES, EarlierTable, unknown_folder
+from kurabito.db.errors import RowsWouldBeLost
 from kurabito.db.port import Connection
 from kurabito.db.sqlite.connection import quoted
-from kurabito.errors import RowsWouldBeLost
 
 _ORPHANS: Final = (
     "SELECT DISTINCT library_id FROM library_files WHERE library_id NOT IN (SELECT id FROM library_roots) ORDER BY 1"

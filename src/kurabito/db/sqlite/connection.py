@@ -9,13 +9,14 @@ from typing import Any, Final, TypeVar
 
 from kurabito.clock import Clock
 from kurabito.db.dialect import Dialect
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.grace import Grace
 from kurabito.db.locks import AdvisoryLock
 from kurabito.db.port import Params, Row, Statement
 from kurabito.db.queries import Query
 from kurabito.db.rows import Column
 from kurabito.db.sqlite.rows import run_rows
-from kurabito.errors import DatabaseError, DatabaseUnavailable, UniqueConflict
+from kurabito.errors import DatabaseError, DatabaseUnavailable
 
 T = TypeVar("T")
 

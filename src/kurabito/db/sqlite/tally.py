@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kurabito.db.errors import RowsWouldBeLost
 from kurabito.db.port import Connection
 from kurabito.db.sqlite.connection import quoted
-from kurabito.errors import RowsWouldBeLost
 
 _TABLES: Final = """
 SELECT name FROM sqlite_master

@@ -31,6 +31,7 @@ from kurabito.downloads.clients.aria2_rpc import Aria2Rpc
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.errors import TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -39,7 +40,6 @@ from kurabito.downloads.items import (
     DownloadStatus,
     Owner,
 )
-from kurabito.errors import TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 from kurabito.logs import get_logger
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kurabito.downloads.clients.calling import Calls
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable
+from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable
 
 _UNAUTHORIZED: Final = "Unauthorized"
 

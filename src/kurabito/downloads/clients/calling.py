@@ -7,7 +7,8 @@ from typing import Any, Final, Self
 
 import httpx2
 
-from kurabito.errors import ConfigError, DownloaderUnavailable
+from kurabito.downloads.errors import DownloaderUnavailable
+from kurabito.errors import ConfigError
 from kurabito.http.redaction import bare
 
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})

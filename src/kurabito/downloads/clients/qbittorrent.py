@@ -16,6 +16,7 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -27,7 +28,6 @@ from kurabito.downloads.items import (
     TransferFile,
     TransferStatus,
 )
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 
 QBITTORRENT_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)

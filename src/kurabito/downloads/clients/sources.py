@@ -16,8 +16,9 @@ from kurabito.catalog.download_types import DownloadType, detect_download_type
 from kurabito.catalog.identity import hash_of_magnet
 from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
-from kurabito.errors import BadStatus, InvalidInput, OutboundError, TimedOut, Unreachable
+from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
+from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.retries import PASSING
 from kurabito.logs import mask_text
 

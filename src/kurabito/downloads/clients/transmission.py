@@ -20,6 +20,7 @@ from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     MOST_FILES,
     CancelResult,
@@ -31,7 +32,6 @@ from kurabito.downloads.items import (
     TransferFile,
     TransferStatus,
 )
-from kurabito.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.http import Outbound
 
 TRANSMISSION_TYPES: Final = (DownloadType.MAGNET, DownloadType.TORRENT)

@@ -7,15 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from kurabito.downloads.items import (
-    MOST_FILES,
-    DownloadItemResult,
-    DownloadStatus,
-    Owner,
-    TransferFile,
-    TransferStatus,
-)
-from kurabito.errors import BadAnswer
+from kurabito.downloads.items import MOST_FILES, DownloadItemResult, DownloadStatus, Owner, TransferFile, TransferStatus
+from kurabito.http.errors import BadAnswer
 
 LONGEST_REASON: Final = 500
 _HASH: Final = re.compile(r"[!-+\--~]{1,200}")

@@ -12,8 +12,10 @@ from typing import Any, Final, NamedTuple
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.downloads.items import Owner
+from kurabito.downloads.reasons import DownloadReason, said_by
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.modules.services import Service
+from kurabito.reasons import Reason, read_reason
 
 _SQL: Final = Queries("kurabito.downloads.dispatch", "attempts.sql")
 
@@ -28,7 +30,7 @@ class Attempt:
     module_id: int | None
     module_name: str
     outcome: Outcome
-    reason: str | None
+    reason: Reason[DownloadReason] | None
     sent_at: datetime
     answered_at: datetime | None
 
@@ -39,16 +41,24 @@ class DispatchRound:
 
     unanswered: set[int] = field(default_factory=set)
     """Downloaders that may have got it before a crash."""
-    refused: dict[int, str] = field(default_factory=dict)
-    """Downloaders that refused it, with their names and reasons."""
+    refused: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Downloaders that refused it: their names and reasons, as a fact."""
     passing: set[int] = field(default_factory=set)
     """Those of them that may take it later."""
-    missed: dict[int, str] = field(default_factory=dict)
+    missed: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Downloaders that gave no answer, or none that is clear."""
 
-    def note(self, module_id: int, name: str, outcome: Outcome, reason: str | None, *, may_pass: bool = False) -> None:
+    def note(
+        self,
+        module_id: int,
+        name: str,
+        outcome: Outcome,
+        reason: Reason[DownloadReason] | None,
+        *,
+        may_pass: bool = False,
+    ) -> None:
         """Remember what came of offering it to one downloader."""
-        why = f"{name}: {reason or outcome}"
+        why = said_by(name, reason, outcome)
         match outcome:
             case Outcome.SENT:
                 self.unanswered.add(module_id)
@@ -130,7 +140,8 @@ def set_owners(conn: Connection, module_id: int, owners: Mapping[int, Owner]) ->
 
 def record_answers(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say what came of it: `id`, `outcome`, `reason`, `cleanup`, `hash`, `owner` and `may_pass` of each."""
-    conn.run(_SQL.record_answers, {"rows": json.dumps(rows), "module_id": module_id})
+    told = [{**row, "reason": _stored(row.get("reason"))} for row in rows]
+    conn.run(_SQL.record_answers, {"rows": json.dumps(told), "module_id": module_id})
 
 
 def look_elsewhere(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -143,7 +154,8 @@ def rounds(conn: Connection, download_ids: Iterable[int]) -> dict[int, DispatchR
     found: dict[int, DispatchRound] = defaultdict(DispatchRound)
     tried = conn.all(_SQL.in_round, given_ids(download_ids))
     for download_id, module_id, outcome, name, reason, may_pass in tried:
-        found[download_id].note(module_id, name, Outcome(outcome), reason, may_pass=bool(may_pass))
+        why = read_reason(DownloadReason, reason)
+        found[download_id].note(module_id, name, Outcome(outcome), why, may_pass=bool(may_pass))
     return found
 
 
@@ -161,7 +173,12 @@ def history(conn: Connection, download_id: int) -> list[Attempt]:
     """The attempts of a download, the first at the front."""
     return [
         Attempt(
-            module_id, name, Outcome(outcome), reason, to_datetime(sent), None if heard is None else to_datetime(heard)
+            module_id,
+            name,
+            Outcome(outcome),
+            read_reason(DownloadReason, reason),
+            to_datetime(sent),
+            None if heard is None else to_datetime(heard),
         )
         for module_id, name, outcome, reason, sent, heard in conn.all(_SQL.of_download, {"id": download_id})
     ]
@@ -219,3 +236,7 @@ def revive(conn: Connection, attempt_ids: Iterable[int]) -> None:
 def given_ids(ids: Iterable[int]) -> dict[str, str]:
     """Ids as the rows that a statement is given: `given.value` is the id itself."""
     return {"rows": json.dumps(sorted(set(ids)))}
+
+
+def _stored(reason: Reason[DownloadReason] | None) -> str | None:
+    return None if reason is None else reason.stored()

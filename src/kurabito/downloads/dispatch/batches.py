@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from kurabito.db import Connection
 from kurabito.downloads.dispatch import attempts, pending
@@ -17,11 +17,11 @@ from kurabito.downloads.dispatch.pending import DownloadRequest, Ending
 from kurabito.downloads.dispatch.remote import OfferReply
 from kurabito.downloads.dispatch.room import no_room
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
+from kurabito.downloads.reasons import DownloadReason, because
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.tasks import DownloadTasks
 from kurabito.modules.services import Service
-
-NO_HASH: Final = "{} took it and did not say its hash"
+from kurabito.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Batch:
     service: Service
     by_url: Mapping[str, Sequence[DownloadRequest]]
     items: Mapping[str, DownloadItem]
-    no_room_for: Mapping[int, str]
+    no_room_for: Mapping[int, Reason[DownloadReason]]
     """Downloads for which there is no room, and why."""
     doubtful: Collection[int]
     """Downloads that may be there already."""
@@ -62,7 +62,7 @@ def prepare(
     earlier = attempts.begin(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
-    no_room_for: dict[int, str] = {}
+    no_room_for: dict[int, Reason[DownloadReason]] = {}
     if free is not None:
         # What may be there already needs no room.
         new = {url: of_url for url, of_url in by_url.items() if of_url[0].id not in earlier.doubtful}
@@ -118,7 +118,7 @@ def settle(
         if result.outcome is not Outcome.ACCEPTED:
             rounds[request.id].note(service.id, name, result.outcome, result.reason, may_pass=may_pass)
         elif known is None:
-            unnamed.append(Ending(request.id, Status.FAILED, NO_HASH.format(name)))
+            unnamed.append(Ending(request.id, Status.FAILED, because(DownloadReason.NO_HASH, downloader=name)))
         else:
             save_path = batch.items[request.url].save_path
             accepted.append(
@@ -167,9 +167,9 @@ def _place(root: Path, service: Service, request: DownloadRequest) -> str:
     return places.save_path(root, service.path_maps, request.series, request.series_id, request.link_id)
 
 
-def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, str]:
+def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, Reason[DownloadReason]]:
     """The downloads that do not fit any more when those before them are there. What has no known size is tried."""
-    no_room_for: dict[int, str] = {}
+    no_room_for: dict[int, Reason[DownloadReason]] = {}
     for requests in by_url.values():
         # The links of a batch say each how large all of it is.
         needed = max(request.size_bytes or 0 for request in requests)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 
 from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
+from kurabito.downloads.errors import DownloaderError, TransferNotFound
 from kurabito.downloads.items import DownloadItem, DownloadStatus
 from kurabito.downloads.service import DownloaderService
-from kurabito.errors import BadStatus, DownloaderError, InvalidInput, OutboundError, TransferNotFound, Unreachable
+from kurabito.errors import InvalidInput
+from kurabito.http.errors import BadStatus, OutboundError, Unreachable
 from kurabito.modules.services import Service
 
 
@@ -82,7 +85,9 @@ def _as_from_outside() -> Iterator[None]:
     """Turn the errors of the built-in downloader into those of one that is called over HTTP."""
     try:
         yield
-    except (TransferNotFound, InvalidInput) as error:
-        raise BadStatus(str(error), error.status) from error
+    except TransferNotFound as error:
+        raise BadStatus(str(error), HTTPStatus.NOT_FOUND) from error
+    except InvalidInput as error:
+        raise BadStatus(str(error), HTTPStatus.UNPROCESSABLE_ENTITY) from error
     except DownloaderError as error:
         raise Unreachable(str(error)) from error

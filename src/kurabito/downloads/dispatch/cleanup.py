@@ -13,8 +13,9 @@ from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.items import DownloadItem, DownloadStatus, Owner
 from kurabito.downloads.states import CleanupKind, Status
 from kurabito.downloads.tasks import CLEAR, CleanupTask
-from kurabito.errors import ModuleNotFound, OutboundError
+from kurabito.http.errors import OutboundError
 from kurabito.modules import services
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry
 

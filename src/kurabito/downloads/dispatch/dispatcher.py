@@ -29,18 +29,16 @@ from kurabito.downloads.dispatch.remote import Downloaders, OfferReply
 from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import DownloadItemResult
+from kurabito.downloads.reasons import DownloadReason, because, because_of
 from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.tasks import DISPATCH, DispatchTask, DownloadTasks
-from kurabito.errors import OutboundError
+from kurabito.http.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.runtime import Registry
 
 log = logs.get_logger(__name__)
 
-NO_TYPE: Final = "no downloader takes a URL of this kind"
-NOBODY: Final = "no downloader for {} is registered and switched on"
-GAVE_UP: Final = "it stood still, and no other downloader takes it"
 _AT_ONCE: Final = 4
 # How long it is waited for what may pass, such as a host that does not give its torrent file; after the last it has failed.
 _WAITS: Final = tuple(minutes * 60 * SECOND for minutes in (1, 5, 20, 60))
@@ -90,7 +88,8 @@ class DownloadDispatcher:
         for request in requests:
             by_type[request.download_type].append(request)
         if unknown := by_type.pop(None, []):
-            unsent = [Ending(request.id, Status.NO_DOWNLOADER, NO_TYPE) for request in unknown]
+            no_type = because(DownloadReason.NO_TYPE)
+            unsent = [Ending(request.id, Status.NO_DOWNLOADER, no_type) for request in unknown]
             await self._database.write(lambda conn: pending.conclude(conn, unsent))
         async with asyncio.TaskGroup() as group:
             for kind, of_kind in by_type.items():
@@ -226,14 +225,15 @@ def _give_up(
             lost[module_id].append({"id": request.id, "outcome": Outcome.UNCLEAR, "cleanup": CleanupKind.LOOK})
         # The one that it was taken away from may take it again, unless it stalled there.
         capable = asked - {request.avoids} if request.has_stalled else asked
-        reasons = "; ".join([*tried.refused.values(), *tried.missed.values()])
+        reasons = [*tried.refused.values(), *tried.missed.values()]
         retry_in = _WAITS[request.tries] if tried.passing and request.tries < len(_WAITS) else None
         if retry_in is None and capable <= tried.refused.keys() and (capable or request.has_stalled):
-            why = f"{GAVE_UP}; {reasons}".rstrip("; ") if request.has_stalled else reasons
-            ended.append(Ending(request.id, Status.FAILED, why))
+            code = DownloadReason.GAVE_UP if request.has_stalled else DownloadReason.NOT_TAKEN
+            ended.append(Ending(request.id, Status.FAILED, because_of(code, reasons)))
             failed.append(request.link_id)
         else:
-            why = reasons or NOBODY.format(request.download_type)
+            nobody = because(DownloadReason.NO_DOWNLOADER, type=request.download_type)
+            why = because_of(DownloadReason.NOT_TAKEN, reasons) if reasons else nobody
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.record_answers(conn, module_id, of_module)

@@ -7,15 +7,17 @@ from typing import NamedTuple
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.dispatch.pending import DownloadRequest
 from kurabito.downloads.items import DownloadItemResult, ItemStatus
+from kurabito.downloads.reasons import DownloadReason, because, by_problem, in_its_words
 from kurabito.downloads.states import CleanupKind, Outcome
-from kurabito.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.http.errors import BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.reasons import Reason
 
 
 class AnswerOutcome(NamedTuple):
     """Whether a downloader took a download, why not, and whether it has to be looked at again."""
 
     outcome: Outcome
-    reason: str | None = None
+    reason: Reason[DownloadReason] | None = None
     cleanup: CleanupKind | None = None
 
 
@@ -25,17 +27,19 @@ def outcome_of(answer: DownloadItemResult | None, problem: OutboundError | None)
         case DownloadItemResult(status=ItemStatus.ACCEPTED), _:
             return AnswerOutcome(Outcome.ACCEPTED)
         case DownloadItemResult(reason=reason), _:
-            return AnswerOutcome(Outcome.REJECTED, reason or "no reason given")
+            return AnswerOutcome(
+                Outcome.REJECTED, in_its_words(reason) if reason else because(DownloadReason.UNEXPLAINED)
+            )
         case None, BadStatus(answered=status) if status < 500:
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, UrlNotAllowed():
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, Unreachable() if not isinstance(problem, ConnectionBroke):
-            return AnswerOutcome(Outcome.UNREACHABLE, str(problem))
+            return AnswerOutcome(Outcome.UNREACHABLE, by_problem(problem))
         case None, OutboundError():
-            return AnswerOutcome(Outcome.UNCLEAR, str(problem), CleanupKind.LOOK)
+            return AnswerOutcome(Outcome.UNCLEAR, by_problem(problem), CleanupKind.LOOK)
         case _:
-            return AnswerOutcome(Outcome.UNCLEAR, "it said nothing about this one", CleanupKind.LOOK)
+            return AnswerOutcome(Outcome.UNCLEAR, because(DownloadReason.UNMENTIONED), CleanupKind.LOOK)
 
 
 def hash_of(request: DownloadRequest, answer: DownloadItemResult | None) -> str | None:

@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 from kurabito.catalog.download_types import DownloadType
 from kurabito.db import Connection, Queries
 from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import restate_episodes
+from kurabito.reasons import Reason
 
-_LONGEST_REASON: Final = 2_000
 _SQL: Final = Queries("kurabito.downloads.dispatch", "pending.sql")
 
 
@@ -40,7 +41,7 @@ class Ending(NamedTuple):
 
     id: int
     status: Status
-    reason: str
+    reason: Reason[DownloadReason]
     retry_in: int | None = None
     """After how many microseconds it is tried again; None is when a downloader can take it."""
 
@@ -83,7 +84,7 @@ def accept(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def conclude(conn: Connection, endings: Sequence[Ending]) -> None:
     """No downloader took these."""
-    rows = [{**one._asdict(), "reason": one.reason[:_LONGEST_REASON]} for one in endings]
+    rows = [{**one._asdict(), "reason": one.reason.stored()} for one in endings]
     conn.run(_SQL.conclude, {"rows": json.dumps(rows)})
     restate_episodes(conn, [one.id for one in endings])
 

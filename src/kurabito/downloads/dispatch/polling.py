@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito import logs
-from kurabito.db import Connection, Database, Queries
+from kurabito.db import Connection, Database, Queries, Query
 from kurabito.downloads import download_files, store
 from kurabito.downloads.dispatch import attempts, recovery
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
@@ -19,26 +19,31 @@ from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, r
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.items import DownloadStatus, Owner, TransferStatus
-from kurabito.downloads.states import CleanupKind, Status
+from kurabito.downloads.reasons import (
+    DispatchCause,
+    DownloadReason,
+    because,
+    because_of,
+    by_problem,
+    in_its_words,
+    said_by,
+)
+from kurabito.downloads.states import CleanupKind, Outcome, Status
 from kurabito.downloads.tasks import POLL, DownloadTasks
-from kurabito.errors import OutboundError
+from kurabito.http.errors import OutboundError
 from kurabito.modules import services
 from kurabito.modules.services import Service
+from kurabito.reasons import Reason
 from kurabito.runtime import Registry
 
 log = logs.get_logger(__name__)
 
-REMOVED: Final = "removed at the downloader"
-STOOD_STILL: Final = "it stood still"
-ANOTHER_EPISODE: Final = "the downloader has one torrent for this and for {}, which is another episode"
 _STATUS: Final = {
     TransferStatus.DOWNLOADING: Status.DOWNLOADING,
     TransferStatus.COMPLETED: Status.COMPLETED,
     TransferStatus.ERROR: Status.FAILED,
 }
 _WRITTEN_AT_ONCE: Final = 2_000
-REMOVED_DOWNLOADER: Final = " was removed; it goes on when that registers again, or send it elsewhere"
-SWITCHED_OFF: Final = " is switched off; it goes on when you switch that on, or send it elsewhere"
 # How long what is on its way is left alone, and what was lost by a second task.
 _SOON: Final = timedelta(minutes=1) // timedelta(microseconds=1)
 _STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
@@ -133,9 +138,9 @@ class DownloadScheduler:
         try:
             reports = await self._downloaders.look(service, asked)
         except OutboundError as problem:
-            lost = await self._database.write(
-                partial(_mark_unreachable, module_id=service.id, reason=f"{name}: {problem}")
-            )
+            said = [said_by(name, by_problem(problem), Outcome.UNREACHABLE)]
+            reason = because_of(DownloadReason.NO_ANSWER, said)
+            lost = await self._database.write(partial(_mark_unreachable, module_id=service.id, reason=reason))
             if lost:
                 log.warning("downloader not responding", downloader=name, problem=problem.code, downloads=lost)
             return None
@@ -157,22 +162,21 @@ class DownloadScheduler:
         conn.run(_SQL.seen, {"module_id": service.id})
         revive_found(conn, count_poll(conn, service.id, asked, reports), reports)
         types = service.registration.capabilities.supported_download_types
-        why = f"{service.registration.service_name} answers"
-        self._grabber.retry_no_downloader_links(conn, types, why=why, not_refused_by=service.id)
+        self._grabber.retry_no_downloader_links(conn, types, why=DispatchCause.ANSWERS, not_refused_by=service.id)
 
     def _look_after(self, conn: Connection) -> None:
         """Look after downloads that no answer of a downloader is about."""
-        conn.run(_SQL.orphan, {"removed": REMOVED_DOWNLOADER})
-        conn.run(_SQL.switched_off, {"off": SWITCHED_OFF})
+        _leave(conn, _SQL.orphans, DownloadReason.DOWNLOADER_REMOVED)
+        _leave(conn, _SQL.switched_off, DownloadReason.SWITCHED_OFF)
         attempts.abandon_old(conn, _STUCK)
-        self._tasks.dispatch(conn, recovery.requeue_due(conn), "tried again")
+        self._tasks.dispatch(conn, recovery.requeue_due(conn), DispatchCause.TRIED_AGAIN)
         if self._elsewhere is not None:
             age = {"age": self._elsewhere // timedelta(microseconds=1)}
             stalled = [found for (found,) in conn.all(_SQL.stalled, age)]
             away = [found for (found,) in conn.all(_SQL.away, age)]
-            left = store.send_elsewhere(conn, stalled, STOOD_STILL, has_stalled=True)
-            left += store.send_elsewhere(conn, away, "its downloader was away")
-            self._tasks.dispatch(conn, sorted(left), "sent elsewhere")
+            left = store.send_elsewhere(conn, stalled, because(DownloadReason.STOOD_STILL), has_stalled=True)
+            left += store.send_elsewhere(conn, away, because(DownloadReason.DOWNLOADER_AWAY))
+            self._tasks.dispatch(conn, sorted(left), DispatchCause.SENT_ELSEWHERE)
 
     async def _rescue(self) -> None:
         """Send what no task has any more: the one that had it died too often."""
@@ -183,7 +187,7 @@ class DownloadScheduler:
         lost = set(waiting) - await self._tasks.under_way()
 
         def write(conn: Connection) -> None:
-            self._tasks.dispatch(conn, recovery.rescue(conn, lost, _SOON), "left behind by a crash")
+            self._tasks.dispatch(conn, recovery.rescue(conn, lost, _SOON), DispatchCause.LEFT_BEHIND)
 
         if lost:
             await self._database.write(write)
@@ -194,9 +198,9 @@ def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any
     if report is None:
         missed = one.missed_polls + 1
         is_gone = missed >= GOOD_POLLS
-        status, reason = (Status.FAILED, REMOVED) if is_gone else (Status(one.status), None)
+        status = Status.FAILED if is_gone else Status(one.status)
         new = one._replace(status=status, rate=None, peers=None, missed_polls=missed)
-        return _row(one, new, reason)
+        return _row(one, new, because(DownloadReason.REMOVED) if is_gone else None)
     status = _STATUS[report.status]
     new = one._replace(
         status=status,
@@ -209,11 +213,11 @@ def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
     )
-    reason = (report.detail or "the downloader reports an error") if status is Status.FAILED else None
-    return None if new == one else _row(one, new, reason)
+    problem = in_its_words(report.detail) if report.detail else because(DownloadReason.REPORTED)
+    return None if new == one else _row(one, new, problem if status is Status.FAILED else None)
 
 
-def _row(old: PolledDownload, new: PolledDownload, reason: str | None) -> dict[str, Any]:
+def _row(old: PolledDownload, new: PolledDownload, reason: Reason[DownloadReason] | None) -> dict[str, Any]:
     return {
         "id": new.id,
         "hash": new.hash,
@@ -224,7 +228,7 @@ def _row(old: PolledDownload, new: PolledDownload, reason: str | None) -> dict[s
         "rate": new.rate,
         "peers": new.peers,
         "detail": new.detail,
-        "reason": reason,
+        "reason": None if reason is None else reason.stored(),
         "missed": new.missed_polls,
         "owner": new.owner,
         "has_new_owner": new.owner != old.owner,
@@ -252,8 +256,19 @@ def _apply(
 def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str, str]]:
     """Downloads that a downloader reports complete and that cannot be: their content is of another episode."""
     found = conn.all(_SQL.mistaken, attempts.given_ids(completed))
-    return {one: {"status": Status.FAILED, "reason": ANOTHER_EPISODE.format(title)} for one, title in found}
+    return {
+        one: {"status": Status.FAILED, "reason": because(DownloadReason.ANOTHER_EPISODE, title=title).stored()}
+        for one, title in found
+    }
 
 
-def _mark_unreachable(conn: Connection, module_id: int, reason: str) -> int:
-    return conn.run(_SQL.mark_unreachable, {"module_id": module_id, "reason": reason[:2_000]})
+def _mark_unreachable(conn: Connection, module_id: int, reason: Reason[DownloadReason]) -> int:
+    return conn.run(_SQL.mark_unreachable, {"module_id": module_id, "reason": reason.stored()})
+
+
+def _leave(conn: Connection, query: Query, code: DownloadReason) -> None:
+    """Say of downloads why no downloader tells of them; only the first time, as others count from when it changed."""
+    found = conn.all(query, {"told": f'{{"code": "{code}"%'})
+    left = [{"id": one, "reason": because(code, downloader=name).stored()} for one, name in found]
+    if left:
+        conn.run(_SQL.leave, {"rows": json.dumps(left)})

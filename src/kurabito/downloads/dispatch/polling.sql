@@ -37,24 +37,28 @@ GROUP BY download.id;
 UPDATE downloads SET status = 'downloader_error', reason = :reason, rate = NULL, peers = NULL, updated_at = :now
 WHERE module_id = :module_id AND status = 'downloading';
 
--- name: orphan
--- Also of what was in trouble before that; only the first time, as others count from when it changed.
-UPDATE downloads
-SET status = 'downloader_error', rate = NULL, peers = NULL, updated_at = :now,
-    reason = coalesce((SELECT attempt.module_name FROM dispatch_attempts AS attempt
-                       WHERE attempt.download_id = downloads.id AND attempt.outcome = 'accepted'
-                       ORDER BY attempt.id DESC LIMIT 1), 'its downloader') || CAST(:removed AS text)
+-- name: orphans
+-- Also what was in trouble before that.
+SELECT id, (SELECT attempt.module_name FROM dispatch_attempts AS attempt
+            WHERE attempt.download_id = downloads.id AND attempt.outcome = 'accepted'
+            ORDER BY attempt.id DESC LIMIT 1)
+FROM downloads
 WHERE module_id IS NULL AND status IN ('downloading', 'downloader_error')
-    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE '%' || CAST(:removed AS text));
+    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE CAST(:told AS text));
 
 -- name: switched_off
+SELECT downloads.id, module.service_name
+FROM downloads JOIN service_modules AS module ON module.module_id = downloads.module_id
+WHERE module.service_type = 'downloader' AND module.is_enabled = 0 AND downloads.status IN ('downloading', 'downloader_error')
+    AND (downloads.status = 'downloading' OR coalesce(downloads.reason, '') NOT LIKE CAST(:told AS text));
+
+-- name: leave
+-- With `coalesce` SQLite reads what is given first, and finds each row by its id.
 UPDATE downloads
-SET status = 'downloader_error', rate = NULL, peers = NULL, updated_at = :now,
-    reason = (SELECT module.service_name FROM service_modules AS module WHERE module.module_id = downloads.module_id)
-        || CAST(:off AS text)
-WHERE module_id IN (SELECT module_id FROM service_modules WHERE service_type = 'downloader' AND is_enabled = 0)
-    AND status IN ('downloading', 'downloader_error')
-    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE '%' || CAST(:off AS text));
+SET status = 'downloader_error', rate = NULL, peers = NULL, updated_at = :now, reason = given.value ->> 'reason'
+FROM {given}
+WHERE downloads.id = CAST(given.value ->> 'id' AS bigint)
+    AND coalesce(downloads.status, '') IN ('downloading', 'downloader_error');
 
 -- name: seen
 UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
-from typing import Final
 
-_GIB: Final = 1 << 30
-NO_ROOM: Final = (
-    "not enough room: it needs {:.1f} GiB, and {:.1f} GiB are left beside what is under way and the reserve"
-)
+from kurabito.downloads.reasons import DownloadReason, because
+from kurabito.reasons import Reason
 
 
 class Room:
@@ -28,6 +25,6 @@ class Room:
             return None
 
 
-def no_room(needed: int, left: int) -> str:
+def no_room(needed: int, left: int) -> Reason[DownloadReason]:
     """Why something waits."""
-    return NO_ROOM.format(needed / _GIB, max(0, left) / _GIB)
+    return because(DownloadReason.NO_ROOM, needed_bytes=needed, left_bytes=max(0, left))

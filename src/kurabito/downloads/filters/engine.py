@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from kurabito.catalog.states import FilterReason
 from kurabito.db.port import Row
 from kurabito.downloads.filters.model import Action, FilterRule, Test
+from kurabito.reasons import Reason
 
 
 class Links:
@@ -38,12 +40,13 @@ class FilterDecision(NamedTuple):
     rule: FilterRule | None = None
 
     @property
-    def reason(self) -> str | None:
+    def reason(self) -> Reason[FilterReason] | None:
         """What is written beside the link."""
         if self.rule is None:
             return None
-        does = "excluded by" if self.rule.action is Action.EXCLUDE else "not included by"
-        return f"{does} {self.rule.name}"
+        is_excluded = self.rule.action is Action.EXCLUDE
+        code = FilterReason.EXCLUDED if is_excluded else FilterReason.NOT_INCLUDED
+        return Reason(code, {"rule": self.rule.name})
 
 
 TAKEN: Final = FilterDecision(True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.states import FilterReason
 from kurabito.db import Connection, Database
 from kurabito.downloads import store
 from kurabito.downloads.choosing import Choice
@@ -14,9 +15,11 @@ from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.release_options import choose_among, rivals, titles_of, without_no_ops
+from kurabito.reasons import Reason
 
-_CANCELLED: Final = "a filter excludes it"
+_CANCELLED: Final = because(DownloadReason.FILTERED)
 
 
 class ExcludedLink(NamedTuple):
@@ -24,7 +27,7 @@ class ExcludedLink(NamedTuple):
 
     link_id: int
     title: str
-    reason: str
+    reason: Reason[FilterReason] | None
     download_id: int | None
     """What would be cancelled for it."""
 
@@ -128,7 +131,7 @@ class Filters:
         filter_rules.mark(conn, effect.decisions)
         cancelled = [one.download_id for one in effect.excluded if one.download_id is not None]
         self._grabber.cancel(conn, cancelled, _CANCELLED)
-        self._grabber.carry_out(conn, effect.choice, "a filter lets it through")
+        self._grabber.carry_out(conn, effect.choice, DispatchCause.LET_THROUGH)
 
 
 def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[RuleScope]) -> Effect:
@@ -153,7 +156,7 @@ def _effect(conn: Connection, rules: Sequence[FilterRule], scopes: Sequence[Rule
     choice = without_no_ops(conn, chosen)
     return Effect(
         tuple(
-            ExcludedLink(ids[place], titles[place], refused[place].reason or "", under_way.get(ids[place]))
+            ExcludedLink(ids[place], titles[place], refused[place].reason, under_way.get(ids[place]))
             for place in excluded
         ),
         freed,

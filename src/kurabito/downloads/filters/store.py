@@ -12,9 +12,9 @@ from typing import Any, Final
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.downloads.dispatch.attempts import given_ids
+from kurabito.downloads.errors import FilterRuleNotFound
 from kurabito.downloads.filters.engine import FilterDecision, Links
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
-from kurabito.errors import FilterRuleNotFound
 
 _RULE: Final = "id, name, rule_order, action, target_type, target_id, pattern, fields, is_enabled"
 _COLUMNS: Final = {
@@ -114,8 +114,11 @@ def links(conn: Connection, link_ids: Iterable[int], reads: frozenset[str] = fro
 
 def mark(conn: Connection, decisions: Mapping[int, FilterDecision]) -> None:
     """Write beside links what was decided about them."""
+    # Very many links share few decisions.
+    distinct = {id(decision): decision.reason for decision in decisions.values()}
+    reasons = {key: None if reason is None else reason.stored() for key, reason in distinct.items()}
     rows = [
-        {"id": link_id, "is_filtered": int(not decision.is_taken), "reason": decision.reason}
+        {"id": link_id, "is_filtered": int(not decision.is_taken), "reason": reasons[id(decision)]}
         for link_id, decision in decisions.items()
     ]
     if rows:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
-from kurabito.errors import DeletionNotAllowed, InvalidInput, PlanApplied, PlanNotFound
+from kurabito.errors import InvalidInput
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.deletion.rules import (
     KeepReason,
@@ -23,6 +23,7 @@ from kurabito.library.deletion.rules import (
     freed_bytes,
 )
 from kurabito.library.duplicates.groups import DuplicateGroup, GroupKey, files_of, groups_after, reclaimable_group
+from kurabito.library.errors import DeletionNotAllowed, PlanApplied, PlanNotFound
 from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
 from kurabito.protocol.enums import JobStatus
 from kurabito.runtime.model import Page

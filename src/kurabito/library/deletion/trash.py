@@ -11,9 +11,9 @@ from typing import Final
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
-from kurabito.errors import TrashConflict, TrashNotFound
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.duplicates.groups import GroupKey
+from kurabito.library.errors import TrashConflict, TrashNotFound
 from kurabito.protocol.deletion import JOB_MAY_RUN
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.runtime import Registry

@@ -18,7 +18,6 @@ from uuid import UUID
 
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection
-from kurabito.errors import TaskNotFound
 from kurabito.library import jobs
 from kurabito.library.loop import Reconciler
 from kurabito.library.reconcile import progress_of
@@ -26,6 +25,7 @@ from kurabito.library.scans import sessions
 from kurabito.library.tasks import SCAN, TASK_TYPES, library_of, scan_key, scan_of
 from kurabito.runtime import Priority, TaskRecord, TaskState
 from kurabito.runtime.delegation import DelegatedTasks, TaskSnapshot, TaskTransaction
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import MAX_PAGE
 
 TaskPriority = Priority

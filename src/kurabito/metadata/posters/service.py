@@ -14,18 +14,15 @@ from secrets import token_hex
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from kurabito.errors import (
-    BadStatus,
-    OutboundError,
+from kurabito.http import Limits, Outbound
+from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
+from kurabito.metadata.errors import (
     PosterBadStatus,
     PosterNameInvalid,
     PosterNotStored,
     PosterRefused,
     PosterUnreachable,
-    TimedOut,
-    Unreachable,
 )
-from kurabito.http import Limits, Outbound
 from kurabito.metadata.pending import POSTER_URL_PREFIX, is_local
 from kurabito.metadata.posters.pictures import MEDIA_TYPES, picture_type
 

@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import BadStatus, BgmtvError, OutboundError
 from kurabito.http import Limits, Outbound
 from kurabito.http.client import DEFAULT_LIMITS
+from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.http.throttle import Courtesy
+from kurabito.metadata.errors import BgmtvError
 from kurabito.metadata.records import Details, RecordKind
 
 # bgm.tv wants to know who asks, and turns away what looks like a browser or a library.

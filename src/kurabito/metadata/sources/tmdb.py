@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.errors import BadStatus, OutboundError, TmdbError
 from kurabito.http import Limits, Outbound
 from kurabito.http.client import DEFAULT_LIMITS
+from kurabito.http.errors import BadStatus, OutboundError
+from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.single_flight import SingleFlight
 

@@ -15,7 +15,7 @@ UPKEEP_TABLES: Final = (
         {
             "id": "the checkpoint's id; at most one is pending, running or retryable",
             "requested_mode": "how thorough it is to be, in the words of `PRAGMA wal_checkpoint`",
-            "reason": "why it was asked for",
+            "reason": "why it was asked for: a code and facts as JSON",
             "status": "where it stands",
             "execute_after": "not before this moment",
             "retry_count": "how many attempts had to be given up",

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.clock import Clock
-from kurabito.errors import TaskNotFound
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.events import PendingEvents
 from kurabito.runtime.memory.event_log import EventLog
 from kurabito.runtime.memory.rows import TaskRow

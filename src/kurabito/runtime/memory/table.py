@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from kurabito.errors import TaskConflict, TaskFinished
+from kurabito.runtime.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.memory.event_log import EventLog, Facts
 from kurabito.runtime.memory.ready_heap import ReadyTasks, ScheduledTasks

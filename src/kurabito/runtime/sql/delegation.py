@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kurabito.db import leases
 from kurabito.db.port import Connection
-from kurabito.errors import TaskConflict
+from kurabito.runtime.errors import TaskConflict
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.model import Progress, TaskRecord
 from kurabito.runtime.outcomes import Outcome

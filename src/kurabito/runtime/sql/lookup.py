@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from kurabito.db.port import Connection
-from kurabito.errors import TaskNotFound
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.model import Depth, TaskRecord
 from kurabito.runtime.outcomes import Claim, lease_lost
 from kurabito.runtime.sql.records import LeasedTask, StoredTask, claim_of, marked, moment_of, record_of, types_among

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Connection, Database
-from kurabito.errors import TaskConflict, TaskFinished, UniqueConflict
+from kurabito.runtime.errors import TaskConflict, TaskFinished
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.model import TaskRecord
 from kurabito.runtime.outcomes import microseconds

@@ -12,7 +12,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from kurabito.clock import from_datetime
-from kurabito.errors import InvalidInput, PayloadTooLarge, TaskNotFound
+from kurabito.errors import InvalidInput, PayloadTooLarge
+from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.model import NewTask
 from kurabito.runtime.tasks import payloads
 

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 import pydantic_core
 from pydantic import TypeAdapter, ValidationError
 
-from kurabito.errors import InvalidInput, PermanentError
+from kurabito.errors import InvalidInput
+from kurabito.runtime.errors import PayloadError
 
 T = TypeVar("T")
 
@@ -23,12 +24,6 @@ BYTES: Final = "application/octet-stream"
 
 _RAW: Final = b"\xff"
 """Begins a stored result that is bytes, as no JSON does."""
-
-
-class PayloadError(PermanentError):
-    """A payload does not decode as what the handler takes: another attempt would not either."""
-
-    code = "payload"
 
 
 def encode(value: Any, content_type: str | None = None, *, field: str = "payload") -> tuple[bytes, str]:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from kurabito.clock import Clock
-from kurabito.errors import DatabaseUnavailable, WorkerFailed
+from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.outcomes import Claim
 from kurabito.runtime.port import Beat, Presence, WorkQueue
 from kurabito.runtime.worker.failures import describe

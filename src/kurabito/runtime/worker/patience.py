@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from kurabito.clock import Clock
-from kurabito.errors import DatabaseUnavailable, KurabitoError, WorkerFailed
+from kurabito.errors import DatabaseUnavailable, KurabitoError
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Settlement, Success
 from kurabito.runtime.port import WorkQueue
 from kurabito.runtime.worker.failures import describe

@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.errors import InvalidInput, WorkerFailed
+from kurabito.errors import InvalidInput
 from kurabito.logs import get_logger
+from kurabito.runtime.errors import WorkerFailed
 from kurabito.runtime.port import Presence, Queue
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.worker.dispatcher import Dispatcher

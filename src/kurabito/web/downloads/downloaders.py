@@ -9,11 +9,12 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.downloads.health.downloaders import DownloaderHealths
-from kurabito.downloads.path_tests import PathReport, PathTests
+from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.errors import InvalidInput
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registering import PRIORITIES
 from kurabito.modules.services import Service
+from kurabito.site.errors import status_of
 from kurabito.web.forms import CHECKED, Form, id_of
 from kurabito.web.pages import Pages
 
@@ -84,7 +85,7 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
                 known, priority=form.priority(), is_enabled=form.is_checked("is_enabled"), path_maps=form.path_maps()
             )
         except InvalidInput as problem:
-            return await show(request, forms={known: form.refused(problem)}, status=problem.status)
+            return await show(request, forms={known: form.refused(problem)}, status=status_of(problem))
         return pages.go(_PATH)
 
     @routes.get(f"{_PATH}/{{module_id}}/test")

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.downloads.errors import FilterRuleNotFound
 from kurabito.downloads.filters.model import FilterRule
 from kurabito.downloads.filters.service import Filters
-from kurabito.errors import FilterRuleNotFound
 from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 from kurabito.web.forms import id_of, one_of
 from kurabito.web.pages import Pages

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.filters.service import Filters
 from kurabito.errors import InvalidInput
+from kurabito.site.errors import status_of
 from kurabito.web.downloads.filter_form import LISTS, FilterForm, key_of, scope_of
 from kurabito.web.downloads.filter_outcomes import PreviewOutcome
 from kurabito.web.downloads.rule_moves import find_rule
@@ -76,7 +77,7 @@ class _RulePages:
             made = form.rule()
             await (self._filters.add(made) if rule is None or rule.id is None else self._filters.change(rule.id, made))
         except InvalidInput as problem:
-            return await self.show(request, form.refused(problem), rule, status=problem.status)
+            return await self.show(request, form.refused(problem), rule, status=status_of(problem))
         return self._pages.go(_PATH)
 
     async def show(

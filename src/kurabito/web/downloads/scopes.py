@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.filters.model import RuleScope, Target
-from kurabito.errors import ModuleNotFound, SeriesNotFound, SubscriptionNotFound
+from kurabito.feeds.errors import SubscriptionNotFound
 from kurabito.feeds.following import Subscriptions
+from kurabito.modules.errors import ModuleNotFound
 from kurabito.modules.registering import Services
 from kurabito.modules.services import ServiceType
 from kurabito.runtime.paging import MAX_PAGE

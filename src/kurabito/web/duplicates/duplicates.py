@@ -13,6 +13,7 @@ from kurabito.library.duplicates.groups import Duplicates
 from kurabito.library.duplicates.reclaimable import COUNTED, Reclaimable
 from kurabito.library.service import LibraryService
 from kurabito.protocol.deletion import DeleteMode
+from kurabito.site.errors import status_of
 from kurabito.web.duplicates.plan_form import PlanForm
 from kurabito.web.pages import Pages
 
@@ -38,7 +39,7 @@ def router(
             rules = form.rules(list((await libraries.by_id()).values()))
             plan = await plans.make(rules, mode=form.mode(), group_keys=form.group_keys())
         except InvalidInput as problem:
-            return await show(request, form.refused(problem), status=problem.status)
+            return await show(request, form.refused(problem), status=status_of(problem))
         return pages.go(f"/duplicates/plans/{plan.id}")
 
     @routes.get("/duplicates/groups/{group_key}")

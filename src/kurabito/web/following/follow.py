@@ -9,17 +9,13 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.previews import PreviewedItem, Previews
-from kurabito.errors import (
-    FeedUnreadable,
-    HostNotAllowed,
-    InvalidInput,
-    KurabitoError,
-    OutboundError,
-    SubscriptionConflict,
-)
+from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.feeds.errors import FeedUnreadable, SubscriptionConflict
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.parsing import Feed
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
+from kurabito.http.errors import HostNotAllowed, OutboundError
+from kurabito.site.errors import status_of
 from kurabito.web.following.following import shelf_of
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import Problem
@@ -58,7 +54,7 @@ def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catal
         try:
             made = await subscriptions.create(SubscriptionSettings(**form.changes()), form.start_with, form.chosen)
         except (InvalidInput, SubscriptionConflict) as problem:
-            return await steps.offer(request, form.refused(problem), status=problem.status)
+            return await steps.offer(request, form.refused(problem), status=status_of(problem))
         return pages.go(f"/following/{made.id}")
 
     return routes
@@ -77,7 +73,7 @@ class _Steps:
         return self._pages.show(
             request,
             "follow.html",
-            status=200 if error is None else error.status,
+            status=200 if error is None else status_of(error),
             form=form,
             error=error,
             # It is for the reader to say that his own network is meant.

@@ -11,12 +11,14 @@ from fastapi import APIRouter, Request, Response
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
-from kurabito.errors import InvalidInput, SubscriptionConflict
+from kurabito.errors import InvalidInput
+from kurabito.feeds.errors import SubscriptionConflict
 from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
+from kurabito.site.errors import status_of
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -45,7 +47,7 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
         try:
             await subscriptions.change(id_of(subscription_id), form.changes())
         except (InvalidInput, SubscriptionConflict) as problem:
-            return await feeds.one(request, id_of(subscription_id), form.refused(problem), status=problem.status)
+            return await feeds.one(request, id_of(subscription_id), form.refused(problem), status=status_of(problem))
         return pages.go(f"/following/{subscription_id}")
 
     @routes.post("/following/{subscription_id}/fetch")

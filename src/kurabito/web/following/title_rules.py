@@ -6,8 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.catalog.errors import TitleRuleConflict
 from kurabito.catalog.title_rules import TitlePreview, TitleRules
-from kurabito.errors import InvalidInput, TitleRuleConflict
+from kurabito.errors import InvalidInput
+from kurabito.site.errors import status_of
 from kurabito.titles import LONGEST_TITLE
 from kurabito.web.following.rule_form import ASKED, FURTHER, RuleForm
 from kurabito.web.forms import id_of
@@ -32,7 +34,7 @@ def router(pages: Pages, rules: TitleRules) -> APIRouter:
         try:
             await rules.add(form.rule())
         except (InvalidInput, TitleRuleConflict) as problem:
-            return await bench.show(request, form.refused(problem), status=problem.status)
+            return await bench.show(request, form.refused(problem), status=status_of(problem))
         return pages.go(_PATH)
 
     @routes.get(f"{_PATH}/try")

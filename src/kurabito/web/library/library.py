@@ -9,13 +9,15 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
-from kurabito.errors import InvalidInput, LibraryConflict, LibraryInUse
+from kurabito.errors import InvalidInput
+from kurabito.library.errors import LibraryConflict, LibraryInUse
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LibraryService
 from kurabito.library.status import LibraryReports, scan_outcome
 from kurabito.runtime.tasks.intake import parse_id
+from kurabito.site.errors import status_of
 from kurabito.web.forms import CHECKED, fields_of, id_of
 from kurabito.web.library.library_form import LibraryForm
 from kurabito.web.pages import Pages
@@ -43,7 +45,7 @@ def router(
         try:
             kept = await libraries.create(form.value("path").strip(), form.care())
         except (InvalidInput, LibraryConflict) as problem:
-            return await view.overview(request, form.refused(problem), status=problem.status)
+            return await view.overview(request, form.refused(problem), status=status_of(problem))
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
         return pages.go(f"/library/{kept.library.id}")
 
@@ -60,7 +62,7 @@ def router(
                 id_of(library_id), {one.name: getattr(care, one.name) for one in fields(LibrarySettings)}
             )
         except (InvalidInput, LibraryConflict) as problem:
-            return await view.one(request, id_of(library_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(library_id), form.refused(problem), status=status_of(problem))
         return pages.go(f"/library/{library_id}")
 
     @routes.post("/library/{library_id}/scan")
@@ -146,7 +148,7 @@ class _LibraryPages:
         try:
             await self._removal.begin(library_id, confirmed=asked.get("confirm") == CHECKED)
         except LibraryInUse as problem:
-            return await self.one(request, library_id, status=problem.status, asks=True)
+            return await self.one(request, library_id, status=status_of(problem), asks=True)
         return self._pages.go("/library")
 
     async def back(self, request: Request, library_id: str) -> Response:

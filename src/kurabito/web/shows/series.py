@@ -11,15 +11,17 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.errors import SeriesConflict
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
-from kurabito.errors import InvalidInput, SeriesConflict
+from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataService
 from kurabito.metadata.records import Metadata
+from kurabito.site.errors import status_of
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
@@ -62,7 +64,7 @@ def router(
         try:
             await catalog.change(id_of(series_id), form.changes())
         except (InvalidInput, SeriesConflict) as problem:
-            return await view.one(request, id_of(series_id), form.refused(problem), status=problem.status)
+            return await view.one(request, id_of(series_id), form.refused(problem), status=status_of(problem))
         return pages.go(f"/series/{series_id}")
 
     @routes.post("/series/{series_id}/state")

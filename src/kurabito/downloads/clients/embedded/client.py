@@ -14,6 +14,7 @@ from kurabito.downloads.clients.embedded.files import PlainFiles
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.embedded.room import check_room
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.errors import TransferNotFound
 from kurabito.downloads.items import (
     CancelResult,
     CancelStatus,
@@ -23,7 +24,6 @@ from kurabito.downloads.items import (
     Owner,
     TransferStatus,
 )
-from kurabito.errors import TransferNotFound
 from kurabito.http import Outbound
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Final
 
 from kurabito.downloads.clients.embedded.naming import file_name
 from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, is_another, refuse_page
-from kurabito.errors import BadAnswer, BadStatus, TooLarge, Unreachable
 from kurabito.http import Limits, Outbound, Reply
+from kurabito.http.errors import BadAnswer, BadStatus, TooLarge, Unreachable
 from kurabito.logs import get_logger
 
 log = get_logger(__name__)

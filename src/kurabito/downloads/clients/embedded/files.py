@@ -14,8 +14,8 @@ from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.sources import TorrentSource
 from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
-from kurabito.errors import BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http import Outbound
+from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.retries import PASSING
 from kurabito.logs import get_logger, mask_text
 

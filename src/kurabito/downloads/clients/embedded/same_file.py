@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Final
 
-from kurabito.errors import BadAnswer
 from kurabito.http import Reply
+from kurabito.http.errors import BadAnswer
 
 LOOKED_AT: Final = 512
 """How many bytes of the beginning tell a page."""

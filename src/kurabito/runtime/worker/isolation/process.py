@@ -10,17 +10,10 @@ from multiprocessing.connection import wait
 from typing import Final
 
 from kurabito import logs
-from kurabito.errors import KurabitoError
 from kurabito.runtime.worker.isolation import child
 
 _LOADED: Final = ["__main__", child.__name__]
 _ENDING_TAKES: Final = 5.0
-
-
-class HandlerProcessDied(KurabitoError):
-    """The process of an isolated handler ended before the handler did."""
-
-    code = "handler_process_died"
 
 
 class HandlerProcess:

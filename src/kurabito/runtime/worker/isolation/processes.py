@@ -13,11 +13,12 @@ from contextlib import suppress
 from typing import Final
 
 from kurabito.errors import InvalidInput
+from kurabito.runtime.errors import HandlerProcessDied
 from kurabito.runtime.outcomes import Claim, Outcome, Released, failure
 from kurabito.runtime.tasks.context import TaskContext
 from kurabito.runtime.tasks.handlers import Handler
 from kurabito.runtime.worker.isolation import child
-from kurabito.runtime.worker.isolation.process import HandlerProcess, HandlerProcessDied
+from kurabito.runtime.worker.isolation.process import HandlerProcess
 
 _STOP_CHANCE: Final = 0.5
 _STARTS: Final = 10

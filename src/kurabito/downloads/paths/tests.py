@@ -5,18 +5,37 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from kurabito.db import Database
-from kurabito.downloads.path_probes import is_there, leave, new_probe, take_away
-from kurabito.errors import BadAnswer, BadStatus
+from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
+from kurabito.http.errors import BadAnswer, BadStatus
 from kurabito.modules import services
 from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.path_maps import mapped
 from kurabito.modules.services import Service
+from kurabito.reasons import Reason
 
 _PATH: Final = "/paths/test"
+PROBLEM: Final = "problem"
+"""The fact that has the error of either side; null where there was none."""
+
+
+class PathReason(StrEnum):
+    """What a test found; the value is the message's key below `path_reason`.
+
+    The facts are `downloader`, the folder as both sides see it (`core_folder`, `downloader_folder`), and the `problem`, if any.
+    """
+
+    SAME_FOLDER = "same_folder"
+    OTHER_FOLDER = "other_folder"
+    READ_ONLY_THERE = "read_only_there"
+    READ_ONLY_HERE = "read_only_here"
+    UNTRIED = "untried"
+    NO_TEST = "no_test"
+    """The downloader does not know the test, and answered with `status`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +46,7 @@ class PathReport:
     downloader_folder: str
     is_seen_by_downloader: bool | None
     is_seen_by_core: bool | None
-    message: str
+    reason: Reason[PathReason]
 
     @property
     def is_good(self) -> bool:
@@ -58,12 +77,13 @@ class PathTests:
         except BadStatus as refused:
             if refused.answered not in (401, 403, 404, 405):
                 raise
-            return self._report(service, there, None, None, f"it cannot test paths ({refused.answered})")
+            return self._report(service, there, None, None, status=refused.answered)
         finally:
             await asyncio.to_thread(take_away, self._root, ours)
         noticed = None if problem else answer.get("is_seen") is True
         written = answer.get("problem")
-        return self._report(service, there, noticed, seen, problem or (written if isinstance(written, str) else None))
+        known = problem or (written if isinstance(written, str) else None)
+        return self._report(service, there, noticed, seen, **{PROBLEM: known})
 
     def _leave(self, name: str) -> str | None:
         with suppress(OSError):
@@ -77,27 +97,23 @@ class PathTests:
         return answer
 
     def _report(
-        self, service: Service, there: str, by_downloader: bool | None, by_core: bool | None, problem: str | None
+        self, service: Service, there: str, by_downloader: bool | None, by_core: bool | None, **known: Any
     ) -> PathReport:
-        message = _in_words(service.registration.service_name, str(self._root), there, by_downloader, by_core, problem)
-        return PathReport(str(self._root), there, by_downloader, by_core, message)
+        name, here = service.registration.service_name, str(self._root)
+        code = _code_of(by_downloader, by_core) if "status" not in known else PathReason.NO_TEST
+        reason = Reason(code, {"downloader": name, "core_folder": here, "downloader_folder": there, **known})
+        return PathReport(here, there, by_downloader, by_core, reason)
 
 
-def _in_words(
-    name: str, here: str, there: str, by_downloader: bool | None, by_core: bool | None, problem: str | None
-) -> str:
-    why = f" ({problem})" if problem else ""
+def _code_of(by_downloader: bool | None, by_core: bool | None) -> PathReason:
     match by_downloader, by_core:
         case True, True:
-            return f"Both see the same folder: {here} here, {there} at {name}."
+            return PathReason.SAME_FOLDER
         case True, None:
-            return f"{name} sees {here} as {there}, but cannot write there{why}. Let it write into that folder."
+            return PathReason.READ_ONLY_THERE
         case None, True:
-            return f"What {name} writes into {there} is seen here in {here}, but nothing can be written here{why}."
+            return PathReason.READ_ONLY_HERE
         case None, None:
-            return f"Whether {name} sees {here} could not be tried: {problem or 'neither side can write'}."
+            return PathReason.UNTRIED
         case _:
-            return (
-                f"{name} has another folder at {there} than the one that is {here} here{why}. Set a path map from {here} "
-                f"to where {name} has it, or mount the same folder on both sides."
-            )
+            return PathReason.OTHER_FOLDER

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kurabito.clock import ManualClock
+from kurabito.reasons import Reason
 from kurabito.runtime import TaskRecord, open_queue
 from kurabito.runtime.outcomes import Failure, lost_lease_error, worker_lost_error
 from kurabito.runtime.port import Presence
-from kurabito.web.system.reasons import KnownError, ShownReason, Why, known_error, waits_for
+from kurabito.runtime.reasons import LostReason, WaitReason, lost_worker, waits_for
 
 
 async def _task(*, worker: bool = True, delay: float | None = None, failed: bool = False) -> TaskRecord:
@@ -21,20 +22,22 @@ async def _task(*, worker: bool = True, delay: float | None = None, failed: bool
 
 
 async def test_a_queued_task_is_in_line_or_has_nobody_to_run_it() -> None:
-    assert waits_for(await _task()) == [ShownReason(Why.IN_LINE)]
-    assert waits_for(await _task(worker=False)) == [ShownReason(Why.NO_WORKER)]
+    assert waits_for(await _task()) == [Reason(WaitReason.IN_LINE)]
+    assert waits_for(await _task(worker=False)) == [Reason(WaitReason.NO_WORKER)]
 
 
 async def test_a_scheduled_task_is_due_and_a_failed_one_is_tried_again() -> None:
     task = await _task(delay=180)
-    assert waits_for(task) == [ShownReason(Why.DUE, {"when": task.next_run_at})]
+    assert waits_for(task) == [Reason(WaitReason.DUE, {"when": task.next_run_at})]
     task = await _task(failed=True)
-    assert waits_for(task) == [ShownReason(Why.RETRY, {"attempt": 2, "most": 3, "when": task.next_run_at})]
+    assert waits_for(task) == [Reason(WaitReason.RETRY, {"attempt": 2, "most": 3, "when": task.next_run_at})]
     task = await _task(delay=180, worker=False)
-    assert [reason.why for reason in waits_for(task)] == [Why.NO_WORKER, Why.DUE]
+    assert [reason.code for reason in waits_for(task)] == [WaitReason.NO_WORKER, WaitReason.DUE]
 
 
 def test_the_runtime_s_own_errors_are_known_and_a_handler_s_are_not() -> None:
-    assert known_error(lost_lease_error("nas-1#secret")) == KnownError("lease_expired", "nas-1")
-    assert known_error(worker_lost_error("nas-1#secret")) == KnownError("worker_lost", "nas-1")
-    assert known_error("ValueError: LEASE_EXPIRED: worker x stopped renewing") is None
+    worker = {"worker": "nas-1"}
+    assert lost_worker(lost_lease_error("nas-1#secret")) == Reason(LostReason.LEASE_EXPIRED, worker)
+    assert lost_worker(worker_lost_error("nas-1#secret")) == Reason(LostReason.WORKER_LOST, worker)
+    for text in ("ValueError: LEASE_EXPIRED: worker x stopped renewing", "LEASE_EXPIRED: worker", "", "boom"):
+        assert lost_worker(text) is None

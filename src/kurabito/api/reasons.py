@@ -1,0 +1,137 @@
+"""Reasons as they leave through the API: a code with its facts, and a sentence in English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Final, Self, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from kurabito.catalog.states import FilterReason
+from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.reasons import SAID, DownloadReason
+from kurabito.maintenance.wal import CheckpointReason
+from kurabito.reasons import Reason, reason_of
+
+_GIB: Final = 1 << 30
+_UNTRIED: Final = "Whether {downloader} sees {core_folder} could not be tried: "
+_Words: TypeAlias = Mapping[StrEnum, str | Callable[[Mapping[str, Any]], str]]
+
+
+class WhyAnswer(BaseModel):
+    """A reason as a code to translate, and what belongs into its sentence."""
+
+    code: str
+    facts: dict[str, Any] = Field(description="`said` has what each downloader said, as a reason of its own")
+
+    @classmethod
+    def of(cls, reason: Reason[Any] | None) -> Self | None:
+        return None if reason is None else cls.model_validate(reason.as_facts())
+
+
+def _said(facts: Mapping[str, Any]) -> str:
+    told = ((one["downloader"], reason_of(DownloadReason, one)) for one in facts.get(SAID, ()))
+    return "; ".join(f"{name}: {in_english(reason)}" for name, reason in told)
+
+
+def _gave_up(facts: Mapping[str, Any]) -> str:
+    return f"it stood still, and no other downloader takes it; {_said(facts)}".rstrip("; ")
+
+
+def _no_room(facts: Mapping[str, Any]) -> str:
+    needed, left = facts["needed_bytes"] / _GIB, facts["left_bytes"] / _GIB
+    return f"not enough room: it needs {needed:.1f} GiB, and {left:.1f} GiB are left beside what is under way and the reserve"
+
+
+def _removed(facts: Mapping[str, Any]) -> str:
+    name = facts["downloader"] or "its downloader"
+    return f"{name} was removed; it goes on when that registers again, or send it elsewhere"
+
+
+def _path(words: str, else_said: str = "") -> Callable[[Mapping[str, Any]], str]:
+    """Words about a path, with the problem of the test where there is one."""
+
+    def told(facts: Mapping[str, Any]) -> str:
+        problem = facts["problem"]
+        said = f" ({problem})" if problem else ""
+        return words.format(**facts, said=said, why=problem or else_said)
+
+    return told
+
+
+_FILTERS: Final[_Words] = {
+    FilterReason.OTHER: "{text}",
+    FilterReason.EXCLUDED: "excluded by {rule}",
+    FilterReason.NOT_INCLUDED: "not included by {rule}",
+}
+_DOWNLOADS: Final[_Words] = {
+    DownloadReason.OTHER: "{text}",
+    DownloadReason.NO_TYPE: "no downloader takes a URL of this kind",
+    DownloadReason.NO_DOWNLOADER: "no downloader for {type} is registered and switched on",
+    DownloadReason.NOT_TAKEN: _said,
+    DownloadReason.GAVE_UP: _gave_up,
+    DownloadReason.NO_ANSWER: _said,
+    DownloadReason.NO_HASH: "{downloader} took it and did not say its hash",
+    DownloadReason.REMOVED: "removed at the downloader",
+    DownloadReason.REPORTED: "the downloader reports an error",
+    DownloadReason.STOOD_STILL: "it stood still",
+    DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
+    DownloadReason.DOWNLOADER_REMOVED: _removed,
+    DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
+    DownloadReason.ANOTHER_EPISODE: "the downloader has one torrent for this and for {title}, which is another episode",
+    DownloadReason.REPLACED: "a better release took its place",
+    DownloadReason.FILTERED: "a filter excludes it",
+    DownloadReason.CANCELLED: "cancelled by its keeper",
+    DownloadReason.SENT_ELSEWHERE: "sent elsewhere by its keeper",
+    DownloadReason.NO_ROOM: _no_room,
+    DownloadReason.UNEXPLAINED: "no reason given",
+    DownloadReason.UNMENTIONED: "it said nothing about this one",
+    DownloadReason.OUTCOME: "{outcome}",
+    DownloadReason.OUTBOUND: "{text}",
+    DownloadReason.URL_NOT_ALLOWED: "{text}",
+    DownloadReason.HOST_NOT_ALLOWED: "{text}",
+    DownloadReason.UNREACHABLE: "{text}",
+    DownloadReason.TIMED_OUT: "{text}",
+    DownloadReason.TOO_LARGE: "{text}",
+    DownloadReason.BAD_STATUS: "{text}",
+    DownloadReason.BAD_ANSWER: "{text}",
+}
+_CHECKPOINTS: Final[_Words] = {
+    CheckpointReason.OTHER: "{text}",
+    CheckpointReason.ASKED: "asked for",
+    CheckpointReason.LOG_GREW: "the log grew to {size_bytes:,} bytes",
+}
+_PATHS: Final[_Words] = {
+    PathReason.SAME_FOLDER: "Both see the same folder: {core_folder} here, {downloader_folder} at {downloader}.",
+    PathReason.READ_ONLY_THERE: _path(
+        "{downloader} sees {core_folder} as {downloader_folder}, but cannot write there{said}. Let it write into that folder."
+    ),
+    PathReason.READ_ONLY_HERE: _path(
+        "What {downloader} writes into {downloader_folder} is seen here in {core_folder}, but nothing can be written here{said}."
+    ),
+    PathReason.UNTRIED: _path(_UNTRIED + "{why}.", "neither side can write"),
+    PathReason.NO_TEST: _UNTRIED + "it cannot test paths ({status}).",
+    PathReason.OTHER_FOLDER: _path(
+        "{downloader} has another folder at {downloader_folder} than the one that is {core_folder} here{said}. Set a path map "
+        "from {core_folder} to where {downloader} has it, or mount the same folder on both sides."
+    ),
+}
+ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
+    FilterReason: _FILTERS,
+    DownloadReason: _DOWNLOADS,
+    CheckpointReason: _CHECKPOINTS,
+    PathReason: _PATHS,
+}
+"""The sentence of each code, or what makes it of the facts."""
+
+
+def in_english(reason: Reason[Any]) -> str:
+    """The reason as a sentence."""
+    words = ENGLISH[type(reason.code)][reason.code]
+    return words.format(**reason.facts) if isinstance(words, str) else words(reason.facts)
+
+
+def sentence_of(reason: Reason[Any] | None) -> str | None:
+    """The same, where there may be none."""
+    return None if reason is None else in_english(reason)
