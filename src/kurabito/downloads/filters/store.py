@@ -103,7 +103,8 @@ def in_scopes(conn: Connection, scopes: Iterable[RuleScope], reads: frozenset[st
     found: dict[int, Row] = {}
     for scope in dict.fromkeys(scopes):
         queries = _sql(reads, scope.target_type)
-        found |= {id_of(row): row for row in conn.all(queries.in_scope, {"target_id": scope.target_id})}
+        rows = conn.all(queries.in_scope, {"target_id": scope.target_id})
+        found.update(zip(map(id_of, rows), rows, strict=True))
     return Links(columns, list(found.values()))
 
 
