@@ -74,8 +74,7 @@ def change(conn: Connection, subscription_id: int, changes: dict[str, Any]) -> S
     if "allows_private" not in changes and _place(new.url) != _place(old.url):
         new = replace(new, allows_private=False)
     _check_named(conn, new)
-    other = conn.one(_SQL.by_url, {"url": new.url})
-    if other is not None and other[0] != subscription_id:
+    if conn.value(_SQL.by_url, {"url": new.url}) not in (None, subscription_id):
         raise _taken()
     conn.run(_SQL.update, {"id": subscription_id, **_stored(new)})
     if _source(new) != _source(old):

@@ -9,4 +9,3 @@ class SettingLocked(ConfigError):
     """The database cannot change this setting: another place wins, or has to have it."""
 
     code = "setting_locked"
-    status = 409

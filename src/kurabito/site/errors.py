@@ -30,6 +30,7 @@ from kurabito.metadata.errors import (
 )
 from kurabito.modules.errors import KeyOfAnotherModule
 from kurabito.runtime.errors import TaskFinished
+from kurabito.settings.errors import SettingLocked
 from kurabito.thumbnails.errors import ThumbnailNotReady, ThumbnailsFull
 
 log = logs.get_logger(__name__)
@@ -93,6 +94,7 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     ThumbnailNotReady: 404,
     ThumbnailsFull: 429,
     CheckpointTooSoon: 429,
+    SettingLocked: 409,
 }
 """How HTTP calls an error, on the page and in the API alike. A class that is not here is called as the nearest above it."""
 

@@ -20,7 +20,7 @@ for _branch in sorted(Path(kurabito.__file__).parent.glob("*/errors.py")):
 
 # No request leads to these: they end a start, a worker or a job, or are a bug where they leave. An answer would be 500.
 UNANSWERED = {
-    "ConfigError", "StateInUse",
+    "MissingExtra", "StateInUse",
     "NotADatabase", "DatabaseTooNew", "MigrationChanged", "ForeignTables", "RowsWouldBeLost", "UniqueConflict",
     "WorkerFailed", "PayloadError", "HandlerProcessDied",
     "PathEscapes", "RootUnavailable",

@@ -28,7 +28,7 @@ def test_the_last_of_several_values_counts() -> None:
 
 def test_a_refused_form_is_the_same_form_with_the_reason_beside_its_field() -> None:
     form = _FolderForm({"path": "/srv"})
-    refused = form.refused(LibraryConflict("path: /srv is kept already"))
+    refused = form.refused(LibraryConflict("/srv is kept already", field="path"))
     assert (type(refused), refused.typed) == (_FolderForm, form.typed)
     assert refused.problem == Problem("path", "/srv is kept already")
     assert form.refused(InvalidInput("colour", "must be red")).problem == Problem("colour", "must be red")
