@@ -63,6 +63,26 @@ async def test_an_execution_goes_on_from_the_progress_of_a_lost_one(queue: Queue
     assert done.lost_leases == 1
 
 
+async def test_one_that_may_take_its_worker_down_starts_when_others_like_it_were_given_back(queue: Queue) -> None:
+    registry = Registry()
+    beside: list[int] = []
+
+    @registry.task
+    async def deadly(ctx: TaskContext) -> None:
+        # Were this the end of the worker, every task that is running now would have lost its third.
+        beside.append((await queue.counts_by_state())[TaskState.RUNNING])
+
+    tasks = [await queue.enqueue("deadly") for _ in range(4)]
+    for _ in range(2):
+        assert len((await queue.work.claim("lost", {"deadly": 4}, 4)).tasks) == 4
+        await queue.work.expire_worker("lost")
+        assert await queue.work.recover() == 4
+    async with Worker(queue, registry, concurrency=4):
+        for task in tasks:
+            await queue.wait(task.id, timeout=60)
+    assert beside == [1, 1, 1, 1]
+
+
 async def test_an_async_handler_is_cancelled_at_once(queue: Queue, eventually: Eventually) -> None:
     registry, told = Registry(), []
     running = asyncio.Event()

@@ -15,7 +15,7 @@ from typing import Final
 from kurabito.clock import Clock
 from kurabito.errors import DatabaseUnavailable
 from kurabito.logs import get_logger
-from kurabito.runtime.outcomes import Released, Settlement, Snoozed
+from kurabito.runtime.outcomes import Claim, Released, Settlement, Snoozed
 from kurabito.runtime.port import Claimed, InstantClaims, ParkedClaim, Presence, WorkQueue
 from kurabito.runtime.tasks.registry import Registry
 from kurabito.runtime.worker.failures import describe
@@ -57,6 +57,7 @@ class Dispatcher:
         self._stopping = False
         self._resting = False
         self._unsettled: list[Settlement] = []
+        self._suspect: Claim | None = None
         self._patience = Patience(clock, lease, "claiming")
 
     @property
@@ -152,28 +153,39 @@ class Dispatcher:
         """Let go of what was settled and hand the claims to the slots; what must not run beside them is given back."""
         self.slots.settled(self._unsettled, claimed.lost)
         self._unsettled = []
+        if self._suspect is not None:
+            self.slots.start(self._suspect)
+            self._suspect = None
         if not claimed.tasks:
             self._due = None if claimed.due_in is None else self._clock.monotonic() + claimed.due_in
             return
         suspects = [claim for claim in claimed.tasks if claim.lost_leases and claim.is_suspect]
-        # One suspect at a time: should it take this worker down, it is known which one it was.
-        apart = set(suspects[not self.slots.holds_suspect :]) if suspects else set()
-        self._unsettled = [(claim, Snoozed(_SUSPECTS_APART)) for claim in apart]
-        self.slots.add(claimed.tasks, apart)
+        self.slots.add(claimed.tasks, self._keep_apart(suspects) if suspects else frozenset())
         # There may be more as long as there is something.
         self._look = self._look or len(claimed.tasks) >= limit
+
+    def _keep_apart(self, suspects: list[Claim]) -> set[Claim]:
+        """Start one suspect at a time: should it take this worker down, it is known which one it was."""
+        apart = suspects[not any(claim.is_suspect for claim in self.slots.held) :]
+        self._unsettled = [(claim, Snoozed(_SUSPECTS_APART)) for claim in apart]
+        if apart and len(apart) < len(suspects):
+            # It starts when the others are given back, so that they are not lost with it.
+            self._suspect = suspects[0]
+            return set(suspects)
+        return set(apart)
 
     def _room(self, settling: list[Settlement]) -> tuple[dict[str, int], int]:
         """How many tasks of each type may be claimed now, and how many together, once these are settled."""
         most = _MOST_AHEAD if self._instant is None else _MOST_AHEAD_AT_ONCE
         ahead = min(most, int(self._rate.update(self.slots.started) * _AHEAD_SECONDS))
-        limit = self._presence.concurrency + ahead - self.slots.held_count + len(settling)
+        limit = self._presence.concurrency + ahead - len(self.slots.held) + len(settling)
         if limit <= 0:
             return {}, 0
         capacity = dict.fromkeys(self._presence.task_types, limit)
         for task_type, at_once in self._limited.items():
             leaving = sum(claim.task_type == task_type for claim, _ in settling)
-            capacity[task_type] = max(0, at_once - self.slots.held_of(task_type) + leaving)
+            ours = sum(claim.task_type == task_type for claim in self.slots.held)
+            capacity[task_type] = max(0, at_once - ours + leaving)
         return capacity, limit
 
     async def _promote_due(self) -> None:
@@ -236,6 +248,8 @@ class Dispatcher:
     async def _finish(self, unsettled: list[Settlement]) -> None:
         """Let running handlers end within the grace, stop the others, and settle all of them."""
         unsettled += [(claim, Released()) for claim in self.slots.take_ahead()]
+        if self._suspect is not None:
+            unsettled.append((self._suspect, Released()))
         until = self._clock.monotonic() + self._grace
         while self.slots.busy and self._clock.monotonic() < until:
             unsettled = await self._settle(unsettled + self.slots.take_outcomes())

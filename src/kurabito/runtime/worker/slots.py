@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import copy_context
 from typing import Final
@@ -62,13 +62,9 @@ class Slots:
         self.lineage = Lineage(self._running, self._ahead)
 
     @property
-    def held_count(self) -> int:
-        """How many tasks are ours: ahead, running, and ended but not yet settled."""
-        return len(self._held)
-
-    def held_of(self, task_type: str) -> int:
-        """How many tasks of one type are ours."""
-        return sum(claim.task_type == task_type for claim in self._held.values())
+    def held(self) -> Collection[Claim]:
+        """The tasks that are ours: ahead, running, and ended but not yet settled."""
+        return self._held.values()
 
     @property
     def busy(self) -> bool:
@@ -85,10 +81,6 @@ class Slots:
         return bool(self._ahead) and len(self._running) >= self._size
 
     @property
-    def holds_suspect(self) -> bool:
-        return any(claim.is_suspect for claim in self._held.values())
-
-    @property
     def has_outcomes(self) -> bool:
         return bool(self._outcomes)
 
@@ -103,6 +95,12 @@ class Slots:
             self._ahead_since = self._clock.monotonic()
         self._ahead.extend([claim for claim in claims if claim not in apart] if apart else claims)
         self._rouse()
+
+    def start(self, claim: Claim) -> None:
+        """Start a claim that was only held, unless it was lost meanwhile."""
+        if self._held.get(claim.key) is claim:
+            self._ahead.append(claim)
+            self._rouse()
 
     def take_outcomes(self) -> list[Settlement]:
         """How tasks ended since this was last asked."""
@@ -131,8 +129,9 @@ class Slots:
                 continue
             if (run := self._running.get(id(claim))) is not None:
                 self._execution.stop(*run, "lost")
-            elif claim in self._ahead:
-                self._ahead.remove(claim)
+            else:
+                if claim in self._ahead:
+                    self._ahead.remove(claim)
                 self._let_go(claim)
                 self._tell_dispatcher()
 
