@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -69,7 +69,8 @@ class DownloadAnswer(BaseModel):
     def of(cls, download: Download, is_stalled: bool = False) -> Self:
         state = progress_state(download, is_stalled)
         why = WhyAnswer.of(download.reason)
-        return cls(**asdict(download), is_stalled=is_stalled, progress_state=state, why=why)
+        known = {each.name: getattr(download, each.name) for each in fields(download)}
+        return cls(**known, is_stalled=is_stalled, progress_state=state, why=why)
 
 
 class AttemptAnswer(BaseModel):
