@@ -183,6 +183,8 @@ def _data_plane(state: Path) -> Iterator[Path]:
     try:
         yield written
     finally:
+        # The way ends here: what a process does when it is told to stop belongs to no task and to no scan.
+        _begin_file(written).unlink(missing_ok=True)
         process.terminate()
         process.wait()
 

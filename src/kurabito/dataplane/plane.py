@@ -129,7 +129,7 @@ class DataPlane:
             try:
                 await self._announce()
             except KurabitoError as problem:
-                _log.warning("data plane could not say that it lives", problem=str(problem))
+                _log.warning("data plane heartbeat failed", problem=str(problem))
 
     async def _announce(self) -> None:
         # Several runners may do the same work.
@@ -141,4 +141,4 @@ class DataPlane:
         try:
             await self._database.write(lambda conn: planes.depart(conn, self.name))
         except KurabitoError as problem:
-            _log.warning("data plane could not say that it leaves", problem=str(problem))
+            _log.warning("data plane departure failed", problem=str(problem))

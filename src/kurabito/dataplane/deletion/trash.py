@@ -127,7 +127,7 @@ def settle_abandoned(job: LeasedJob) -> None:
                 _settle(job, roots, begun)
         except (RemovalRefused, RootUnavailable, PathEscapes, OSError) as problem:
             # A disk that is not there now may be there when the next job looks.
-            _log.warning("a step stays half done", step=begun.id, problem=str(problem))
+            _log.warning("step left half done", step=begun.id, problem=str(problem))
 
 
 def _settle(job: LeasedJob, roots: OpenRoots[int], begun: Abandoned) -> None:

@@ -62,7 +62,7 @@ class PlaneLocks:
             try:
                 await self.expire_dead()
             except KurabitoError as problem:
-                _log.warning("a data plane that died could not be seen to", problem=str(problem))
+                _log.warning("dead data plane not recovered", problem=str(problem))
             await self._clock.wait(never, _EVERY)
 
     async def _expire(self, name: str) -> None:

@@ -260,7 +260,7 @@ class Dispatcher:
             unsettled += await self.slots.interrupt()
         unsettled = await self._settle(unsettled + self.slots.take_outcomes())
         if unsettled:
-            _log.warning("left_to_their_leases", tasks=[str(claim.id) for claim, _ in unsettled])
+            _log.warning("leases_left_to_expire", tasks=[str(claim.id) for claim, _ in unsettled])
 
     async def _settle(self, settling: list[Settlement]) -> list[Settlement]:
         """Settle without claiming; what could not be written is returned."""

@@ -80,7 +80,7 @@ class Heartbeat:
         try:
             await asyncio.to_thread(self._queue.depart, self._presence.name)
         except Exception as problem:  # noqa: BLE001 - the list forgets it in the end, and it must be able to leave
-            _log.warning("could_not_depart", worker=self._presence.name, problem=describe(problem))
+            _log.warning("departure_failed", worker=self._presence.name, problem=describe(problem))
 
     def halt(self) -> None:
         """Stop renewing."""
@@ -113,7 +113,7 @@ class Heartbeat:
         except WorkerFailed as failed:
             self.fail(str(failed))
         except BaseException as problem:  # noqa: BLE001 - a worker without a heartbeat must not look like a living one
-            _log.exception("heart_stopped", worker=self._presence.name)
+            _log.exception("heartbeat_stopped", worker=self._presence.name)
             self.fail(f"its heart stopped: {describe(problem)}")
 
     def _beat_on(self) -> None:

@@ -126,7 +126,7 @@ async def _safely(step: Callable[[], Awaitable[T]]) -> T | None:
     try:
         return await step()
     except KurabitoError as problem:
-        _log.warning("upkeep_failed", problem=str(problem))
+        _log.warning("maintenance_failed", problem=str(problem))
     except Exception:  # noqa: BLE001 - a fault of one step must not silently end the others
-        _log.exception("upkeep_failed")
+        _log.exception("maintenance_failed")
     return None
