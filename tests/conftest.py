@@ -9,13 +9,10 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    pass
 
 pytest_plugins = ["tests.support.databases", "tests.support.postgres", "tests.support.waiting"]
 

@@ -36,7 +36,7 @@ def test_programs_that_tests_start_answer_to_ctrl_c_where_it_is_ignored(tmp_path
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        env=_without_pytest(),
+        env={**_without_pytest(), "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert "1 passed" in done.stdout, done.stdout + done.stderr
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN

@@ -103,9 +103,9 @@ class Depot:
 
 
 @pytest.fixture
-def depot(shelf_url: str) -> Iterator[Depot]:
+def depot(url: str) -> Iterator[Depot]:
     clock = ManualClock()
-    database = open_database(shelf_url, clock=clock)
+    database = open_database(url, clock=clock)
     database.open()
     database.write_blocking(lambda conn: conn.script(SCHEMA))
     yield Depot(database, clock)
