@@ -39,7 +39,8 @@ async def test_one_thread_is_enough_for_what_comes_one_after_another(threads: Th
     for _ in range(20):
         names.add(await threads.run(lambda: threading.current_thread().name))
         # The thread says that it is free after it has answered.
-        await asyncio.sleep(0.001)
+        while not threads._idle._value:
+            await asyncio.sleep(0.001)
     assert names == {"sorter-0"}
 
 
