@@ -80,3 +80,13 @@ def test_every_path_of_the_architecture_exists() -> None:
     paths = re.findall(r"`([\w/]+/[\w/]*\.(?:py|sql))`", ARCHITECTURE.read_text(encoding="utf-8"))
     assert len(paths) > 20
     assert [path for path in paths if not (SOURCE / path).is_file()] == []
+
+
+def test_every_file_that_a_package_names_exists() -> None:
+    """The first lines of a package are its map."""
+    missing = []
+    for path in SOURCE.rglob("__init__.py"):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        named = re.findall(r"(?<![\w/])([a-z_]+\.py)\b", text)
+        missing += [f"{path.parent.relative_to(SOURCE)}/{name}" for name in named if not (path.parent / name).is_file()]
+    assert missing == []

@@ -1,4 +1,10 @@
-"""The HTTP interface."""
+"""The HTTP interface, one package for each domain.
+
+tasks/, library/, duplicates/, downloads/, following/, metadata/, system/   routes and the shapes of their answers
+live.py         what happens to tasks, sent to every listener
+paging.py       pages of lists; bodies.py what clients send; reasons.py reasons in English
+callers.py      modules that call, by their keys; disconnects.py notices that a client has left
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog: which series and episode a release is of, and the links that can be downloaded.
+"""The catalog: which series and episode a release belongs to, and the links that can be downloaded.
 
     FeedItem ─► Release (its title and URL read) ─► SeriesMatch ─► Link (stored, one for each episode) ─► LinkSink
        └─► PreviewedItem: the same, before a feed is followed, and nothing is stored
@@ -7,7 +7,8 @@ intake.py         takes in what fetchers bring; previews.py shows what a feed wo
 releases.py       reads a release from an item; identity.py says when two are the same release
 series_match.py   from the name of a release to its series
 linking.py        makes links of releases; link_sink.py is the port that takes them on
-series.py, links.py, rules.py   as they are stored; catalog.py is what can be asked of them
+series.py, links.py, rules.py   series, links and title rules as they are stored
+catalog.py        what can be asked of series and links; title_rules.py what can be asked of title rules
 follow.py         follows what a record or the calendar shows, before a feed has brought it
 summaries.py      what became of many items, and how far many series are
 matching/         which show or film a folder or a series is about

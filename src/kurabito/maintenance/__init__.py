@@ -1,1 +1,1 @@
-"""Maintenance of the database: backups, integrity checks, retention, and checkpoints of SQLite's log."""
+"""Keeping the installation in order: `backups`, `integrity`, `retention`, `disk_space`, and checkpoints of SQLite's log (`wal`)."""

@@ -17,6 +17,9 @@ hosts.py        the names that this site answers to
 origins.py      the pages that may send requests: our own
 bodies.py       how much a request may bring, and for how long
 permissions.py  the scope that a path and a method need
+
+An answer, before it leaves:
+
 answers.py      the headers of every answer
-errors.py       the answer to an error
+errors.py       the answer to an error, with its HTTP status
 """

@@ -34,7 +34,7 @@ def move_to_trash(pair: Pair, trash: FileRef, is_ours: Check = lambda: None) -> 
     """Move a file that was compared into the trash; what lies there now.
 
     The copy that stays is looked at again once the file is moved. If it is gone then, or was this very file, the file is put
-    back and Refused is raised; Stranded when it cannot be put back because another file has its name.
+    back and RemovalRefused is raised; Stranded when it cannot be put back because another file has its name.
     """
     pair.look_again()
     aliases.refuse_twins(pair)
