@@ -33,9 +33,9 @@ async def add_files(queue: SqlQueue, library_id: int, *paths: str, missing: bool
 
 async def test_a_folder_becomes_a_library(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
     kept = await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", ignored=("@eaDir",)))
-    assert (kept.library.path, kept.library.care.name, kept.file_count) == (tmp_path / "films", "Films", 0)
+    assert (kept.library.path, kept.library.settings.name, kept.file_count) == (tmp_path / "films", "Films", 0)
     assert kept.library.created_at == to_datetime(clock.now())
-    assert kept.library.care == LibrarySettings(name="Films", ignored=("@eaDir",))
+    assert kept.library.settings == LibrarySettings(name="Films", ignored=("@eaDir",))
     assert await shelves.libraries.get(kept.library.id) == kept
 
 
@@ -102,7 +102,7 @@ async def test_no_library_lies_in_another(shelves: LibraryParts, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("care", "field"),
+    ("settings", "field"),
     [
         (LibrarySettings(name=" "), "name"),
         (LibrarySettings(name="x" * 201), "name"),
@@ -111,10 +111,10 @@ async def test_no_library_lies_in_another(shelves: LibraryParts, tmp_path: Path,
     ],
 )
 async def test_care_that_makes_no_sense_is_refused_by_name(
-    shelves: LibraryParts, tmp_path: Path, care: LibrarySettings, field: str
+    shelves: LibraryParts, tmp_path: Path, settings: LibrarySettings, field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await shelves.libraries.create(str(tmp_path / "films"), care)
+        await shelves.libraries.create(str(tmp_path / "films"), settings)
     assert refused.value.field == field
 
 
@@ -126,7 +126,7 @@ async def test_a_name_is_given_once(shelves: LibraryParts, tmp_path: Path) -> No
     with pytest.raises(LibraryConflict, match="name"):
         await shelves.libraries.change(other.library.id, {"name": "Films"})
     same = await shelves.libraries.change(other.library.id, {"name": "Series"})
-    assert same.library.care.name == "Series"
+    assert same.library.settings.name == "Series"
 
 
 async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, cl
     assert due == to_datetime(clock.now()) + timedelta(hours=1)
     clock.advance(60)
     changed = await shelves.libraries.change(kept.library.id, {"watched": True, "hash_policy": HashPolicy.ALL})
-    assert changed.library.care == LibrarySettings(
+    assert changed.library.settings == LibrarySettings(
         name="Films",
         scan_interval=timedelta(hours=1),
         algorithm=HashAlgorithm.SHA256,
@@ -152,7 +152,7 @@ async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, cl
     assert never.library.next_scan_at is None
     with pytest.raises(InvalidInput, match="scan_interval"):
         await shelves.libraries.change(kept.library.id, {"scan_interval": timedelta(0)})
-    assert (await shelves.libraries.get(kept.library.id)).library.care.scan_interval is None
+    assert (await shelves.libraries.get(kept.library.id)).library.settings.scan_interval is None
 
 
 async def test_libraries_come_in_pages(shelves: LibraryParts, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ async def test_libraries_come_in_pages(shelves: LibraryParts, tmp_path: Path) ->
     cursor = None
     while True:
         page = await shelves.libraries.list(limit=2, cursor=cursor)
-        names += [kept.library.care.name for kept in page]
+        names += [kept.library.settings.name for kept in page]
         if (cursor := page.next_cursor) is None:
             break
     assert names == list("01234")

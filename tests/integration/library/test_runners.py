@@ -77,8 +77,8 @@ async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQue
     (tmp_path / "state").mkdir()
     settings = Settings(state=tmp_path / "state", lease_seconds=10.0, heartbeat_seconds=0.2)
     async with at_work(queue, settings) as (shelves, hashing):
-        care = LibrarySettings(name="Films", hash_policy=HashPolicy.ALL)
-        library = (await shelves.libraries.create(str(films), care)).library.id
+        films_settings = LibrarySettings(name="Films", hash_policy=HashPolicy.ALL)
+        library = (await shelves.libraries.create(str(films), films_settings)).library.id
         first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
 
         async def is_scanned() -> bool:

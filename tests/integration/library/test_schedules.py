@@ -15,8 +15,8 @@ from kurabito.runtime.sql.queue import SqlQueue
 
 
 async def hourly(shelves: LibraryParts, tmp_path: Path) -> int:
-    care = LibrarySettings(name="Films", scan_interval=timedelta(hours=1))
-    return (await shelves.libraries.create(str(tmp_path / "films"), care)).library.id
+    settings = LibrarySettings(name="Films", scan_interval=timedelta(hours=1))
+    return (await shelves.libraries.create(str(tmp_path / "films"), settings)).library.id
 
 
 async def test_a_scan_comes_after_each_interval_and_goes_behind_those_asked_for(

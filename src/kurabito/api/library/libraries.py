@@ -91,18 +91,18 @@ class LibraryAnswer(BaseModel):
     @classmethod
     def of(cls, report: LibraryReport) -> Self:
         summary, library = report.summary, report.summary.library
-        care = library.care
+        settings = library.settings
         return cls(
             id=library.id,
-            name=care.name,
+            name=settings.name,
             path=str(library.path),
             status=report.status,
-            scan_interval=None if care.scan_interval is None else care.scan_interval.total_seconds(),
+            scan_interval=None if settings.scan_interval is None else settings.scan_interval.total_seconds(),
             next_scan_at=library.next_scan_at,
-            watched=care.watched,
-            algorithm=care.algorithm,
-            hash_policy=care.hash_policy,
-            ignored=list(care.ignored),
+            watched=settings.watched,
+            algorithm=settings.algorithm,
+            hash_policy=settings.hash_policy,
+            ignored=list(settings.ignored),
             file_count=summary.file_count,
             total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,
