@@ -8,6 +8,6 @@ fetching.py             asks for a feed; parsing.py, markup.py and items.py read
 results.py              what a fetcher brings, and the port that takes it in
 raw_items.py            items as they are kept, each once
 preferences.py          what a keeper likes better, where there are several releases of one episode
-health.py          whether a feed is read, in one word
+health.py               whether a feed is read, in one word
 tasks.py                the tasks that read feeds
 """

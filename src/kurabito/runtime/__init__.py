@@ -4,7 +4,7 @@
     delegation.py   what a program needs whose own rows are in the queue's database
     model.py        what a queue takes and returns; states.py has the states and their moves, outcomes.py how a claim ends
     events.py       what happened to tasks; history.py reads it from a task's row
-    reasons.py   why a task is where it is; errors.py has what goes wrong
+    reasons.py      why a task is where it is; errors.py has what goes wrong
     paging.py       keyset pages
     opening.py      from a URL to a queue
     tasks/          declaring tasks and asking for them

@@ -3,5 +3,5 @@
 `worker` is what a program starts. `dispatcher` is the one loop that talks to the queue, `slots` run handlers, `heartbeat`
 renews leases in a thread of its own, `maintenance` does for the queue what any worker may do, `patience` decides what a
 failing store means. Handlers run in the event loop, in `threads` or in processes (`isolation`); `execution` chooses,
-`time_limits` ends, `endings` and `failures` turn every end into an outcome. `locks` and `supervisor` notice the dead.
+`time_limits` ends them, and `failures` describes what they raised. `locks` and `supervisor` notice the dead.
 """
