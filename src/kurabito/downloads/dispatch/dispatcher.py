@@ -174,8 +174,8 @@ class DownloadDispatcher:
             there = await self._downloaders.look(service, set(batch.hashes.values()))
         except OutboundError:
             return batch
-        untold = {known for known, report in there.items() if report.owner is None}
-        return await self._database.write(partial(batches.note_foreign, batch=batch, there=untold))
+        unowned = {known for known, report in there.items() if report.owner is None}
+        return await self._database.write(partial(batches.note_foreign, batch=batch, there=unowned))
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
