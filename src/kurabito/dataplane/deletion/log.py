@@ -144,7 +144,7 @@ def count_settled(conn: Connection, job_id: str) -> int:
 
 
 def intend(conn: Connection, intent: Intent, log_id: str, trash_path: str) -> None:
-    """Write down what is about to be done; raises Refused when another job has one of the files in hand."""
+    """Write down what is about to be done; raises RemovalRefused when another job has one of the files in hand."""
     conn.lock(AdvisoryLock.DELETION)
     values = intent.values()
     if (other := conn.value(_SQL.contested, values)) is not None:

@@ -28,7 +28,7 @@ class Pair:
     kept_seen: FileStamp
 
     def compare(self, between: Callable[[], None] = lambda: None) -> None:
-        """Read both to the end; raises Refused unless they are the same to the last byte. `between` is called often."""
+        """Read both to the end; raises RemovalRefused unless they are the same to the last byte. `between` is called often."""
         if self.source_seen.file == self.kept_seen.file:
             raise RemovalRefused(
                 ErrorCode.SAME_FILE, "both paths lead to one and the same file, which is its own last copy"
@@ -48,7 +48,7 @@ class Pair:
             offset += read
 
     def look_again(self) -> None:
-        """See, by their paths from their roots, that both are still what was compared, untouched; raises Refused."""
+        """See, by their paths from their roots, that both are still what was compared, untouched; raises RemovalRefused."""
         if self.source.find() != self.source_seen:
             raise RemovalRefused(ErrorCode.FILE_CHANGED, "the file changed while it was compared; scan and plan again")
         if self.kept.find() != self.kept_seen:
@@ -57,7 +57,7 @@ class Pair:
             )
 
     def check_kept(self) -> None:
-        """See, by its path from its root, that the copy that stays is there, and is not the file that goes; raises Refused."""
+        """See, by its path from its root, that the copy that stays is there, and is not the file that goes; raises RemovalRefused."""
         now = self.kept.find()
         if now is None:
             raise RemovalRefused(ErrorCode.KEPT_MISSING, "the kept copy went in the same moment, so this one stays")
@@ -74,7 +74,7 @@ class Pair:
 
 
 def open_pair(roots: OpenRoots[K], source: FileRef, kept: FileRef) -> Pair:
-    """Both files, open; raises Refused when one is not there, is no regular file, or the kept one lies in a trash."""
+    """Both files, open; raises RemovalRefused when one is not there, is no regular file, or the kept one lies in a trash."""
     if kept.in_trash is not None:
         raise RemovalRefused(
             ErrorCode.KEPT_IN_DOUBT, "the kept copy lies in a trash folder, where it is no copy that stays"

@@ -65,7 +65,7 @@ SELECT relative_path, size_bytes, mtime_ns, inode, device FROM library_files
 WHERE library_id = :library AND relative_path > :after AND is_missing = 0
 ORDER BY relative_path LIMIT :most;
 
--- name: told_until
+-- name: encoded_until
 SELECT {string_agg}(told, '//') FROM (
     SELECT size_bytes || ' ' || mtime_ns || ' ' || inode || ' ' || device || ' ' || relative_path AS told
     FROM library_files
