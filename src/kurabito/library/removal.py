@@ -86,7 +86,7 @@ class LibraryRemoval:
             # Once it was begun there is nothing left to ask.
             if found and not confirmed and library.removing_since is None:
                 raise LibraryInUse(
-                    f"{found.told(library.settings.name)}; to remove it all the same, ask with confirm=true"
+                    f"{found.sentence(library.settings.name)}; to remove it all the same, ask with confirm=true"
                 )
             _cancel_work(tasks, library_id)
             conn.run(_SQL.begin, {"id": library_id})

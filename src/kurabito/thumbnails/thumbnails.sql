@@ -22,7 +22,7 @@ LIMIT {room}
 ON CONFLICT DO NOTHING;
 
 -- name: requeue
--- A file may have been touched without being changed, so what is expected to be found is told anew.
+-- A file may have been touched without being changed, so what is expected to be found is written again.
 UPDATE thumbnails
 SET status = 'pending', source_size_bytes = due.size_bytes, source_mtime_ns = due.mtime_ns, worker_id = NULL,
     worker_heartbeat_at = NULL, lease_expires_at = NULL, retry_after = NULL, finished_at = NULL, updated_at = :now

@@ -31,7 +31,7 @@ _SUFFIX: Final = ".lock"
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _PATIENCE: Final = 5.0
 _held: weakref.WeakSet[WorkerLock] = weakref.WeakSet()
-_told: set[Path] = set()
+_warned: set[Path] = set()
 
 
 def fresh_worker_name() -> str:
@@ -215,8 +215,8 @@ def _lock_files(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _tell_unsupported(folder: Path, problem: OSError) -> None:
-    if folder not in _told:
-        _told.add(folder)
+    if folder not in _warned:
+        _warned.add(folder)
         _log.warning(
             "locks do not work in this folder, so the death of a worker is noticed only when its lease ends",
             folder=str(folder),

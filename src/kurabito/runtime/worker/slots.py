@@ -144,8 +144,8 @@ class Slots:
         """A beat for every task that is ours; safe in any thread."""
         runs = self._running.copy()
         if news_only:
-            told = [(ctx.claim, ctx.take_progress()) for ctx, _, _ in runs.values()]
-            return [Beat(claim, progress) for claim, progress in told if progress is not None]
+            reports = [(ctx.claim, ctx.take_progress()) for ctx, _, _ in runs.values()]
+            return [Beat(claim, progress) for claim, progress in reports if progress is not None]
         return [
             Beat(claim, runs[id(claim)][0].take_progress() if id(claim) in runs else None)
             for claim in self._held.copy().values()

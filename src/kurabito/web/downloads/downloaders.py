@@ -40,8 +40,8 @@ class DownloaderForm(Form):
         try:
             return int(text)
         except ValueError:
-            told = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
-            raise InvalidInput("priority", told) from None
+            message = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
+            raise InvalidInput("priority", message) from None
 
     def path_maps(self) -> list[PathMap] | None:
         """One a line; None when the form did not ask for them; raises InvalidInput."""

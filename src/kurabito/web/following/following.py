@@ -75,7 +75,7 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
     return routes
 
 
-async def shelf_of(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
+async def choices_of_series(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
     """The series that a feed can be about, by their titles, with the one that is set."""
     known = {series.id: series for series in (await catalog.series(limit=MAX_PAGE)).items}
     try:
@@ -125,7 +125,7 @@ class _Feeds:
             self._catalog.raw_items(
                 subscription_id=subscription_id, status=wanted, limit=_ITEMS, cursor=asked.get("cursor")
             ),
-            shelf_of(self._catalog, form),
+            choices_of_series(self._catalog, form),
         )
         return self._pages.show(
             request,
