@@ -157,7 +157,7 @@ def unpack(name: str, at: int, facts: str | Sequence[Fact], cursor: str, after: 
 def log_events(name: str, facts: Sequence[Fact]) -> None:
     """Log each fact of a batch, after the move was stored."""
     level = _LEVELS[name]
-    # Asked once for the whole batch: at full speed most of these lines are read by nobody.
+    # Asked once for the whole batch: at full speed most of these lines are not logged.
     if not _gate.isEnabledFor(level):
         return
     own = FACTS[name]

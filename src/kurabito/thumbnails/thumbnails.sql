@@ -9,7 +9,7 @@ SELECT {thumbnail} FROM thumbnails WHERE thumb_key IN (SELECT given.value ->> 't
 SELECT {thumbnail} FROM thumbnails WHERE thumb_key = :thumb_key;
 
 -- name: admit
--- As many as there is room for. Nobody else admits meanwhile: on SQLite by its write lock, on PostgreSQL by ours.
+-- As many as there is room for. No other process admits meanwhile: on SQLite by its write lock, on PostgreSQL by ours.
 INSERT INTO thumbnails (thumb_key, file_id, group_key, media_type, format, max_dimension, source_size_bytes, source_mtime_ns,
                         output_path, status, created_at, updated_at)
 SELECT given.value ->> 'thumb_key', CAST(given.value ->> 'file_id' AS bigint), given.value ->> 'group_key',

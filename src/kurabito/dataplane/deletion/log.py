@@ -179,7 +179,7 @@ def trashed(conn: Connection, log_id: str, step: DeleteStep) -> None:
 
 
 def unread_of_size(conn: Connection, size: int) -> list[int]:
-    """The files of a size that nobody read, because no other had it: what comes back may be equal to them."""
+    """The files of a size that were not read, because no other had it: what comes back may be equal to them."""
     return [file for (file,) in conn.all(_SQL.unread_of_size, {"size_bytes": size})]
 
 

@@ -253,7 +253,7 @@ class Slots:
             reusable = False
         except BaseException as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
             outcome = failure(handler, claim, problem)
-            # Nobody can tell whether it was the handler or this slot that was to be closed.
+            # It cannot be known whether the handler or this slot was to be closed.
             reusable = not issubclass(type(problem), GeneratorExit)
         if self._running.pop(id(claim), None) is None:
             # It was given up and its task is settled; or this is a copy of the process that the handler made.

@@ -19,7 +19,7 @@ _MOST_DIGITS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionForm(Form):
-    """The fields as they are shown: as they are now, or as somebody filled them in."""
+    """The fields as they are shown: as they are now, or as they were filled in."""
 
     FIELDS = ("name", "url", "series_id", "new_series", "start_with", "chosen", "fetch_interval", "allows_private")
 
@@ -58,7 +58,7 @@ class SubscriptionForm(Form):
 
     @property
     def allows_private(self) -> bool:
-        """Whether the host may be inside the keeper's own network. It is the host that is allowed: another has to be anew."""
+        """Whether the host may be inside the keeper's own network. Only this host is allowed: another has to be allowed again."""
         return bool(self.host) and self.has("allows_private", self.host)
 
     @property

@@ -143,7 +143,7 @@ class _LibraryPages:
         )
 
     async def remove(self, request: Request, library_id: int) -> Response:
-        """Have a library removed; ask first when something is in the way that nobody was told of."""
+        """Have a library removed; ask first when something is in the way that the page did not show."""
         asked = await fields_of(request)
         try:
             await self._removal.begin(library_id, confirmed=asked.get("confirm") == CHECKED)

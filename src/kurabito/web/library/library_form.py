@@ -16,7 +16,7 @@ INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm(Form):
-    """The fields as they are shown: as they are now, or as somebody typed them."""
+    """The fields as they are shown: as they are now, or as they were typed."""
 
     FIELDS = ("path", "name", "scan_interval", "watched", "algorithm", "hash_policy", "ignored")
 
