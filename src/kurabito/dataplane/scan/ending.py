@@ -1,6 +1,6 @@
 """The end of a scan, when everything was seen: what moved, what is missing, and what is worth hashing.
 
-Each step is done in small transactions that leave less to do, so that a data plane that goes on after a crash does only the rest.
+Each step is done in small transactions that leave less to do, so that a successor after a crash does only the rest.
 """
 
 from __future__ import annotations
