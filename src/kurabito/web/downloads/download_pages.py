@@ -46,7 +46,7 @@ _STATUSES: Final[dict[ShownStates, tuple[Status | None, ...]]] = {
 
 
 class ShownDownload(NamedTuple):
-    """A download, and whether it stands still."""
+    """A download, and whether it has stalled."""
 
     download: Download
     is_stalled: bool

@@ -57,15 +57,15 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
 
     @routes.post("/following/{subscription_id}/pause")
     async def pause(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"is_enabled": False})
+        return await feeds.apply_changes(request, subscription_id, {"is_enabled": False})
 
     @routes.post("/following/{subscription_id}/resume")
     async def resume(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"is_enabled": True})
+        return await feeds.apply_changes(request, subscription_id, {"is_enabled": True})
 
     @routes.post("/following/{subscription_id}/allow")
     async def allow(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"allows_private": True})
+        return await feeds.apply_changes(request, subscription_id, {"allows_private": True})
 
     @routes.post("/following/{subscription_id}/remove")
     async def remove(subscription_id: str) -> Response:
@@ -143,7 +143,7 @@ class _Feeds:
             feed_health=feed_health,
         )
 
-    async def wish(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
+    async def apply_changes(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
         """Change it, and go back to where the button stood."""
         await self._subscriptions.change(id_of(subscription_id), changes)
         return await self.back(request, subscription_id)
