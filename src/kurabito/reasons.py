@@ -34,7 +34,7 @@ class Reason(Generic[Code]):
 
 
 def in_other_words(codes: type[Code], text: str) -> Reason[Code]:
-    """What somebody else says: a downloader, a user, an earlier version."""
+    """What others say: a downloader, a user, an earlier version."""
     return Reason(codes(OTHER), {TEXT: text[:LONGEST_TEXT]})
 
 

@@ -31,14 +31,14 @@ async def furnished(stage: Stage) -> Stage:
         downloads = open_downloads(stage.queue, outbound, stage.settings)
         feeds = open_feeds(stage.queue, outbound, grabber=downloads.grabber)
         for policy in (Policy.FIRST, Policy.ASK):
-            wishes = SubscriptionSettings(
+            settings = SubscriptionSettings(
                 name="feed",
                 url=f"https://feeds.example/{policy}",
                 new_series=NewSeries.ADD,
                 is_enabled=False,
                 conflict_policy=policy,
             )
-            subscription = await feeds.subscriptions.create(wishes, StartWith.MISSING)
+            subscription = await feeds.subscriptions.create(settings, StartWith.MISSING)
             titles = [
                 f"[{policy} {name[:40]}] {policy} {name} - {n:02} [{r}p]"
                 for name in NAMES

@@ -45,11 +45,11 @@ VALUES (:id, 1, 1, :path, 't', 123456789, 'blake3', :hash, :now)
 async def furnished(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """A library with every kind of name, each of them twice; one that fails, and one that waits."""
     folder = tmp_path_factory.mktemp("libraries")
-    shelves = open_library(stage.settings, stage.queue)
+    parts = open_library(stage.settings, stage.queue)
     for name in ("films", "蔵" * 40, "long" * 40):
         (folder / name).mkdir()
-        await shelves.libraries.create(str(folder / name), LibrarySettings(name=name))
-    await shelves.scans.submit_task(2, TaskPriority.HIGH)
+        await parts.libraries.create(str(folder / name), LibrarySettings(name=name))
+    await parts.scans.submit_task(2, TaskPriority.HIGH)
 
     def know(conn: Connection) -> None:
         for number, name in enumerate(NAMES):

@@ -154,10 +154,10 @@ class Core:
         self.rounds = 0
 
     async def prepare(self, *downloaders: Downloader | Service) -> None:
-        wishes = SubscriptionSettings(
+        settings = SubscriptionSettings(
             name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
         )
-        self.subscription_id = (await self.feeds.subscriptions.create(wishes, StartWith.MISSING)).id
+        self.subscription_id = (await self.feeds.subscriptions.create(settings, StartWith.MISSING)).id
         for one in downloaders:
             capabilities = Capabilities(supported_download_types=tuple(DownloadType))
             await self.feeds.services.register(

@@ -110,14 +110,14 @@ async def test_no_item_is_lost_or_doubled_by_three_hundred_kills(queue: SqlQueue
 async def kill_and_check(queue: SqlQueue, url: str, chance: random.Random, kills: int) -> None:
     feed, subscriptions = Feed(), Subscriptions(queue)
     server = await asyncio.start_server(feed.serve, "127.0.0.1", 0)
-    wishes = SubscriptionSettings(
+    settings = SubscriptionSettings(
         name="Kura",
         url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/rss",
         new_series=NewSeries.ADD,
         allows_private=True,
         is_enabled=False,
     )
-    subscription = await subscriptions.create(wishes, StartWith.MISSING)
+    subscription = await subscriptions.create(settings, StartWith.MISSING)
     interrupted = 0
     with living(url) as program:
         worker = await start(program)

@@ -98,8 +98,8 @@ class Live:
     @property
     def newest(self) -> str:
         """The cursor of the last event; empty when there was none."""
-        told = self._ring[(self._next - 1) % len(self._ring)] if self._next > self._oldest else None
-        return told.event.cursor if told is not None else ""
+        sent = self._ring[(self._next - 1) % len(self._ring)] if self._next > self._oldest else None
+        return sent.event.cursor if sent is not None else ""
 
     @contextmanager
     def listen(self, after: str | None = None) -> Iterator[LiveListener]:
@@ -118,8 +118,8 @@ class Live:
     def _place_after(self, cursor: str) -> int | None:
         # From the newest on: a client that comes back was seldom away for long.
         for place in range(self._next - 1, self._oldest - 1, -1):
-            told = self._ring[place % len(self._ring)]
-            if told is not None and told.event.cursor == cursor:
+            sent = self._ring[place % len(self._ring)]
+            if sent is not None and sent.event.cursor == cursor:
                 return place + 1
         return None
 
@@ -183,6 +183,6 @@ class LiveListener:
         if live.ended or self._place < live._oldest:
             return None
         until = min(live._next, self._place + _AT_ONCE)
-        told = [live._ring[place % len(live._ring)] for place in range(self._place, until)]
+        sent = [live._ring[place % len(live._ring)] for place in range(self._place, until)]
         self._place = until
-        return [each for each in told if each is not None]
+        return [each for each in sent if each is not None]

@@ -31,8 +31,8 @@ class WhyAnswer(BaseModel):
 
 
 def _said(facts: Mapping[str, Any]) -> str:
-    told = ((one["downloader"], reason_of(DownloadReason, one)) for one in facts.get(SAID, ()))
-    return "; ".join(f"{name}: {in_english(reason)}" for name, reason in told)
+    answers = ((one["downloader"], reason_of(DownloadReason, one)) for one in facts.get(SAID, ()))
+    return "; ".join(f"{name}: {in_english(reason)}" for name, reason in answers)
 
 
 def _gave_up(facts: Mapping[str, Any]) -> str:
@@ -52,12 +52,12 @@ def _removed(facts: Mapping[str, Any]) -> str:
 def _path(words: str, else_said: str = "") -> Callable[[Mapping[str, Any]], str]:
     """Words about a path, with the problem of the test where there is one."""
 
-    def told(facts: Mapping[str, Any]) -> str:
+    def words_of(facts: Mapping[str, Any]) -> str:
         problem = facts["problem"]
         said = f" ({problem})" if problem else ""
         return words.format(**facts, said=said, why=problem or else_said)
 
-    return told
+    return words_of
 
 
 _FILTERS: Final[_Words] = {

@@ -197,10 +197,10 @@ def _services(
         WalWatch(product.checkpoints),
         PlaneLocks(product.database),
     ]
-    told: dict[str, Trouble] = {"worker": lambda: worker.trouble}
+    sources: dict[str, Trouble] = {"worker": lambda: worker.trouble}
     if dataplane:
         plane = supervised_plane(settings, product.database)
         services.append(plane)
-        told["data_plane"] = lambda: plane.trouble
-    troubles = Troubles(told, settings.state / FILE_NAME)
+        sources["data_plane"] = lambda: plane.trouble
+    troubles = Troubles(sources, settings.state / FILE_NAME)
     return [*services, troubles], troubles

@@ -65,10 +65,10 @@ class Troubles:
 def read_troubles(state: Path) -> dict[str, str]:
     """What the process that serves this state wrote last; nothing when all is well, or was never written."""
     try:
-        told = json.loads((state / FILE_NAME).read_text(encoding="utf-8"))
+        stored = json.loads((state / FILE_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(why) for name, why in told.items()} if isinstance(told, dict) else {}
+    return {str(name): str(why) for name, why in stored.items()} if isinstance(stored, dict) else {}
 
 
 class KeptWorker:

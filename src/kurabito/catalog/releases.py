@@ -58,10 +58,6 @@ class Release:
     languages: tuple[str, ...]
     version: int | None
 
-    @property
-    def is_movie(self) -> bool:
-        return self.kind is ReleaseKind.MOVIE
-
 
 def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawReason:
     """The release that a clean item is; the reason where it is none."""

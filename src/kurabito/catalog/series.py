@@ -1,4 +1,4 @@
-"""Series: what is on the shelf or might be, under which names, and its episodes."""
+"""Series as they are stored: followed or still to be decided about, with their names and episodes."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def doctor(
     from kurabito.doctor import examine
 
     ill = False
-    told = []
+    rows = []
     for name, finding in examine(settings.load()):
         ill = ill or finding.verdict == "broken"
         if as_json:
-            told.append({"check": name, "verdict": finding.verdict, "says": finding.says, "fix": finding.fix or None})
+            rows.append({"check": name, "verdict": finding.verdict, "says": finding.says, "fix": finding.fix or None})
             continue
         # Each as it comes: looking through a large database takes a while.
         typer.secho(_MARKS[finding.verdict], fg=_COLOURS[finding.verdict], nl=False)
@@ -41,6 +41,6 @@ def doctor(
         if finding.fix:
             typer.echo(f"{' ' * 9}-> {finding.fix}")
     if as_json:
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     if ill:
         raise typer.Exit(1)

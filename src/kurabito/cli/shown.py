@@ -145,8 +145,8 @@ def event_line(event: TaskEvent) -> str:
         del facts[name]
     if "next_run_at" in facts:
         facts["next_run_at"] = local(facts["next_run_at"])
-    told = " ".join(f"{name}={value}" for name, value in facts.items() if value is not None)
-    return safe(f"{local(event.at)} {event.name:<14} {event.task_id} {event.task_type} {told}".rstrip())
+    shown_facts = " ".join(f"{name}={value}" for name, value in facts.items() if value is not None)
+    return safe(f"{local(event.at)} {event.name:<14} {event.task_id} {event.task_type} {shown_facts}".rstrip())
 
 
 def payload_text(task: TaskRecord) -> str:

@@ -101,8 +101,8 @@ def show(task_id: TaskId, queue: QueueUrl = None, as_json: AsJson = False) -> No
     from kurabito.cli import shown
 
     if as_json:
-        told = [shown.event_as_json(event) for event in history]
-        typer.echo(shown.pretty({**shown.as_json(task), "history": told}))
+        past = [shown.event_as_json(event) for event in history]
+        typer.echo(shown.pretty({**shown.as_json(task), "history": past}))
         return
     _print_task(task, history)
 

@@ -56,8 +56,8 @@ def _print(found: ReleaseTitle) -> None:
 
     for name, value in _shown(found, explain=False).items():
         if value not in (None, (), False):
-            told = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            typer.echo(f"{name:<12}{safe(told)}")
+            shown_value = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            typer.echo(f"{name:<12}{safe(shown_value)}")
     for finding in found.findings:
         typer.echo(f"  {safe(finding.text):<32} {finding.recogniser}: {safe(finding.why)}")
     typer.echo()

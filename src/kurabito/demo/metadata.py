@@ -56,16 +56,16 @@ class MetadataStand:
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
             case ["bgm", "calendar"]:
-                return _told([self._airing(weekday) for weekday in range(1, 8)])
+                return _as_answer([self._airing(weekday) for weekday in range(1, 8)])
             case ["bgm", "v0", "subjects", number] if (show := self._show(number)) is not None:
-                return _told(
+                return _as_answer(
                     self._subject(show, "date") | {"platform": "剧场版" if show.kind is RecordKind.MOVIE else "TV"}
                 )
             case ["tmdb", "discover", "tv"]:
                 found = self._namesakes(int(query.get("first_air_date_year", "0")))
-                return _told({"page": 1, "results": found, "total_pages": 1, "total_results": len(found)})
+                return _as_answer({"page": 1, "results": found, "total_pages": 1, "total_results": len(found)})
             case ["tmdb", ("discover" | "search"), _]:
-                return _told({"page": 1, "results": [], "total_pages": 1, "total_results": 0})
+                return _as_answer({"page": 1, "results": [], "total_pages": 1, "total_results": 0})
             case ["pictures", name] if (show := self._show(name.removesuffix(".png"))) is not None:
                 return StandAnswer("image/png", draw_poster(f"{show.bgm_id} {show.english}"))
         return None
@@ -109,5 +109,5 @@ def _listed(show: Show, day: date, number: int) -> dict[str, Any]:
     }
 
 
-def _told(answer: Any) -> StandAnswer:
+def _as_answer(answer: Any) -> StandAnswer:
     return StandAnswer("application/json", json.dumps(answer, ensure_ascii=False).encode())

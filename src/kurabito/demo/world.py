@@ -130,7 +130,7 @@ class Demo:
         await asyncio.to_thread(self._seeder.open)
         self._feeds = await asyncio.to_thread(FeedStand, self._seeder.link)
         url = await self._feeds.open()
-        for wishes in (
+        for settings in (
             SubscriptionSettings(
                 name="The Storehouse at Dawn", url=url + DAWN, new_series=NewSeries.ADD, allows_private=True
             ),
@@ -138,7 +138,7 @@ class Demo:
             # This machine is a private address, which is not allowed here: the page offers to allow it.
             SubscriptionSettings(name="The neighbour's shelf", url=url + NEIGHBOUR, new_series=NewSeries.ADD),
         ):
-            await feeds.subscriptions.create(wishes, StartWith.MISSING)
+            await feeds.subscriptions.create(settings, StartWith.MISSING)
 
     async def close(self) -> None:
         """Serve nothing made-up any longer."""

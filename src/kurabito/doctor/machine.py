@@ -54,8 +54,8 @@ def parts(settings: Settings) -> CheckResult | None:
     if holder_of(settings.state) is None:
         return None
     if troubles := read_troubles(settings.state):
-        told = "; ".join(f"{part.replace('_', ' ')}: {why}" for part, why in sorted(troubles.items()))
-        return broken(f"not working: {told}", "the log of `kurabito serve` tells the whole story")
+        listed = "; ".join(f"{part.replace('_', ' ')}: {why}" for part, why in sorted(troubles.items()))
+        return broken(f"not working: {listed}", "the log of `kurabito serve` tells the whole story")
     return ok("every part of the process that serves it works")
 
 
@@ -125,11 +125,11 @@ def _who_answers(host: str, number: int) -> str | None:
     try:
         connection.request("GET", "/health", headers={"Host": f"localhost:{number}"})
         answer = connection.getresponse()
-        told = json.loads(answer.read(10_000))
-        if answer.status == 503 and told["error"]["code"] in _OURS_FAILING:
+        health = json.loads(answer.read(10_000))
+        if answer.status == 503 and health["error"]["code"] in _OURS_FAILING:
             # It is ours and says that something fails: what, other checks tell.
             return "(not all of it works)"
-        return str(told["version"]) if told["status"] == "ok" else None
+        return str(health["version"]) if health["status"] == "ok" else None
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
         return None
     finally:

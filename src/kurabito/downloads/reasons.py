@@ -25,7 +25,7 @@ class DownloadReason(StrEnum):
     NOT_TAKEN = "not_taken"
     """Each downloader has `said` why."""
     GAVE_UP = "gave_up"
-    """It stood still, and the others have `said` why they do not take it."""
+    """It stalled, and the others have `said` why they do not take it."""
     NO_ANSWER = "no_answer"
     """Its downloader does not answer; `said` is the problem."""
     NO_HASH = "no_hash"

@@ -53,7 +53,6 @@ def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownlo
 
 def without_no_ops(conn: Connection, choice: Choice) -> Choice:
     """What carrying a choice out would really do: no download that is under way, and no question that is open already."""
-
     under_way = {found for (found,) in conn.all(SQL.under_way, given_ids(choice.dispatch))}
     is_open = {found for (found,) in conn.all(SQL.open_conflicts, given_ids([*choice.ask, *choice.wait]))}
     return replace(

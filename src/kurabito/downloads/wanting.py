@@ -36,10 +36,10 @@ class WantedAgain:
 
 def give_back(conn: Connection, download_ids: Sequence[int]) -> None:
     """Have completed downloads count no longer; episodes that nothing else makes had are wanted again."""
-    queries, given = _SQL, given_ids(download_ids)
-    conn.run(queries.give_back, given)
-    wanted = [episode_id for (episode_id,) in conn.all(queries.episodes_of, given)]
-    conn.run(queries.want, given_ids(wanted))
+    given = given_ids(download_ids)
+    conn.run(_SQL.give_back, given)
+    wanted = [episode_id for (episode_id,) in conn.all(_SQL.episodes_of, given)]
+    conn.run(_SQL.want, given_ids(wanted))
     store.restate_episodes(conn, download_ids)
 
 

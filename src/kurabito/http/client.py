@@ -129,8 +129,8 @@ class Outbound:
         async def read(pieces: AsyncIterator[bytes], declared: int | None) -> Body:
             if on_progress is None:
                 return await written(to, pieces)
-            async with aclosing(counted(pieces, lambda size: on_progress(size, declared))) as told:
-                return await written(to, told)
+            async with aclosing(counted(pieces, lambda size: on_progress(size, declared))) as pieces_counted:
+                return await written(to, pieces_counted)
 
         request = self._request("GET", url, headers)
         return await self._exchange.reply(request, read, Trusted.parse(trusted), limits)

@@ -52,7 +52,7 @@ class Library:
 
     id: int
     path: Path
-    care: LibrarySettings
+    settings: LibrarySettings
     next_scan_at: datetime | None
     created_at: datetime
     updated_at: datetime
@@ -83,20 +83,20 @@ class LibraryFile:
         return self.relative_path.rpartition("/")[2]
 
 
-def add(conn: Connection, path: Path, care: LibrarySettings) -> Library:
+def add(conn: Connection, path: Path, settings: LibrarySettings) -> Library:
     """Store a library whose path was looked at; raises LibraryConflict when its name or folder is another's."""
     for other in everything(conn):
         if overlap(path, other.path):
             raise LibraryConflict(
-                f"{path} and the folder of the library {other.care.name!r}, {other.path}, lie one in the other; "
+                f"{path} and the folder of the library {other.settings.name!r}, {other.path}, lie one in the other; "
                 + _advice(other),
                 field="path",
             )
-    _refuse_taken(conn, care.name)
+    _refuse_taken(conn, settings.name)
     try:
-        library_id = conn.value(_SQL.insert, {"root_path": str(path), **_stored(care)})
+        library_id = conn.value(_SQL.insert, {"root_path": str(path), **_stored(settings)})
     except UniqueConflict:
-        raise _taken(care.name) from None
+        raise _taken(settings.name) from None
     return find(conn, library_id)
 
 
@@ -126,10 +126,10 @@ def page(conn: Connection, after: int, limit: int) -> list[Library]:
 def change(conn: Connection, library_id: int, changes: dict[str, Any]) -> Library:
     """Change settings of a library; the others stay."""
     library = find_staying(conn, library_id)
-    care = replace(library.care, **changes)
-    if care.name != library.care.name:
-        _refuse_taken(conn, care.name)
-    conn.run(_SQL.update, {"id": library_id, **_stored(care)})
+    settings = replace(library.settings, **changes)
+    if settings.name != library.settings.name:
+        _refuse_taken(conn, settings.name)
+    conn.run(_SQL.update, {"id": library_id, **_stored(settings)})
     return find(conn, library_id)
 
 
@@ -142,7 +142,9 @@ def find_staying(conn: Connection, library_id: int) -> Library:
     """The library; raises LibraryNotFound, and LibraryConflict when it is being removed."""
     library = find(conn, library_id)
     if library.removing_since is not None:
-        raise LibraryConflict(f"the library {library.care.name!r} is being removed, so nothing is begun in it any more")
+        raise LibraryConflict(
+            f"the library {library.settings.name!r} is being removed, so nothing is begun in it any more"
+        )
     return library
 
 
@@ -231,21 +233,21 @@ def _taken(name: str) -> LibraryConflict:
     return LibraryConflict(f"another library is called {name!r}; choose another name", field="name")
 
 
-def _stored(care: LibrarySettings) -> dict[str, Any]:
-    interval = care.scan_interval
+def _stored(settings: LibrarySettings) -> dict[str, Any]:
+    interval = settings.scan_interval
     return {
-        "name": care.name,
+        "name": settings.name,
         "scan_interval": None if interval is None else round(interval.total_seconds() * SECOND),
-        "watched": int(care.watched),
-        "algorithm": care.algorithm.value,
-        "hash_policy": care.hash_policy.value,
-        "ignored": json.dumps(care.ignored, ensure_ascii=False),
+        "watched": int(settings.watched),
+        "algorithm": settings.algorithm.value,
+        "hash_policy": settings.hash_policy.value,
+        "ignored": json.dumps(settings.ignored, ensure_ascii=False),
     }
 
 
 def _library(row: Row) -> Library:
     root = _LIBRARY.row(row)
-    care = LibrarySettings(
+    settings = LibrarySettings(
         name=root.name,
         scan_interval=None if root.scan_interval is None else timedelta(microseconds=root.scan_interval),
         watched=bool(root.watched),
@@ -256,7 +258,7 @@ def _library(row: Row) -> Library:
     return Library(
         root.id,
         Path(root.root_path),
-        care,
+        settings,
         _moment(root.next_scan_at),
         to_datetime(root.created_at),
         to_datetime(root.updated_at),

@@ -36,7 +36,7 @@ UPDATE library_roots SET last_scanned_at = :now WHERE id = :id;
 SELECT 1 FROM library_roots WHERE id = :id AND removing_since IS NOT NULL;
 
 -- name: extent
--- What the last scan saw: counting a million files anew would take longer than whoever looks wants to wait.
+-- What the last scan saw: counting a million files again would take longer than a reader wants to wait.
 SELECT files_seen, bytes_seen FROM scan_sessions
 WHERE library_id = :id AND status = 'succeeded' ORDER BY id DESC LIMIT 1;
 

@@ -30,7 +30,7 @@ class Obstacles:
     def __bool__(self) -> bool:
         return bool(self.at_work or self.deletes or self.trashed)
 
-    def told(self, name: str) -> str:
+    def sentence(self, name: str) -> str:
         """The same as a sentence."""
         parts = []
         if self.at_work is not None:

@@ -85,7 +85,9 @@ class LibraryRemoval:
             found = obstacles.of(conn, library)
             # Once it was begun there is nothing left to ask.
             if found and not confirmed and library.removing_since is None:
-                raise LibraryInUse(f"{found.told(library.care.name)}; to remove it all the same, ask with confirm=true")
+                raise LibraryInUse(
+                    f"{found.sentence(library.settings.name)}; to remove it all the same, ask with confirm=true"
+                )
             _cancel_work(tasks, library_id)
             conn.run(_SQL.begin, {"id": library_id})
             order = prepare(
@@ -166,7 +168,7 @@ def _is_leaving(conn: Connection, library_id: int) -> bool:
         return False
     if library.removing_since is None:
         raise PermanentError(
-            f"no removal of the library {library.care.name!r} was requested; use DELETE /api/v1/libraries/{library_id}"
+            f"no removal of the library {library.settings.name!r} was requested; use DELETE /api/v1/libraries/{library_id}"
         )
     return True
 

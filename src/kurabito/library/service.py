@@ -52,14 +52,14 @@ class LibraryService:
         self._changed = changed or Bell()
         """Rung when a library was made or changed."""
 
-    async def create(self, path: str, care: LibrarySettings) -> LibrarySummary:
+    async def create(self, path: str, settings: LibrarySettings) -> LibrarySummary:
         """Take a folder into keeping; raises InvalidInput or LibraryConflict, naming the field."""
-        _check(care)
+        _check(settings)
         folder = await asyncio.to_thread(self._look_at, path)
 
         def work(conn: Connection) -> LibrarySummary:
             jobs.lock_jobs(conn)
-            return _kept(conn, libraries.add(conn, folder, care))
+            return _kept(conn, libraries.add(conn, folder, settings))
 
         return await self._write(work)
 
@@ -93,7 +93,7 @@ class LibraryService:
         def work(conn: Connection) -> LibrarySummary:
             jobs.lock_jobs(conn)
             library = libraries.change(conn, library_id, dict(changes))
-            _check(library.care)
+            _check(library.settings)
             return _kept(conn, library)
 
         return await self._write(work)
@@ -159,11 +159,11 @@ def _kept(conn: Connection, library: Library) -> LibrarySummary:
     return LibrarySummary(library, *libraries.extent(conn, library.id))
 
 
-def _check(care: LibrarySettings) -> None:
-    if not care.name.strip() or len(care.name) > 200 or "\x00" in care.name:
-        raise InvalidInput("name", f"must be a text of 1 to 200 characters without NUL, got {care.name!r}")
-    interval = care.scan_interval
+def _check(settings: LibrarySettings) -> None:
+    if not settings.name.strip() or len(settings.name) > 200 or "\x00" in settings.name:
+        raise InvalidInput("name", f"must be a text of 1 to 200 characters without NUL, got {settings.name!r}")
+    interval = settings.scan_interval
     if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
         raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
-    if len(care.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in care.ignored):
+    if len(settings.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in settings.ignored):
         raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")

@@ -35,12 +35,12 @@ class MetadataActor:
         """Run until a message says to stop, or this coroutine is cancelled."""
         self._mailbox.is_read = True
         at_work = {asyncio.create_task(self._read()), asyncio.create_task(self._keep_time())}
-        told = asyncio.create_task(self._mailbox.closing.wait())
+        asked_to_close = asyncio.create_task(self._mailbox.closing.wait())
         try:
-            await asyncio.wait({told, *at_work}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asked_to_close, *at_work}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._mailbox.closing.set()
-            for task in (told, *at_work):
+            for task in (asked_to_close, *at_work):
                 task.cancel()
             await asyncio.gather(*at_work, return_exceptions=True)
             await self._runner.stop([*self._in_hand, *self._mailbox.take_all()])

@@ -136,10 +136,10 @@ def _in_all_languages(conn: Connection, airing: Sequence[Airing]) -> list[Airing
     ]
 
 
-def _missing(known: Details, told: Details) -> dict[str, Any]:
+def _missing(known: Details, new: Details) -> dict[str, Any]:
     """What a record does not know yet and bgm.tv does. What it knows may have been set by its keeper."""
     return {
-        name: getattr(told, name) for name in _KEPT if getattr(known, name) is None and getattr(told, name) is not None
+        name: getattr(new, name) for name in _KEPT if getattr(known, name) is None and getattr(new, name) is not None
     }
 
 

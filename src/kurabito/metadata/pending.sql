@@ -28,7 +28,7 @@ SELECT count(*) FROM (
 UPDATE metadata SET poster_url = :url, updated_at = :now WHERE id = :id AND (poster_url IS NULL OR poster_url <> :url);
 
 -- name: keep_poster
--- Whoever gave the record another poster meanwhile has the last word.
+-- A poster that the record was given meanwhile stays.
 UPDATE metadata SET poster_url = :path, updated_at = :now WHERE id = :id AND poster_url = :url;
 
 -- name: keep_lookup

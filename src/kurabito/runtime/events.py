@@ -148,16 +148,16 @@ def unpack(name: str, at: int, facts: str | Sequence[Fact], cursor: str, after: 
     kind, own, when = EVENTS[name], FACTS[name], to_datetime(at)
     listed: Sequence[Fact] = json.loads(facts) if isinstance(facts, str) else facts
     for place, (task_id, task_type, *values) in enumerate(listed[after:], after + 1):
-        told = dict(zip(own, values, strict=True))
-        if "next_run_at" in told:
-            told["next_run_at"] = to_datetime(told["next_run_at"])
-        yield kind(task_id=UUID(hex=task_id), task_type=task_type, at=when, cursor=f"{cursor}.{place}", **told)
+        own_facts = dict(zip(own, values, strict=True))
+        if "next_run_at" in own_facts:
+            own_facts["next_run_at"] = to_datetime(own_facts["next_run_at"])
+        yield kind(task_id=UUID(hex=task_id), task_type=task_type, at=when, cursor=f"{cursor}.{place}", **own_facts)
 
 
 def log_events(name: str, facts: Sequence[Fact]) -> None:
     """Log each fact of a batch, after the move was stored."""
     level = _LEVELS[name]
-    # Asked once for the whole batch: at full speed most of these lines are read by nobody.
+    # Asked once for the whole batch: at full speed most of these lines are not logged.
     if not _gate.isEnabledFor(level):
         return
     own = FACTS[name]

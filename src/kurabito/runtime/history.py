@@ -25,14 +25,14 @@ def history_of(record: TaskRecord) -> list[TaskEvent]:
     Starts of earlier attempts are not kept, and neither are starts that were given back.
     """
     about: dict[str, Any] = {"task_id": record.id, "task_type": record.task_type}
-    told: list[TaskEvent] = [Enqueued(at=record.created_at, **about)]
-    told += [Failed(at=error.at, attempt=error.attempt, error=error.error, **about) for error in record.errors]
+    past: list[TaskEvent] = [Enqueued(at=record.created_at, **about)]
+    past += [Failed(at=error.at, attempt=error.attempt, error=error.error, **about) for error in record.errors]
     if record.started_at is not None and _last_start_counts(record):
         started = Started(at=record.started_at, attempt=record.attempts, **about)
         # The last start of a dead task is what its last failure ended.
-        told.insert(len(told) - 1 if record.state is TaskState.DEAD and record.errors else len(told), started)
+        past.insert(len(past) - 1 if record.state is TaskState.DEAD and record.errors else len(past), started)
     ending = _ending(record, about)
-    return [*told, ending] if ending else told
+    return [*past, ending] if ending else past
 
 
 def _last_start_counts(record: TaskRecord) -> bool:

@@ -45,9 +45,9 @@ def waits_for(task: TaskRecord) -> list[Reason[WaitReason]]:
 
 def lost_worker(error: str) -> Reason[LostReason] | None:
     """The reason behind a stored error that the queue itself wrote; None for what a handler said."""
-    told = error.removeprefix(POISON)
-    for name in told.split(" ")[2:3]:
-        if told == lost_lease_error(name):
-            code = LostReason.LEASE_EXPIRED if told == error else LostReason.WORKER_LOST
+    text = error.removeprefix(POISON)
+    for name in text.split(" ")[2:3]:
+        if text == lost_lease_error(name):
+            code = LostReason.LEASE_EXPIRED if text == error else LostReason.WORKER_LOST
             return Reason(code, {"worker": name})
     return None

@@ -49,7 +49,7 @@ class OpenConnection(Protocol):
     since: float
     """When it began to wait for what it waits for."""
 
-    def standing(self) -> ConnectionPhase:
+    def phase(self) -> ConnectionPhase:
         """What it waits for now."""
         ...
 
@@ -88,7 +88,7 @@ class Connections:
 
     def close_least_useful(self) -> bool:
         """Close some connections that wait; false when there are none."""
-        waiting = [(self._rank(each), each) for each in self._open if each.standing() < ConnectionPhase.BUSY]
+        waiting = [(self._rank(each), each) for each in self._open if each.phase() < ConnectionPhase.BUSY]
         chosen = heapq.nsmallest(max(1, len(self._open) // _PART), waiting, key=lambda ranked: ranked[0])
         # Of several kinds only the first: a half-sent request must not cost a stream.
         gone = [each for rank, each in chosen if rank[0] == chosen[0][0][0]]
@@ -120,7 +120,7 @@ class Connections:
         of_client = self._of_client.get(client_key, {})
         if len(of_client) < most:
             return
-        waiting = [each for each in of_client if each.standing() < ConnectionPhase.STREAM]
+        waiting = [each for each in of_client if each.phase() < ConnectionPhase.STREAM]
         if len(waiting) < most:
             return
         waiting.sort(key=lambda each: each.since)
@@ -138,9 +138,9 @@ class Connections:
         return bool(greediest)
 
     def _rank(self, connection: OpenConnection) -> tuple[ConnectionPhase, bool, int, float]:
-        standing = connection.standing()
-        greed = 0 if standing is ConnectionPhase.IDLE else -len(self._of_client[connection.client_key])
-        return standing, connection.is_trusted, greed, connection.since
+        phase = connection.phase()
+        greed = 0 if phase is ConnectionPhase.IDLE else -len(self._of_client[connection.client_key])
+        return phase, connection.is_trusted, greed, connection.since
 
     def _drop(self, gone: Iterable[OpenConnection], *, why: str) -> None:
         count = 0

@@ -107,14 +107,14 @@ class Gate:
         # A stranger can be refused as often as they like.
         if (left_out := self._flood.admits(type(why).__name__)) is None:
             return
-        told = {"method": scope["method"][:_LONGEST_METHOD], "path": quote(path)[:_LONGEST_PATH]}
+        logged = {"method": scope["method"][:_LONGEST_METHOD], "path": quote(path)[:_LONGEST_PATH]}
         log.info(
             "refused",
             why=type(why).__name__,
             status=refusal.status_code,
             client=client.address,
             left_out=left_out,
-            **told,
+            **logged,
         )
 
     async def _admit(self, scope: Scope, path: str, client: Client) -> Principal | None:

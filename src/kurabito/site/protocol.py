@@ -102,7 +102,7 @@ class GuardedProtocol(H11Protocol):
         else:
             super().shutdown()
 
-    def standing(self) -> ConnectionPhase:
+    def phase(self) -> ConnectionPhase:
         """What the connection waits for now."""
         if self.transport is None:
             return ConnectionPhase.BUSY

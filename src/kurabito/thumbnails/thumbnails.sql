@@ -9,7 +9,7 @@ SELECT {thumbnail} FROM thumbnails WHERE thumb_key IN (SELECT given.value ->> 't
 SELECT {thumbnail} FROM thumbnails WHERE thumb_key = :thumb_key;
 
 -- name: admit
--- As many as there is room for. Nobody else admits meanwhile: on SQLite by its write lock, on PostgreSQL by ours.
+-- As many as there is room for. No other process admits meanwhile: on SQLite by its write lock, on PostgreSQL by ours.
 INSERT INTO thumbnails (thumb_key, file_id, group_key, media_type, format, max_dimension, source_size_bytes, source_mtime_ns,
                         output_path, status, created_at, updated_at)
 SELECT given.value ->> 'thumb_key', CAST(given.value ->> 'file_id' AS bigint), given.value ->> 'group_key',
@@ -22,7 +22,7 @@ LIMIT {room}
 ON CONFLICT DO NOTHING;
 
 -- name: requeue
--- A file may have been touched without being changed, so what is expected to be found is told anew.
+-- A file may have been touched without being changed, so what is expected to be found is written again.
 UPDATE thumbnails
 SET status = 'pending', source_size_bytes = due.size_bytes, source_mtime_ns = due.mtime_ns, worker_id = NULL,
     worker_heartbeat_at = NULL, lease_expires_at = NULL, retry_after = NULL, finished_at = NULL, updated_at = :now

@@ -119,7 +119,7 @@ def _read_bracket(draft: TitleDraft, segment: Segment) -> bool:
         # The episode stays, as if it stood before the bracket.
         draft.take(start, segment.start, "tags", "a bracket of tags")
         start = segment.start + found.number_end
-    draft.take(start, min(end, len(draft.text)), "tags", _told(found.meanings) if draft.explain else "")
+    draft.take(start, min(end, len(draft.text)), "tags", _explained(found.meanings) if draft.explain else "")
     return found.sure
 
 
@@ -196,6 +196,6 @@ def _note(draft: TitleDraft, meaning: Meaning) -> None:
         draft.note(meaning.attribute, meaning.value)
 
 
-def _told(meanings: tuple[Meaning, ...]) -> str:
+def _explained(meanings: tuple[Meaning, ...]) -> str:
     said = dict.fromkeys(meaning.attribute for meaning in meanings)
     return f"a bracket that says {', '.join(said)}"

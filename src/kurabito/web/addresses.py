@@ -33,7 +33,7 @@ class Addresses:
         return self.within(request.scope["path"])
 
     def within(self, wanted: str | None) -> str:
-        """A path that somebody asked to go on to, if it leads to a page of ours; else the first page."""
+        """A path that a request asks to go on to, if it leads to a page of ours; else the first page."""
         path = wanted or "/"
         if self.base_path and (path == self.base_path or path.startswith((f"{self.base_path}/", f"{self.base_path}?"))):
             path = path.removeprefix(self.base_path)

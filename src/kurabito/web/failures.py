@@ -20,7 +20,7 @@ _UNFORESEEN: Final = "internal"
 
 
 def install(web: FastAPI, pages: Pages) -> None:
-    """Answer every error of the pages with a page; whoever asked for none gets the interface's one shape."""
+    """Answer every error of the pages with a page; a client that asked for none gets the one shape of the API."""
 
     def answer(request: Request, status: int, code: str, message: str, headers: dict[str, str] | None) -> Response:
         if not _wants_page(request, pages.addresses.path_of(request)):

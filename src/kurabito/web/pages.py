@@ -30,7 +30,7 @@ _FOLDER: Final = Path(__file__).parent / "templates"
 
 
 class Pages:
-    """Renders pages for whoever asks."""
+    """Renders pages, each for the reader who asks for it."""
 
     def __init__(self, addresses: Addresses, assets: Assets, clock: Clock) -> None:
         self.addresses = addresses

@@ -54,7 +54,7 @@ class Words:
         return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
 
     def name(self, name: str) -> Markup:
-        """A name that somebody else gave, whatever it is made of."""
+        """A name that others gave, whatever it is made of."""
         return shown_name(name)
 
     def site(self, url: str) -> str:

@@ -126,10 +126,10 @@ class Household:
         self.done: Counter[str] = Counter()
 
     async def prepare(self, state: Path) -> None:
-        wishes = SubscriptionSettings(
+        settings = SubscriptionSettings(
             name="Kura", url="https://feeds.example/rss", new_series=NewSeries.ADD, is_enabled=False
         )
-        self.subscription_id = (await self.feeds.subscriptions.create(wishes, StartWith.MISSING)).id
+        self.subscription_id = (await self.feeds.subscriptions.create(settings, StartWith.MISSING)).id
         for place, program in enumerate(self.programs):
             folder = state / "downloaders" / program.name.value
             folder.mkdir(parents=True)

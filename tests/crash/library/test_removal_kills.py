@@ -62,10 +62,10 @@ async def test_a_removal_survives_the_death_of_its_workers(tmp_path: Path) -> No
     async with open_queue(url) as queue:
         assert isinstance(queue, SqlQueue)
         migrate(queue.database, PRODUCT)
-        shelves = open_library(Settings(state=tmp_path / "state"), queue)
-        await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+        parts = open_library(Settings(state=tmp_path / "state"), queue)
+        await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
         await queue.database.write(lambda conn: conn.raw.execute(FILL, [FILES]))
-        task = await shelves.removal.begin(1)
+        task = await parts.removal.begin(1)
         left = FILES
         for _ in range(2):
             worker = start(url)
@@ -74,7 +74,7 @@ async def test_a_removal_survives_the_death_of_its_workers(tmp_path: Path) -> No
             worker.wait()
             left = known(file)
             # There is a library for whatever is left.
-            assert (await shelves.libraries.get(1)).library.removing_since is not None
+            assert (await parts.libraries.get(1)).library.removing_since is not None
         worker = start(url)
         done = await queue.wait(task.id, timeout=LIMIT)
         worker.terminate()

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 API = "/api/v1"
 
 
-async def follow(site: Site, **wishes: Any) -> int:
+async def follow(site: Site, **settings: Any) -> int:
     body = {"url": "https://feeds.example/rss", "new_series": "add", "start_with": "missing", "is_enabled": False}
-    answer = await site.http.post(f"{API}/subscriptions", json={**body, **wishes})
+    answer = await site.http.post(f"{API}/subscriptions", json={**body, **settings})
     assert answer.status_code == 201, answer.text
     return int(answer.json()["id"])
 

@@ -191,10 +191,10 @@ class Core:
     subscription_id: int = 0
 
     async def subscribe(self, **how: Any) -> int:
-        """Follow another feed; `how` are further wishes."""
+        """Follow another feed; `how` are more of its settings."""
         url = f"https://feeds.example/{self.subscription_id}"
-        wishes = SubscriptionSettings(name="feed", url=url, new_series=NewSeries.ADD, is_enabled=False, **how)
-        subscription = await self.feeds.subscriptions.create(wishes, StartWith.MISSING)
+        settings = SubscriptionSettings(name="feed", url=url, new_series=NewSeries.ADD, is_enabled=False, **how)
+        subscription = await self.feeds.subscriptions.create(settings, StartWith.MISSING)
         self.subscription_id = subscription.id
         return subscription.id
 

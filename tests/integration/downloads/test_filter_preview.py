@@ -36,7 +36,7 @@ GROUPS = ("Kura", "Toji", "Yoru")
 SERIES = ("Yoru no Kurabito", "Asa no Kurabito")
 STATUSES = ("completed", "failed", "cancelled", "no_downloader", "downloading", "downloader_error")
 
-wishes = st.fixed_dictionaries(
+subscription_settings = st.fixed_dictionaries(
     {
         "conflict_policy": st.sampled_from(Policy),
         "upgrade": st.booleans(),
@@ -266,7 +266,7 @@ async def _live(template: Path, folder: Path, of_feeds: Sequence[dict[str, Any]]
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
-    of_feeds=st.lists(wishes, min_size=2, max_size=2),
+    of_feeds=st.lists(subscription_settings, min_size=2, max_size=2),
     first=st.lists(releases, min_size=3, max_size=10),
     life=st.lists(steps, min_size=3, max_size=12),
 )

@@ -49,7 +49,7 @@ VALUES: dict[str, Any] = {
     "id": 7,
     "age": 5,
     "soon": 5,
-    "told": '{"code": "switched_off"%',
+    "same_reason": '{"code": "switched_off"%',
     "module_name": "s5",
     "kind": "cancel",
     "reason": "r",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HOUR = timedelta(hours=1)
 
 
-def wishes(site: FeedSite, path: str = "/rss", **given: Any) -> SubscriptionSettings:
+def settings_for(site: FeedSite, path: str = "/rss", **given: Any) -> SubscriptionSettings:
     return SubscriptionSettings(
         **{"name": "Kura", "url": site.url(path), "allows_private": True, "fetch_interval": HOUR, **given}
     )
@@ -34,7 +34,7 @@ def wishes(site: FeedSite, path: str = "/rss", **given: Any) -> SubscriptionSett
 async def followed(
     feeds: FeedParts, site: FeedSite, start_with: StartWith = StartWith.MISSING, **given: Any
 ) -> Subscription:
-    return await feeds.subscriptions.create(wishes(site, **given), start_with)
+    return await feeds.subscriptions.create(settings_for(site, **given), start_with)
 
 
 async def fetch(feeds: FeedParts, subscription: Subscription) -> FetchResult:
@@ -80,7 +80,7 @@ async def test_nothing_that_was_there_before_is_taken_by_surprise(
         )
     )
     chosen = ["kura-1"] if start_with is StartWith.CHOSEN else []
-    subscription = await feeds.subscriptions.create(wishes(site), start_with, chosen)
+    subscription = await feeds.subscriptions.create(settings_for(site), start_with, chosen)
     await fetch(feeds, subscription)
     taken = {StartWith.NOW: [3], StartWith.MISSING: [1, 2, 3], StartWith.CHOSEN: [1]}[start_with]
     assert await kept.links() == [f"https://feeds.example/{number}.torrent" for number in taken]
@@ -238,7 +238,7 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(feeds: FeedPart
         await followed(feeds, site)
     with pytest.raises(SubscriptionConflict):
         await feeds.subscriptions.change(second.id, {"url": site.url()})
-    assert (await now(feeds, first)).settings == wishes(site)
+    assert (await now(feeds, first)).settings == settings_for(site)
     wrong: dict[str, Any] = {
         "url": "ftp://feeds.example/rss",
         "name": " ",
@@ -252,7 +252,7 @@ async def test_what_cannot_be_followed_is_refused_with_its_field(feeds: FeedPart
         with pytest.raises(InvalidInput, match=f"^{field}:"):
             await feeds.subscriptions.change(second.id, {field: value})
     with pytest.raises(InvalidInput, match=r"^chosen:"):
-        await feeds.subscriptions.create(wishes(site, "/third"), StartWith.NOW, ["kura-1"])
+        await feeds.subscriptions.create(settings_for(site, "/third"), StartWith.NOW, ["kura-1"])
     assert [one.id for one in await feeds.subscriptions.page()] == [first.id, second.id]
 
 

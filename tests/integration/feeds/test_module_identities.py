@@ -102,8 +102,8 @@ async def test_results_are_taken_from_the_fetcher_that_reads_the_subscription(
     mine, others, unknown = [await modules.key(name) for name in ("mine", "others", "unknown")]
     module_id = (await modules.register(mine)).json()["service_id"]
     await modules.register(others, name="other")
-    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/1", module_id=module_id, is_enabled=False)
-    read_by_mine = await feeds.subscriptions.create(wishes, StartWith.MISSING)
+    settings = SubscriptionSettings(name="Kura", url="https://feeds.example/1", module_id=module_id, is_enabled=False)
+    read_by_mine = await feeds.subscriptions.create(settings, StartWith.MISSING)
     built_in = await feeds.subscriptions.create(
         SubscriptionSettings(name="Kura", url="https://feeds.example/2", is_enabled=False), StartWith.MISSING
     )

@@ -143,8 +143,8 @@ async def test_a_fetcher_is_handed_the_feed_and_told_where_to_send_what_it_finds
     assert registered.status_code == 201
     module_id = registered.json()["service_id"]
     site.put(b'{"accepted": true, "message": "soon"}', "/v1/fetch")
-    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
-    subscription = await feeds.subscriptions.create(wishes, StartWith.MISSING)
+    settings = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
+    subscription = await feeds.subscriptions.create(settings, StartWith.MISSING)
     assert await feeds.tasks.fetch(FetchTask(subscription.id)) == FetchResult(changed=False, handed_to="mikanani")
     (asked,) = site.asked
     assert asked.headers["authorization"] == f"Bearer {TOKEN}"
@@ -175,8 +175,8 @@ async def test_a_fetcher_that_does_not_take_a_feed_is_an_error_of_the_feed(
     feeds: FeedParts, site: FeedSite, http: httpx2.AsyncClient
 ) -> None:
     module_id = (await http.post("/services/register", json=body_of(site))).json()["service_id"]
-    wishes = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
-    subscription = await feeds.subscriptions.create(wishes)
+    settings = SubscriptionSettings(name="Kura", url="https://feeds.example/rss", module_id=module_id)
+    subscription = await feeds.subscriptions.create(settings)
     answers = [
         (b'{"accepted": false, "message": "busy"}', "200 OK", "fetcher_refused"),
         (b"[]", "200 OK", "fetcher_refused"),

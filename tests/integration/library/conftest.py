@@ -12,7 +12,7 @@ from kurabito.settings import Settings
 
 
 @pytest.fixture
-def shelves(queue: SqlQueue, tmp_path: Path) -> LibraryParts:
+def parts(queue: SqlQueue, tmp_path: Path) -> LibraryParts:
     for name in ("state", "downloads", "films", "series"):
         (tmp_path / name).mkdir()
     settings = Settings(state=tmp_path / "state", download_root=tmp_path / "downloads")

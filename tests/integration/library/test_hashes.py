@@ -44,7 +44,7 @@ async def hashes(queue: SqlQueue) -> list[tuple[int | None, TaskState]]:
 
 
 @pytest.fixture
-def reconciler(shelves: LibraryParts, queue: SqlQueue, clock: ManualClock) -> Reconciler:
+def reconciler(parts: LibraryParts, queue: SqlQueue, clock: ManualClock) -> Reconciler:
     return Reconciler(queue, clock=clock)
 
 
@@ -80,11 +80,11 @@ async def test_a_failed_read_is_tried_again_when_its_time_comes(
 
 
 async def test_a_scan_that_is_under_way_is_followed_by_its_own_hash(
-    queue: SqlQueue, shelves: LibraryParts, reconciler: Reconciler
+    queue: SqlQueue, parts: LibraryParts, reconciler: Reconciler
 ) -> None:
     await add_library(queue, 1)
     await add_file(queue, 1)
-    await shelves.scans.submit_task(1, TaskPriority.NORMAL)
+    await parts.scans.submit_task(1, TaskPriority.NORMAL)
     await reconciler.tick()
     assert await hashes(queue) == []
 
@@ -107,19 +107,19 @@ async def test_a_hash_that_came_to_nothing_is_not_begun_again_at_once(
 
 
 async def test_a_library_that_is_let_go_gets_no_hash_meanwhile(
-    queue: SqlQueue, shelves: LibraryParts, reconciler: Reconciler
+    queue: SqlQueue, parts: LibraryParts, reconciler: Reconciler
 ) -> None:
     await add_library(queue, 1)
     await add_file(queue, 1)
     # Its files are forgotten bit by bit after this, and a job would be in the way.
-    await shelves.removal.begin(1)
+    await parts.removal.begin(1)
     await reconciler.tick()
     assert await hashes(queue) == []
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
 async def test_the_question_costs_two_looks_for_each_library(
-    queue: SqlQueue, shelves: LibraryParts, analyzed: bool
+    queue: SqlQueue, parts: LibraryParts, analyzed: bool
 ) -> None:
     def plan(conn: Connection) -> list[str]:
         for library in range(1, 4):

@@ -31,26 +31,26 @@ async def add_files(queue: SqlQueue, library_id: int, *paths: str, missing: bool
     await queue.database.write(add)
 
 
-async def test_a_folder_becomes_a_library(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
-    kept = await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", ignored=("@eaDir",)))
-    assert (kept.library.path, kept.library.care.name, kept.file_count) == (tmp_path / "films", "Films", 0)
+async def test_a_folder_becomes_a_library(parts: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
+    kept = await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", ignored=("@eaDir",)))
+    assert (kept.library.path, kept.library.settings.name, kept.file_count) == (tmp_path / "films", "Films", 0)
     assert kept.library.created_at == to_datetime(clock.now())
-    assert kept.library.care == LibrarySettings(name="Films", ignored=("@eaDir",))
-    assert await shelves.libraries.get(kept.library.id) == kept
+    assert kept.library.settings == LibrarySettings(name="Films", ignored=("@eaDir",))
+    assert await parts.libraries.get(kept.library.id) == kept
 
 
 async def test_only_the_keeper_changes_when_a_library_was_updated(
-    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
+    parts: LibraryParts, queue: SqlQueue, tmp_path: Path, clock: ManualClock
 ) -> None:
     every_hour = LibrarySettings(name="Films", scan_interval=timedelta(hours=1))
-    created = (await shelves.libraries.create(str(tmp_path / "films"), every_hour)).library
+    created = (await parts.libraries.create(str(tmp_path / "films"), every_hour)).library
     clock.advance(7200)
     assert await queue.database.write(libraries.take_due) == [created.id]
     await queue.database.write(lambda conn: libraries.note_scan(conn, created.id))
-    scanned = (await shelves.libraries.get(created.id)).library
+    scanned = (await parts.libraries.get(created.id)).library
     assert (scanned.last_scanned_at, scanned.updated_at) == (to_datetime(clock.now()), created.created_at)
-    await shelves.libraries.change(created.id, {"hash_policy": HashPolicy.ALL})
-    assert (await shelves.libraries.get(created.id)).library.updated_at == to_datetime(clock.now())
+    await parts.libraries.change(created.id, {"hash_policy": HashPolicy.ALL})
+    assert (await parts.libraries.get(created.id)).library.updated_at == to_datetime(clock.now())
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_only_the_keeper_changes_when_a_library_was_updated(
     ],
 )
 async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
-    shelves: LibraryParts, tmp_path: Path, path: str, problem: str
+    parts: LibraryParts, tmp_path: Path, path: str, problem: str
 ) -> None:
     (tmp_path / "file.txt").touch()
     (tmp_path / "state" / "thumbs").mkdir()
@@ -80,29 +80,29 @@ async def test_a_folder_that_cannot_be_a_library_is_refused_by_name(
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "to-state").symlink_to("state")
     with pytest.raises(InvalidInput, match=problem) as refused:
-        await shelves.libraries.create(path.format(here=tmp_path), LibrarySettings(name="x"))
+        await parts.libraries.create(path.format(here=tmp_path), LibrarySettings(name="x"))
     assert refused.value.field == "path"
-    assert len(await shelves.libraries.list()) == 0
+    assert len(await parts.libraries.list()) == 0
 
 
 @pytest.mark.parametrize("path", ["films", "films/new", ".", "link"])
-async def test_no_library_lies_in_another(shelves: LibraryParts, tmp_path: Path, path: str) -> None:
+async def test_no_library_lies_in_another(parts: LibraryParts, tmp_path: Path, path: str) -> None:
     (tmp_path / "films" / "new").mkdir()
     outer = tmp_path / "outer"
     (outer / "inner").mkdir(parents=True)
     (outer / "link").symlink_to(tmp_path / "films")
-    await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
-    await shelves.libraries.create(str(outer / "inner"), LibrarySettings(name="Inner"))
+    await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+    await parts.libraries.create(str(outer / "inner"), LibrarySettings(name="Inner"))
     place = outer if path == "." else outer / "link" if path == "link" else tmp_path / path
     with pytest.raises(LibraryConflict, match=r"path: .* lie one in the other"):
-        await shelves.libraries.create(str(place), LibrarySettings(name="x"))
+        await parts.libraries.create(str(place), LibrarySettings(name="x"))
     # A name that begins alike is another folder.
     (tmp_path / "films2").mkdir()
-    await shelves.libraries.create(str(tmp_path / "films2"), LibrarySettings(name="Films 2"))
+    await parts.libraries.create(str(tmp_path / "films2"), LibrarySettings(name="Films 2"))
 
 
 @pytest.mark.parametrize(
-    ("care", "field"),
+    ("settings", "field"),
     [
         (LibrarySettings(name=" "), "name"),
         (LibrarySettings(name="x" * 201), "name"),
@@ -111,34 +111,34 @@ async def test_no_library_lies_in_another(shelves: LibraryParts, tmp_path: Path,
     ],
 )
 async def test_care_that_makes_no_sense_is_refused_by_name(
-    shelves: LibraryParts, tmp_path: Path, care: LibrarySettings, field: str
+    parts: LibraryParts, tmp_path: Path, settings: LibrarySettings, field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await shelves.libraries.create(str(tmp_path / "films"), care)
+        await parts.libraries.create(str(tmp_path / "films"), settings)
     assert refused.value.field == field
 
 
-async def test_a_name_is_given_once(shelves: LibraryParts, tmp_path: Path) -> None:
-    await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
+async def test_a_name_is_given_once(parts: LibraryParts, tmp_path: Path) -> None:
+    await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))
     with pytest.raises(LibraryConflict, match="name: another library is called 'Films'"):
-        await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Films"))
-    other = await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
+        await parts.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Films"))
+    other = await parts.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
     with pytest.raises(LibraryConflict, match="name"):
-        await shelves.libraries.change(other.library.id, {"name": "Films"})
-    same = await shelves.libraries.change(other.library.id, {"name": "Series"})
-    assert same.library.care.name == "Series"
+        await parts.libraries.change(other.library.id, {"name": "Films"})
+    same = await parts.libraries.change(other.library.id, {"name": "Series"})
+    assert same.library.settings.name == "Series"
 
 
-async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
-    kept = await shelves.libraries.create(
+async def test_what_is_not_named_stays(parts: LibraryParts, tmp_path: Path, clock: ManualClock) -> None:
+    kept = await parts.libraries.create(
         str(tmp_path / "films"),
         LibrarySettings(name="Films", scan_interval=timedelta(hours=1), algorithm=HashAlgorithm.SHA256),
     )
     due = kept.library.next_scan_at
     assert due == to_datetime(clock.now()) + timedelta(hours=1)
     clock.advance(60)
-    changed = await shelves.libraries.change(kept.library.id, {"watched": True, "hash_policy": HashPolicy.ALL})
-    assert changed.library.care == LibrarySettings(
+    changed = await parts.libraries.change(kept.library.id, {"watched": True, "hash_policy": HashPolicy.ALL})
+    assert changed.library.settings == LibrarySettings(
         name="Films",
         scan_interval=timedelta(hours=1),
         algorithm=HashAlgorithm.SHA256,
@@ -146,49 +146,49 @@ async def test_what_is_not_named_stays(shelves: LibraryParts, tmp_path: Path, cl
         hash_policy=HashPolicy.ALL,
     )
     assert changed.library.next_scan_at == due
-    slower = await shelves.libraries.change(kept.library.id, {"scan_interval": timedelta(hours=2)})
+    slower = await parts.libraries.change(kept.library.id, {"scan_interval": timedelta(hours=2)})
     assert slower.library.next_scan_at == to_datetime(clock.now()) + timedelta(hours=2)
-    never = await shelves.libraries.change(kept.library.id, {"scan_interval": None})
+    never = await parts.libraries.change(kept.library.id, {"scan_interval": None})
     assert never.library.next_scan_at is None
     with pytest.raises(InvalidInput, match="scan_interval"):
-        await shelves.libraries.change(kept.library.id, {"scan_interval": timedelta(0)})
-    assert (await shelves.libraries.get(kept.library.id)).library.care.scan_interval is None
+        await parts.libraries.change(kept.library.id, {"scan_interval": timedelta(0)})
+    assert (await parts.libraries.get(kept.library.id)).library.settings.scan_interval is None
 
 
-async def test_libraries_come_in_pages(shelves: LibraryParts, tmp_path: Path) -> None:
+async def test_libraries_come_in_pages(parts: LibraryParts, tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"l{number}").mkdir()
-        await shelves.libraries.create(str(tmp_path / f"l{number}"), LibrarySettings(name=str(number)))
+        await parts.libraries.create(str(tmp_path / f"l{number}"), LibrarySettings(name=str(number)))
     names: list[str] = []
     cursor = None
     while True:
-        page = await shelves.libraries.list(limit=2, cursor=cursor)
-        names += [kept.library.care.name for kept in page]
+        page = await parts.libraries.list(limit=2, cursor=cursor)
+        names += [kept.library.settings.name for kept in page]
         if (cursor := page.next_cursor) is None:
             break
     assert names == list("01234")
     with pytest.raises(InvalidInput, match="cursor"):
-        await shelves.libraries.list(cursor="x")
+        await parts.libraries.list(cursor="x")
 
 
 async def test_files_come_in_the_order_of_their_paths_page_by_page(
-    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path
+    parts: LibraryParts, queue: SqlQueue, tmp_path: Path
 ) -> None:
-    films = (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
+    films = (await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
     paths = ["A/1.mkv", "A 1.mkv", "b.mkv", "Ä.mkv", "z\n.mkv", "B.mkv", "bytes-\uef80.mkv"]
     await add_files(queue, films, *paths)
     await add_files(queue, films, "gone.mkv", missing=True)
     found: list[str] = []
     cursor = None
     while True:
-        page = await shelves.libraries.files(films, limit=3, cursor=cursor)
+        page = await parts.libraries.files(films, limit=3, cursor=cursor)
         found += [file.relative_path for file in page]
         if (cursor := page.next_cursor) is None:
             break
     assert found == sorted([*paths, "gone.mkv"])
     for bad in ("x", "", "AAAA", "w6Q"):
         with pytest.raises(InvalidInput, match="cursor"):
-            await shelves.libraries.files(films, cursor=bad)
+            await parts.libraries.files(films, cursor=bad)
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ async def test_files_come_in_the_order_of_their_paths_page_by_page(
     ],
 )
 async def test_files_are_found_by_what_is_in_their_path(
-    shelves: LibraryParts,
+    parts: LibraryParts,
     queue: SqlQueue,
     tmp_path: Path,
     contains: str | None,
     missing: bool | None,
     expected: list[str],
 ) -> None:
-    films = (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
+    films = (await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
     await add_files(queue, films, "100%.mkv", "1000.mkv", "a_b.txt", "acb.txt")
     await add_files(queue, films, "gone.mkv", missing=True)
-    page = await shelves.libraries.files(films, contains=contains, missing=missing)
+    page = await parts.libraries.files(films, contains=contains, missing=missing)
     assert [file.relative_path for file in page] == expected

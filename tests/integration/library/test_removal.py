@@ -70,15 +70,15 @@ async def worked(queue: SqlQueue, removal: LibraryRemoval, task: TaskRecord) -> 
 
 
 @pytest.fixture
-async def films(shelves: LibraryParts, tmp_path: Path) -> int:
-    return (await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
+async def films(parts: LibraryParts, tmp_path: Path) -> int:
+    return (await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films"))).library.id
 
 
 async def test_everything_that_is_known_of_a_library_is_forgotten_and_its_files_stay(
-    shelves: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path
+    parts: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path
 ) -> None:
     (tmp_path / "films" / "a.mkv").touch()
-    series = (await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))).library.id
+    series = (await parts.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))).library.id
     await fill(queue, films, 1234)
     await fill(queue, series, 1)
     for library in (films, series):
@@ -100,18 +100,18 @@ async def test_everything_that_is_known_of_a_library_is_forgotten_and_its_files_
             "VALUES (:library, 'a', '{}', 1, 'j', 1, 1)",
             library=library,
         )
-    task = await shelves.removal.begin(films, confirmed=True)
+    task = await parts.removal.begin(films, confirmed=True)
     # It is still there, and says so.
-    assert (await shelves.libraries.get(films)).library.removing_since is not None
-    assert (await shelves.removal.begin(films)).id == task.id
-    done = await worked(queue, shelves.removal, task)
+    assert (await parts.libraries.get(films)).library.removing_since is not None
+    assert (await parts.removal.begin(films)).id == task.id
+    done = await worked(queue, parts.removal, task)
     assert (done.state, done.result) == (TaskState.SUCCEEDED, {"library_id": films, "file_count": 1234})
     assert done.progress == Progress(1234, 1234)
     assert await queue.database.read(lambda conn: conn.all(LEFT)) == [(1, 1, 1, 1, 1, 1)]
     with pytest.raises(LibraryNotFound):
-        await shelves.libraries.get(films)
+        await parts.libraries.get(films)
     with pytest.raises(LibraryNotFound):
-        await shelves.removal.begin(films)
+        await parts.removal.begin(films)
     assert (tmp_path / "films" / "a.mkv").exists()
 
 
@@ -130,9 +130,9 @@ class Dying:
         return await self._write(fn)
 
 
-async def test_a_removal_that_was_interrupted_goes_on(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
+async def test_a_removal_that_was_interrupted_goes_on(parts: LibraryParts, queue: SqlQueue, films: int) -> None:
     await fill(queue, films, 1000)
-    task = await shelves.removal.begin(films)
+    task = await parts.removal.begin(films)
     interrupted: Any = LibraryRemoval(queue)
     interrupted._database = Dying(queue.database, 2)
     registry = Registry()
@@ -142,25 +142,25 @@ async def test_a_removal_that_was_interrupted_goes_on(shelves: LibraryParts, que
     ((files, libraries, *_),) = await queue.database.read(lambda conn: conn.all(LEFT))
     assert (0 < files < 1000, libraries) == (True, 1)
     # Whoever asks again has it go on.
-    assert await shelves.removal.under_way(films) is None
-    again = await shelves.removal.begin(films)
-    assert (await worked(queue, shelves.removal, again)).result == {"library_id": films, "file_count": files}
+    assert await parts.removal.under_way(films) is None
+    again = await parts.removal.begin(films)
+    assert (await worked(queue, parts.removal, again)).result == {"library_id": films, "file_count": files}
 
 
 async def test_nothing_is_begun_in_a_library_that_is_being_removed(
-    shelves: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path, clock: ManualClock
+    parts: LibraryParts, queue: SqlQueue, films: int, tmp_path: Path, clock: ManualClock
 ) -> None:
-    await shelves.libraries.change(films, {"watched": True})
-    await shelves.removal.begin(films)
+    await parts.libraries.change(films, {"watched": True})
+    await parts.removal.begin(films)
     with pytest.raises(LibraryConflict, match="'Films' is being removed"):
-        await shelves.libraries.change(films, {"name": "Cinema"})
+        await parts.libraries.change(films, {"name": "Cinema"})
     with pytest.raises(LibraryConflict, match="being removed"):
-        await shelves.libraries.get_staying(films)
+        await parts.libraries.get_staying(films)
     with pytest.raises(LibraryConflict, match="being removed"):
-        await shelves.jobs.admit(JobKind.SCAN, films)
+        await parts.jobs.admit(JobKind.SCAN, films)
     with pytest.raises(LibraryConflict, match="is being removed; wait until it is gone"):
-        await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films again"))
-    scan = await shelves.scans.submit_task(films, TaskPriority.HIGH)
+        await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films again"))
+    scan = await parts.scans.submit_task(films, TaskPriority.HIGH)
     clock.advance(7200)
     await Reconciler(queue, clock=clock).tick()
     failed = await queue.get(scan)
@@ -168,48 +168,44 @@ async def test_nothing_is_begun_in_a_library_that_is_being_removed(
     assert await queue.database.read(lambda conn: conn.all("SELECT id FROM jobs")) == []
 
 
-async def test_a_scan_under_way_has_to_be_given_up_knowingly(
-    shelves: LibraryParts, queue: SqlQueue, films: int
-) -> None:
-    running = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
+async def test_a_scan_under_way_has_to_be_given_up_knowingly(parts: LibraryParts, queue: SqlQueue, films: int) -> None:
+    running = await parts.scans.submit_task(films, TaskPriority.NORMAL)
     await Reconciler(queue).step()
     with pytest.raises(LibraryInUse, match=r"a scan of the library 'Films' is running.*confirm=true"):
-        await shelves.removal.begin(films)
-    assert await shelves.removal.obstacles(films) == Obstacles(at_work=JobKind.SCAN)
-    assert (await shelves.libraries.get(films)).library.removing_since is None
-    await shelves.removal.begin(films, confirmed=True)
-    assert [job.status for job in await shelves.jobs.list()] == ["cancelled"]
-    task = await shelves.scans.get_task(running)
+        await parts.removal.begin(films)
+    assert await parts.removal.obstacles(films) == Obstacles(at_work=JobKind.SCAN)
+    assert (await parts.libraries.get(films)).library.removing_since is None
+    await parts.removal.begin(films, confirmed=True)
+    assert [job.status for job in await parts.jobs.list()] == ["cancelled"]
+    task = await parts.scans.get_task(running)
     assert task is not None
     assert task.status is TaskStatus.CANCELLED
 
 
-async def test_a_scan_that_waits_is_cancelled_without_asking(
-    shelves: LibraryParts, queue: SqlQueue, films: int
-) -> None:
-    waiting = await shelves.scans.submit_task(films, TaskPriority.NORMAL)
-    done = await worked(queue, shelves.removal, await shelves.removal.begin(films))
+async def test_a_scan_that_waits_is_cancelled_without_asking(parts: LibraryParts, queue: SqlQueue, films: int) -> None:
+    waiting = await parts.scans.submit_task(films, TaskPriority.NORMAL)
+    done = await worked(queue, parts.removal, await parts.removal.begin(films))
     assert done.state is TaskState.SUCCEEDED
     assert (await queue.get(waiting)).state is TaskState.CANCELLED
     assert [task.state for task in await queue.list(task_type=SCAN)] == [TaskState.CANCELLED]
 
 
-async def test_files_in_the_trash_are_given_up_knowingly(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
+async def test_files_in_the_trash_are_given_up_knowingly(parts: LibraryParts, queue: SqlQueue, films: int) -> None:
     await run(queue, ADD_TRASH, id=uuid4().hex, library=films, hash=HASH)
     await run(queue, ADD_TRASH, id=uuid4().hex, library=films + 1, hash=HASH)
     await run(
         queue, "UPDATE trash_entries SET left_at = 1, left_as = 'purged' WHERE library_id = :other", other=films + 1
     )
     with pytest.raises(LibraryInUse, match="the trash of the library 'Films' has 1 file: it stays in the folder"):
-        await shelves.removal.begin(films)
-    assert await shelves.removal.obstacles(films) == Obstacles(trashed=1, trashed_bytes=7)
-    done = await worked(queue, shelves.removal, await shelves.removal.begin(films, confirmed=True))
+        await parts.removal.begin(films)
+    assert await parts.removal.obstacles(films) == Obstacles(trashed=1, trashed_bytes=7)
+    done = await worked(queue, parts.removal, await parts.removal.begin(films, confirmed=True))
     assert done.state is TaskState.SUCCEEDED
 
 
 @pytest.mark.parametrize("order", ["plan", "restore", "purge"])
 async def test_the_removal_waits_until_its_files_are_deleted_or_put_back(
-    shelves: LibraryParts, queue: SqlQueue, films: int, order: str
+    parts: LibraryParts, queue: SqlQueue, films: int, order: str
 ) -> None:
     entry = uuid4().hex
     await run(queue, ADD_PLAN)
@@ -219,19 +215,19 @@ async def test_the_removal_waits_until_its_files_are_deleted_or_put_back(
     await run(queue, ADD_DELETE, id="a", payload=json.dumps(payload))
     await run(queue, ADD_DELETE, id="b", payload=json.dumps({"restore": [uuid4().hex]}))
     with pytest.raises(LibraryInUse, match="are being deleted or restored"):
-        await shelves.removal.begin(films)
-    assert (await shelves.removal.obstacles(films)).deletes == 1
-    task = await shelves.removal.begin(films, confirmed=True)
+        await parts.removal.begin(films)
+    assert (await parts.removal.obstacles(films)).deletes == 1
+    task = await parts.removal.begin(films, confirmed=True)
     nobody: Any = None
     with pytest.raises(Snooze):
-        await shelves.removal.run(RemovalOrder(films), nobody)
+        await parts.removal.run(RemovalOrder(films), nobody)
     await run(queue, "UPDATE jobs SET status = 'completed' WHERE id = 'a'")
-    assert (await worked(queue, shelves.removal, task)).state is TaskState.SUCCEEDED
+    assert (await worked(queue, parts.removal, task)).state is TaskState.SUCCEEDED
 
 
-async def test_no_task_removes_what_nobody_asked_to_remove(shelves: LibraryParts, queue: SqlQueue, films: int) -> None:
+async def test_no_task_removes_what_nobody_asked_to_remove(parts: LibraryParts, queue: SqlQueue, films: int) -> None:
     task = await queue.enqueue(REMOVE, RemovalOrder(films))
-    done = await worked(queue, shelves.removal, task)
+    done = await worked(queue, parts.removal, task)
     assert done.state is TaskState.DEAD
     assert "use DELETE /api/v1/libraries/" in (done.last_error or "")
-    assert (await shelves.libraries.get(films)).library.removing_since is None
+    assert (await parts.libraries.get(films)).library.removing_since is None

@@ -10,14 +10,14 @@ from kurabito.app.compose.library import LibraryParts
 from kurabito.library.scans.queue import TaskPriority, TaskStatus
 
 
-async def test_the_command_line_asks_for_a_new_scan(shelves: LibraryParts, url: str) -> None:
-    task_id = await shelves.scans.submit_task(1, TaskPriority.HIGH)
-    await shelves.scans.cancel_task(task_id)
+async def test_the_command_line_asks_for_a_new_scan(parts: LibraryParts, url: str) -> None:
+    task_id = await parts.scans.submit_task(1, TaskPriority.HIGH)
+    await parts.scans.cancel_task(task_id)
     command = [sys.executable, "-m", "kurabito.cli", "tasks", "retry", "--queue", url, str(task_id)]
     retried = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, timeout=60, check=False)
     assert retried.returncode == 0, retried.stderr
-    before = await shelves.scans.get_task(task_id)
+    before = await parts.scans.get_task(task_id)
     assert before is not None
     assert before.status is TaskStatus.CANCELLED
-    (again,) = await shelves.scans.list_pending()
+    (again,) = await parts.scans.list_pending()
     assert (again.id != task_id, again.priority) == (True, TaskPriority.HIGH)

@@ -45,7 +45,7 @@ async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[Li
     """The control plane and a data plane, in this process."""
     runners = _runners(settings, queue.database, "plane")
     plane = DataPlane(queue.database, runners, name="plane")
-    shelves = open_library(settings, queue, Reconciler(queue))
+    parts = open_library(settings, queue, Reconciler(queue))
     running = asyncio.create_task(plane.run())
     (hashing,) = [
         one
@@ -55,11 +55,11 @@ async def at_work(queue: SqlQueue, settings: Settings) -> AsyncIterator[tuple[Li
         if isinstance(one, HashFiles)
     ]
     try:
-        yield shelves, hashing
+        yield parts, hashing
     finally:
         plane.stop()
         await running
-        await shelves.scans.shutdown()
+        await parts.scans.shutdown()
         hashing._pool.close()
 
 
@@ -76,17 +76,17 @@ async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQue
         file.truncate(1 << 42)
     (tmp_path / "state").mkdir()
     settings = Settings(state=tmp_path / "state", lease_seconds=10.0, heartbeat_seconds=0.2)
-    async with at_work(queue, settings) as (shelves, hashing):
-        care = LibrarySettings(name="Films", hash_policy=HashPolicy.ALL)
-        library = (await shelves.libraries.create(str(films), care)).library.id
-        first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
+    async with at_work(queue, settings) as (parts, hashing):
+        films_settings = LibrarySettings(name="Films", hash_policy=HashPolicy.ALL)
+        library = (await parts.libraries.create(str(films), films_settings)).library.id
+        first = await parts.scans.submit_task(library, TaskPriority.HIGH)
 
         async def is_scanned() -> bool:
-            task = await shelves.scans.get_task(first)
+            task = await parts.scans.get_task(first)
             return task is not None and task.status is TaskStatus.COMPLETED
 
         async def is_read() -> bool:
-            return bool(await shelves.jobs.list(kind=JobKind.HASH, status=JobStatus.RUNNING) and hashing._pool._busy)
+            return bool(await parts.jobs.list(kind=JobKind.HASH, status=JobStatus.RUNNING) and hashing._pool._busy)
 
         await until(is_scanned)
         await queue.delegate_write(lambda tasks: tasks.enqueue(hash_of(library)))
@@ -96,12 +96,12 @@ async def test_deletes_and_scans_do_not_wait_for_a_very_large_file(queue: SqlQue
         job_id = await queue.database.write(lambda conn: order_delete_job(conn, {"purge": []}, dry_run=False, total=0))
 
         async def is_deleted() -> bool:
-            return (await shelves.jobs.get(job_id)).status is JobStatus.COMPLETED
+            return (await parts.jobs.get(job_id)).status is JobStatus.COMPLETED
 
         await until(is_deleted)
         assert await is_read()
 
-        first = await shelves.scans.submit_task(library, TaskPriority.HIGH)
+        first = await parts.scans.submit_task(library, TaskPriority.HIGH)
         await until(is_scanned)
         # Then the file is read on, by the process that has begun with it.
         await until(is_read)

@@ -35,7 +35,7 @@ async def watching(queue: SqlQueue, changed: Bell, submit: Callable[[int], Await
 
 
 async def test_a_change_asks_for_a_scan_until_nobody_watches(
-    shelves: LibraryParts, queue: SqlQueue, tmp_path: Path
+    parts: LibraryParts, queue: SqlQueue, tmp_path: Path
 ) -> None:
     asked: asyncio.Queue[int] = asyncio.Queue()
     changed = Bell()
@@ -50,13 +50,13 @@ async def test_a_change_asks_for_a_scan_until_nobody_watches(
                 await asyncio.sleep(0.05)
         return asked.get_nowait()
 
-    films = await shelves.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", watched=True))
+    films = await parts.libraries.create(str(tmp_path / "films"), LibrarySettings(name="Films", watched=True))
     (tmp_path / "series" / "deep").mkdir()
-    series = await shelves.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
+    series = await parts.libraries.create(str(tmp_path / "series"), LibrarySettings(name="Series"))
     async with watching(queue, changed, asked.put):
         assert await change_until_asked(tmp_path / "films") == films.library.id
-        await shelves.libraries.change(films.library.id, {"watched": False})
-        await shelves.libraries.change(series.library.id, {"watched": True})
+        await parts.libraries.change(films.library.id, {"watched": False})
+        await parts.libraries.change(series.library.id, {"watched": True})
         changed.ring()
         while not asked.empty():
             asked.get_nowait()

@@ -33,7 +33,7 @@ READS = {
     "forget_unseen_ahead": {KEY},
     "known_until": {PATH},
     "known_after": {PATH},
-    "told_until": {PATH},
+    "encoded_until": {PATH},
     "stored_among": {PATH},
     "add_files": set[str](),
     "change_files": {PATH},
@@ -115,7 +115,7 @@ def test_a_scan_reads_by_its_indexes_on_sqlite(raw: sqlite3.Connection) -> None:
         steps = [detail for *_, detail in raw.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
         reads = [step for step in steps if re.match(r"(SCAN|SEARCH) (library_)?files\b", step)]
         assert {_read_of(step) for step in reads} == expected, (query, steps)
-        if query in ("known_until", "told_until"):
+        if query in ("known_until", "encoded_until"):
             assert "(library_id=? AND relative_path>? AND relative_path<?)" in reads[0]
         if expected == {PATH}:
             assert not any("TEMP B-TREE" in step for step in steps), (query, steps)

@@ -65,7 +65,7 @@ async def test_the_second_request_of_a_connection_has_to_arrive_as_well(serve: S
         serving.pass_time(11)
         assert b"answered" in await line.ask()
         await line.say(b"GET / HTT")
-        await serving.until(lambda connection: connection.standing() is ConnectionPhase.HALF_SENT)
+        await serving.until(lambda connection: connection.phase() is ConnectionPhase.HALF_SENT)
         serving.pass_time(11)
         assert (await line.ends()).startswith(b"HTTP/1.1 408 ")
 
@@ -81,7 +81,7 @@ async def test_an_answer_that_is_not_read_is_thrown_away(serve: Serve) -> None:
     async with serve(unread_seconds=30) as serving:
         line = await serving.line()
         await line.say(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await serving.until(lambda connection: connection.standing() is ConnectionPhase.UNREAD)
+        await serving.until(lambda connection: connection.phase() is ConnectionPhase.UNREAD)
         later = 0
         async with asyncio.timeout(PATIENCE):
             # Until its client's own buffers are full, something still moves between two looks.

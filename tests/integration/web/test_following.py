@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 async def follow(site: Site, url: str, new_series: NewSeries = NewSeries.ADD) -> int:
     """Follow everything that is in a feed, and read it."""
-    wishes = SubscriptionSettings(name="Feed", url=url, new_series=new_series, allows_private=True)
-    made = await site.feeds.subscriptions.create(wishes, StartWith.MISSING)
+    settings = SubscriptionSettings(name="Feed", url=url, new_series=new_series, allows_private=True)
+    made = await site.feeds.subscriptions.create(settings, StartWith.MISSING)
     await fetch(site, made.id)
     return made.id
 
@@ -91,8 +91,8 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
 
 
 async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, feeds: str) -> None:
-    wishes = SubscriptionSettings(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
-    await site.feeds.subscriptions.create(wishes, StartWith.MISSING)
+    settings = SubscriptionSettings(name="<b>Neighbour</b>", url=feeds + NEIGHBOUR, new_series=NewSeries.ADD)
+    await site.feeds.subscriptions.create(settings, StartWith.MISSING)
     for _ in range(2):
         with pytest.raises(PermanentError):
             await fetch(site)

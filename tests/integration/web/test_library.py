@@ -108,7 +108,7 @@ async def test_a_folder_is_kept_scanned_changed_and_let_go(site: Site, tmp_path:
     page = await site.post(
         "/library/1", name="Cinema", scan_interval="", watched="yes", hash_policy="all", ignored="*.part\n@eaDir\n"
     )
-    kept = (await site.library.libraries.get(1)).library.care
+    kept = (await site.library.libraries.get(1)).library.settings
     assert (kept.name, kept.scan_interval, kept.watched) == ("Cinema", None, True)
     assert (kept.hash_policy, kept.ignored) == ("all", ("*.part", "@eaDir"))
     assert "*.part\n@eaDir</textarea>" in page.text
@@ -211,7 +211,7 @@ async def test_a_change_that_is_refused_changes_nothing(site: Site, tmp_path: Pa
     page = await site.post("/library/2", name="films", ignored="typed")
     assert (page.status_code, "This name cannot be used:" in page.text) == (409, True)
     assert "typed</textarea>" in page.text
-    assert (await site.library.libraries.get(2)).library.care == LibrarySettings(name="series")
+    assert (await site.library.libraries.get(2)).library.settings == LibrarySettings(name="series")
 
 
 async def test_files_are_shown_searched_and_paged_whatever_they_are_called(shelf: Shelf, furnished: Site) -> None:

@@ -193,8 +193,8 @@ async def test_a_folder_is_asked_about_until_somebody_says_what_it_is(illustrate
 
 
 async def test_a_series_shows_the_poster_and_the_ids_of_its_record(illustrated: Site, feeds: str) -> None:
-    wishes = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
-    made = await illustrated.feeds.subscriptions.create(wishes, StartWith.MISSING)
+    settings = SubscriptionSettings(name="Feed", url=feeds + DAWN, new_series=NewSeries.ADD, allows_private=True)
+    made = await illustrated.feeds.subscriptions.create(settings, StartWith.MISSING)
     await illustrated.feeds.tasks.fetch(FetchTask(made.id))
     assert "No metadata yet" in (await illustrated.get("/series/1")).text
     path = "/posters/0123456789abcdef.png"

@@ -146,23 +146,23 @@ class SubscriptionAnswer(BaseModel):
 
     @classmethod
     def of(cls, subscription: Subscription) -> Self:
-        wishes, health = subscription.settings, subscription.health
+        settings, health = subscription.settings, subscription.health
         return cls(
             id=subscription.id,
-            name=wishes.name,
-            url=wishes.url,
-            series_id=wishes.series_id,
-            new_series=wishes.new_series,
+            name=settings.name,
+            url=settings.url,
+            series_id=settings.series_id,
+            new_series=settings.new_series,
             start_with=subscription.start_with,
-            fetch_interval=wishes.fetch_interval.total_seconds(),
-            module_id=wishes.module_id,
-            is_enabled=wishes.is_enabled,
+            fetch_interval=settings.fetch_interval.total_seconds(),
+            module_id=settings.module_id,
+            is_enabled=settings.is_enabled,
             health=feed_health(subscription),
-            allows_private=wishes.allows_private,
-            conflict_policy=wishes.conflict_policy,
-            upgrade=wishes.upgrade,
-            wait_minutes=wishes.wait_minutes,
-            preferences=PreferencesBody.of(wishes.preferences),
+            allows_private=settings.allows_private,
+            conflict_policy=settings.conflict_policy,
+            upgrade=settings.upgrade,
+            wait_minutes=settings.wait_minutes,
+            preferences=PreferencesBody.of(settings.preferences),
             next_fetch_at=health.next_fetch_at,
             last_fetched_at=health.last_fetched_at,
             last_success_at=health.last_success_at,
@@ -188,10 +188,10 @@ def router(subscriptions: Subscriptions) -> APIRouter:
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_subscription(order: SubscriptionOrder) -> SubscriptionAnswer:
         """Follow a feed. It is read at once, by a task."""
-        wishes = _wishes(order, exclude={"start_with", "chosen"})
-        wishes["name"] = order.name or urlsplit(order.url).netloc.rpartition("@")[2]
+        settings = _named_settings(order, exclude={"start_with", "chosen"})
+        settings["name"] = order.name or urlsplit(order.url).netloc.rpartition("@")[2]
         return SubscriptionAnswer.of(
-            await subscriptions.create(SubscriptionSettings(**wishes), order.start_with, order.chosen)
+            await subscriptions.create(SubscriptionSettings(**settings), order.start_with, order.chosen)
         )
 
     @routes.get("", responses=documented(422))
@@ -208,7 +208,7 @@ def router(subscriptions: Subscriptions) -> APIRouter:
     @routes.patch("/{subscription_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_subscription(subscription_id: SubscriptionId, change: SubscriptionChange) -> SubscriptionAnswer:
         """Change how a feed is followed, or pause it."""
-        return SubscriptionAnswer.of(await subscriptions.change(subscription_id, _wishes(change)))
+        return SubscriptionAnswer.of(await subscriptions.change(subscription_id, _named_settings(change)))
 
     @routes.delete("/{subscription_id}", status_code=204, responses=documented(404, 422))
     async def delete_subscription(subscription_id: SubscriptionId) -> None:
@@ -224,7 +224,7 @@ def router(subscriptions: Subscriptions) -> APIRouter:
     return routes
 
 
-def _wishes(body: SubscriptionOrder | SubscriptionChange, exclude: set[str] | None = None) -> dict[str, Any]:
+def _named_settings(body: SubscriptionOrder | SubscriptionChange, exclude: set[str] | None = None) -> dict[str, Any]:
     """The fields of `SubscriptionSettings` that a body names."""
     named = body.model_dump(exclude=exclude, exclude_unset=True)
     if "fetch_interval" in named:

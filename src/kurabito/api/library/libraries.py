@@ -91,18 +91,18 @@ class LibraryAnswer(BaseModel):
     @classmethod
     def of(cls, report: LibraryReport) -> Self:
         summary, library = report.summary, report.summary.library
-        care = library.care
+        settings = library.settings
         return cls(
             id=library.id,
-            name=care.name,
+            name=settings.name,
             path=str(library.path),
             status=report.status,
-            scan_interval=None if care.scan_interval is None else care.scan_interval.total_seconds(),
+            scan_interval=None if settings.scan_interval is None else settings.scan_interval.total_seconds(),
             next_scan_at=library.next_scan_at,
-            watched=care.watched,
-            algorithm=care.algorithm,
-            hash_policy=care.hash_policy,
-            ignored=list(care.ignored),
+            watched=settings.watched,
+            algorithm=settings.algorithm,
+            hash_policy=settings.hash_policy,
+            ignored=list(settings.ignored),
             file_count=summary.file_count,
             total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,
@@ -162,7 +162,7 @@ def router(
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_library(order: LibraryOrder) -> LibraryAnswer:
         """Add a folder as a library."""
-        made = await libraries.create(order.path, LibrarySettings(**_care(order)))
+        made = await libraries.create(order.path, LibrarySettings(**_named_settings(order)))
         return LibraryAnswer.of(await reports.one(made))
 
     @routes.get("", responses=documented(422))
@@ -181,7 +181,7 @@ def router(
     @routes.patch("/{library_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_library(library_id: LibraryId, change: LibraryChange) -> LibraryAnswer:
         """Change how a library is looked after. Its folder stays: another folder is another library."""
-        changed = await libraries.change(library_id, _care(change))
+        changed = await libraries.change(library_id, _named_settings(change))
         return LibraryAnswer.of(await reports.one(changed))
 
     @routes.delete("/{library_id}", status_code=202, responses=documented(404, 409, 422))
@@ -232,7 +232,7 @@ def router(
     return routes
 
 
-def _care(body: LibraryOrder | LibraryChange) -> dict[str, Any]:
+def _named_settings(body: LibraryOrder | LibraryChange) -> dict[str, Any]:
     """The fields of `LibrarySettings` that a body names."""
     named = body.model_dump(exclude={"path"}, exclude_unset=True)
     if "scan_interval" in named and named["scan_interval"] is not None:

@@ -70,8 +70,8 @@ def router(maintenance: WalMaintenance) -> APIRouter:
 
         409 when the log may not be truncated, and on PostgreSQL; 429 when the last one has only just ended.
         """
-        told = "reason" in order.model_fields_set
-        reason = in_other_words(CheckpointReason, order.reason) if told else Reason(CheckpointReason.ASKED)
+        is_given = "reason" in order.model_fields_set
+        reason = in_other_words(CheckpointReason, order.reason) if is_given else Reason(CheckpointReason.ASKED)
         return CheckpointAnswer.of(await maintenance.request(order.mode, reason, force=order.force))
 
     @routes.get("/latest", responses=documented(404, 409))

@@ -51,12 +51,12 @@ class ClaimDesk:
         self._clock = clock or SystemClock()
         self._known: dict[str, Presence] = {}
 
-    async def claim(self, wish: ClaimRequest, has_left: Callable[[], bool]) -> list[Claim]:
+    async def claim(self, wanted: ClaimRequest, has_left: Callable[[], bool]) -> list[Claim]:
         """Tasks for the worker as soon as there are some; none when it has waited long enough, or has left."""
         # Counted as living for as long as it may wait, and then until its first heartbeat is due.
-        await self._announce(self._remember(wish), wish.wait + self.lease)
-        with self._work.arrivals.listen(wish.stir), self._live.ending.listen(wish.stir):
-            claims = await self._first_claims(wish, lambda: has_left() or self._live.ended)
+        await self._announce(self._remember(wanted), wanted.wait + self.lease)
+        with self._work.arrivals.listen(wanted.stir), self._live.ending.listen(wanted.stir):
+            claims = await self._first_claims(wanted, lambda: has_left() or self._live.ended)
         if claims and has_left():
             # No other worker would get them before the lease ends.
             await self._settle([(claim, Released()) for claim in claims])
@@ -87,11 +87,11 @@ class ClaimDesk:
         wait = DEFAULT_RETRY(claim.attempt, KurabitoError(error))
         await self._end(claim, Failure(error, wait, permanent))
 
-    async def _first_claims(self, wish: ClaimRequest, is_over: Callable[[], bool]) -> list[Claim]:
-        until = self._clock.now() + round(wish.wait * SECOND)
+    async def _first_claims(self, wanted: ClaimRequest, is_over: Callable[[], bool]) -> list[Claim]:
+        until = self._clock.now() + round(wanted.wait * SECOND)
         while True:
-            wish.stirred.clear()
-            claimed = await self._take(wish)
+            wanted.stirred.clear()
+            claimed = await self._take(wanted)
             if claimed.tasks:
                 return claimed.tasks
             if claimed.due_in == 0 and await self._work.promote():
@@ -99,12 +99,12 @@ class ClaimDesk:
             left = (until - self._clock.now()) / SECOND
             if left <= 0 or is_over():
                 return []
-            if await self._clock.wait(wish.stirred, min(left, claimed.due_in or _LOOK_AGAIN, _LOOK_AGAIN)):
+            if await self._clock.wait(wanted.stirred, min(left, claimed.due_in or _LOOK_AGAIN, _LOOK_AGAIN)):
                 await asyncio.sleep(_BETWEEN_LOOKS)
 
-    async def _take(self, wish: ClaimRequest) -> Claimed:
-        capacity = dict.fromkeys(wish.task_types, wish.limit)
-        turn = asyncio.ensure_future(self._work.claim(wish.worker, capacity, wish.limit, lease=self.lease))
+    async def _take(self, wanted: ClaimRequest) -> Claimed:
+        capacity = dict.fromkeys(wanted.task_types, wanted.limit)
+        turn = asyncio.ensure_future(self._work.claim(wanted.worker, capacity, wanted.limit, lease=self.lease))
         try:
             return await asyncio.shield(turn)
         except asyncio.CancelledError:
@@ -125,11 +125,11 @@ class ClaimDesk:
     async def _settle(self, settling: list[Settlement]) -> list[Claim]:
         return await self._work.settle(settling) if settling else []
 
-    def _remember(self, wish: ClaimRequest) -> Presence:
+    def _remember(self, wanted: ClaimRequest) -> Presence:
         """What the worker says about itself, for its heartbeats to repeat."""
-        presence = Presence(wish.worker, wish.task_types, wish.limit)
-        self._known.pop(wish.worker, None)
-        self._known[wish.worker] = presence
+        presence = Presence(wanted.worker, wanted.task_types, wanted.limit)
+        self._known.pop(wanted.worker, None)
+        self._known[wanted.worker] = presence
         if len(self._known) > _MOST_REMEMBERED:
             self._known.pop(next(iter(self._known)))
         return presence

@@ -101,10 +101,10 @@ class EventStreamResponse(Response):
             while True:
                 async with asyncio.timeout(self._patience):
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-                told = await listener.hear(self._keep_alive)
-                if told is None:
+                batch = await listener.hear(self._keep_alive)
+                if batch is None:
                     break
-                piece = b"".join(each.frame for each in told) or _STILL_HERE
+                piece = b"".join(each.frame for each in batch) or _STILL_HERE
         except TimeoutError:
             # It reads too slowly to take even the end of the stream: the server cuts the connection.
             _log.info("slow_listener_dropped")

@@ -110,9 +110,9 @@ def router(queue: Queue, desk: ClaimDesk) -> APIRouter:
     @routes.post("/claim", responses=documented(*WITH_BODY))
     async def claim_tasks(order: ClaimOrder, request: Request) -> ClaimAnswer:
         """Take tasks to work on, waiting for the first if asked to. The worker counts as living from then on."""
-        wish = ClaimRequest(order.worker, tuple(dict.fromkeys(order.task_types)), order.max, order.wait)
-        async with watched(request.receive, wish.stir) as has_left:
-            claims = await desk.claim(wish, has_left)
+        wanted = ClaimRequest(order.worker, tuple(dict.fromkeys(order.task_types)), order.max, order.wait)
+        async with watched(request.receive, wanted.stir) as has_left:
+            claims = await desk.claim(wanted, has_left)
         return ClaimAnswer(tasks=[ClaimedTask.of(claim) for claim in claims], lease_seconds=desk.lease)
 
     @routes.post("/tasks/{task_id}/heartbeat", responses=lost)

@@ -179,7 +179,7 @@ def _scans(reports: Sequence[LibraryReport]) -> Iterator[AttentionItem]:
         library, last = report.summary.library, report.last
         facts: dict[str, Fact] = {
             "id": library.id,
-            "name": library.care.name,
+            "name": library.settings.name,
             "error_code": last.error_code if last else None,
         }
         yield AttentionItem(

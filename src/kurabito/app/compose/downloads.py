@@ -113,6 +113,6 @@ def refuse_shared_root(conn: Connection, root: Path) -> None:
     for library in libraries.everything(conn):
         if libraries.overlap(root.resolve(), library.path):
             raise ConfigError(
-                f"the download root, {root}, and the folder of the library {library.care.name!r}, {library.path}, lie one in "
+                f"the download root, {root}, and the folder of the library {library.settings.name!r}, {library.path}, lie one in "
                 "the other; set KURABITO_DOWNLOAD_ROOT to another folder"
             )

@@ -28,7 +28,7 @@ ORDER BY step.position LIMIT 1;
 SELECT count(*) FROM deletion_log WHERE job_id = :job_id AND state <> 'intent';
 
 -- name: contested
--- Somebody else removes what we keep, keeps what we remove, or has the same file in hand.
+-- Another job removes what this one keeps, keeps what it removes, or has the same file in hand.
 SELECT log.job_id FROM deletion_log AS log
 WHERE log.state = 'intent' AND log.job_id <> :job_id AND (
     (log.library_id = :library_id AND log.relative_path = :relative_path)
@@ -126,7 +126,7 @@ WHERE hash_algorithm = :hash_algorithm AND content_hash = :content_hash AND is_m
 ORDER BY id LIMIT 10;
 
 -- name: abandoned
--- What was begun by jobs that nobody will take up again. While another delete job runs it is left alone: that one may be
+-- What was begun by jobs that are not taken up again. While another delete job runs it is left alone: that one may be
 -- seeing to it.
 SELECT log.id, log.action, log.library_id, log.relative_path, log.kept_library_id, log.kept_path, log.trash_path
 FROM deletion_log AS log LEFT JOIN jobs AS job ON job.id = log.job_id

@@ -144,7 +144,7 @@ def count_settled(conn: Connection, job_id: str) -> int:
 
 
 def intend(conn: Connection, intent: Intent, log_id: str, trash_path: str) -> None:
-    """Write down what is about to be done; raises Refused when another job has one of the files in hand."""
+    """Write down what is about to be done; raises RemovalRefused when another job has one of the files in hand."""
     conn.lock(AdvisoryLock.DELETION)
     values = intent.values()
     if (other := conn.value(_SQL.contested, values)) is not None:
@@ -179,7 +179,7 @@ def trashed(conn: Connection, log_id: str, step: DeleteStep) -> None:
 
 
 def unread_of_size(conn: Connection, size: int) -> list[int]:
-    """The files of a size that nobody read, because no other had it: what comes back may be equal to them."""
+    """The files of a size that were not read, because no other had it: what comes back may be equal to them."""
     return [file for (file,) in conn.all(_SQL.unread_of_size, {"size_bytes": size})]
 
 

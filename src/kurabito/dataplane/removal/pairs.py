@@ -57,7 +57,7 @@ class Pair:
             )
 
     def check_kept(self) -> None:
-        """See, by its path from its root, that the copy that stays is there, and is not the file that goes; raises RemovalRefused."""
+        """See, by its path from its root, that the copy that stays is there and is another file; raises RemovalRefused."""
         now = self.kept.find()
         if now is None:
             raise RemovalRefused(ErrorCode.KEPT_MISSING, "the kept copy went in the same moment, so this one stays")

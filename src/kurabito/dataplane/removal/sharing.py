@@ -29,7 +29,7 @@ _WRITE: Final = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def share_blocks(pair: Pair, between: Callable[[], None] = lambda: None) -> None:
-    """Have a file use the blocks of the kept one; raises RemovalRefused, and both are as they were. `between` is called often."""
+    """Have a file share the kept one's blocks; raises RemovalRefused, and both are as they were. `between` is called often."""
     pair.look_again()
     target = os.open(pair.source.name, _WRITE, dir_fd=pair.source.folder)
     try:

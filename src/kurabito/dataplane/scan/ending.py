@@ -1,6 +1,6 @@
 """The end of a scan, when everything was seen: what moved, what is missing, and what is worth hashing.
 
-Each step is done in small transactions that leave less to do, so that whoever goes on after a crash does only the rest.
+Each step is done in small transactions that leave less to do, so that a successor after a crash does only the rest.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def choose_candidates(
     `late` are the files of this library that have to be, and were not marked; None when the scan could not tell.
     """
     if late is not None and not job.read(lambda conn: _has_others(conn, library)):
-        # Nobody else's files count, so there is nothing to look for.
+        # No other library has files that count, so there is nothing to look for.
         for paths in _parts(late, pace):
             pace.write(lambda conn, paths=paths: _want_hash(conn, library, paths))  # type: ignore[misc]
         return

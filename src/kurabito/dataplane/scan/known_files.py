@@ -52,7 +52,7 @@ def encoded_files(conn: Connection, library: int, after: str, until: str, most: 
     Where nothing changed this is enough, and the database makes it while another thread walks: rows would come one by one.
     """
     values = {"library": library, "after": after, "until": until, "most": most}
-    return cast("str | None", conn.value(SQL.told_until, values))
+    return cast("str | None", conn.value(SQL.encoded_until, values))
 
 
 def differences(seen: list[Entry], known: list[Entry], back: Mapping[str, Comeback]) -> Differences:

@@ -65,9 +65,9 @@ SELECT relative_path, size_bytes, mtime_ns, inode, device FROM library_files
 WHERE library_id = :library AND relative_path > :after AND is_missing = 0
 ORDER BY relative_path LIMIT :most;
 
--- name: told_until
-SELECT {string_agg}(told, '//') FROM (
-    SELECT size_bytes || ' ' || mtime_ns || ' ' || inode || ' ' || device || ' ' || relative_path AS told
+-- name: encoded_until
+SELECT {string_agg}(line, '//') FROM (
+    SELECT size_bytes || ' ' || mtime_ns || ' ' || inode || ' ' || device || ' ' || relative_path AS line
     FROM library_files
     WHERE library_id = :library AND relative_path > :after AND relative_path <= :until AND is_missing = 0
     ORDER BY relative_path LIMIT :most

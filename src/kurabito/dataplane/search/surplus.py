@@ -71,7 +71,7 @@ class SurplusTrash:
         """The folders that were used, and how many files went there."""
 
     def take(self, surplus: File, kept: File) -> None:
-        """Move a copy away, if it is one at this very moment; raises Refused, and the copy is where it was."""
+        """Move a copy away, if it is one at this very moment; raises RemovalRefused, and the copy is where it was."""
         path = path_of(surplus)
         try:
             with OpenRoots[str](Path) as roots:

@@ -56,7 +56,7 @@ class DecoderProcess:
         except (_Died, OSError):
             ended = self.close()
             raise ThumbnailFailed(
-                ErrorCode.THUMB_DECODER_DIED, f"the process that decoded it ended: {_told(ended)}"
+                ErrorCode.THUMB_DECODER_DIED, f"the process that decoded it ended: {_cause_of(ended)}"
             ) from None
 
     def interrupt(self) -> None:
@@ -119,5 +119,5 @@ class DecoderProcess:
         return bytes(content)
 
 
-def _told(code: int) -> str:
+def _cause_of(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

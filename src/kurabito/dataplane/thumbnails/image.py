@@ -114,9 +114,9 @@ def _in_srgb(image: Any) -> Any:
 
 
 def _explained(problem: str) -> ThumbnailFailed:
-    told = " ".join(problem.split())
+    text = " ".join(problem.split())
     if problem.startswith("unable to load from source") or "Unsupported" in problem:
-        return ThumbnailFailed(ErrorCode.THUMB_UNKNOWN_FORMAT, f"it is no image that can be decoded: {told}")
+        return ThumbnailFailed(ErrorCode.THUMB_UNKNOWN_FORMAT, f"it is no image that can be decoded: {text}")
     if "out of memory" in problem:
-        return ThumbnailFailed(ErrorCode.THUMB_OUT_OF_MEMORY, f"decoding it takes too much memory: {told}")
-    return ThumbnailFailed(ErrorCode.THUMB_DAMAGED, f"it is damaged, or not complete: {told}")
+        return ThumbnailFailed(ErrorCode.THUMB_OUT_OF_MEMORY, f"decoding it takes too much memory: {text}")
+    return ThumbnailFailed(ErrorCode.THUMB_DAMAGED, f"it is damaged, or not complete: {text}")

@@ -83,13 +83,13 @@ def unknown_folder(library_id: Any) -> str:
 def _settle_job(cells: Cells) -> list[str]:
     if cells.get("payload") is None:
         return []
-    told = _from_json(cells["payload"])
-    if cells.get("library_id") is None and isinstance(told, dict) and type(told.get("library_id")) is int:
-        cells["library_id"] = told["library_id"]
+    payload = _from_json(cells["payload"])
+    if cells.get("library_id") is None and isinstance(payload, dict) and type(payload.get("library_id")) is int:
+        cells["library_id"] = payload["library_id"]
     # A plan of theirs must never be taken for the one of ours that will have its number.
-    if isinstance(told, dict) and not (cells.get("kind") == "delete" and told.keys() & _OF_OUR_DELETES):
+    if isinstance(payload, dict) and not (cells.get("kind") == "delete" and payload.keys() & _OF_OUR_DELETES):
         return []
-    cells["payload"] = json.dumps({"earlier": cells["payload"] if told is None else told}, ensure_ascii=False)
+    cells["payload"] = json.dumps({"earlier": cells["payload"] if payload is None else payload}, ensure_ascii=False)
     return ["its payload means nothing to this version"]
 
 
@@ -129,9 +129,9 @@ def _group_key(key: str | None) -> str | None:
     return key.lower() if key is not None and key.lower().startswith(("blake3:", "sha256:")) else key
 
 
-def _from_json(told: str) -> Any:
+def _from_json(payload: str) -> Any:
     try:
-        return json.loads(told)
+        return json.loads(payload)
     except ValueError:
         return None
 

@@ -163,7 +163,7 @@ class PostgresDatabase:
             except psycopg.Error as problem:
                 assert conn is not None
                 if not self._may_try_again(problem, conn, reading, attempt):
-                    raise DatabaseUnavailable(self._told(problem)) from problem
+                    raise DatabaseUnavailable(self._explained(problem)) from problem
         raise AssertionError("unreachable")
 
     def _may_try_again(self, problem: psycopg.Error, conn: PostgresConnection, reading: bool, attempt: int) -> bool:
@@ -184,7 +184,7 @@ class PostgresDatabase:
             raise problem
         return False
 
-    def _told(self, problem: psycopg.Error) -> str:
+    def _explained(self, problem: psycopg.Error) -> str:
         if isinstance(problem, pg.ReadOnlySqlTransaction):
             return f"{where(self.dsn)} takes no writes: it is a standby or read-only; what was asked for can be asked again"
         return f"lost {where(self.dsn)}: {_reason(problem)}"

@@ -140,8 +140,8 @@ def set_owners(conn: Connection, module_id: int, owners: Mapping[int, Owner]) ->
 
 def record_answers(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say what came of it: `id`, `outcome`, `reason`, `cleanup`, `hash`, `owner` and `may_pass` of each."""
-    told = [{**row, "reason": _stored(row.get("reason"))} for row in rows]
-    conn.run(_SQL.record_answers, {"rows": json.dumps(told), "module_id": module_id})
+    stored = [{**row, "reason": _stored(row.get("reason"))} for row in rows]
+    conn.run(_SQL.record_answers, {"rows": json.dumps(stored), "module_id": module_id})
 
 
 def look_elsewhere(conn: Connection, module_id: int, rows: Sequence[Mapping[str, Any]]) -> None:

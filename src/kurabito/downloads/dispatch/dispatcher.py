@@ -174,8 +174,8 @@ class DownloadDispatcher:
             there = await self._downloaders.look(service, set(batch.hashes.values()))
         except OutboundError:
             return batch
-        untold = {known for known, report in there.items() if report.owner is None}
-        return await self._database.write(partial(batches.note_foreign, batch=batch, there=untold))
+        unowned = {known for known, report in there.items() if report.owner is None}
+        return await self._database.write(partial(batches.note_foreign, batch=batch, there=unowned))
 
 
 def _begin(conn: Connection, download_ids: Sequence[int]) -> list[DownloadRequest]:
@@ -232,8 +232,8 @@ def _give_up(
             ended.append(Ending(request.id, Status.FAILED, because_of(code, reasons)))
             failed.append(request.link_id)
         else:
-            nobody = because(DownloadReason.NO_DOWNLOADER, type=request.download_type)
-            why = because_of(DownloadReason.NOT_TAKEN, reasons) if reasons else nobody
+            no_downloader = because(DownloadReason.NO_DOWNLOADER, type=request.download_type)
+            why = because_of(DownloadReason.NOT_TAKEN, reasons) if reasons else no_downloader
             ended.append(Ending(request.id, Status.NO_DOWNLOADER, why, retry_in))
     for module_id, of_module in lost.items():
         attempts.record_answers(conn, module_id, of_module)

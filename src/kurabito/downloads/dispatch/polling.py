@@ -268,7 +268,7 @@ def _mark_unreachable(conn: Connection, module_id: int, reason: Reason[DownloadR
 
 def _leave(conn: Connection, query: Query, code: DownloadReason) -> None:
     """Say of downloads why no downloader tells of them; only the first time, as others count from when it changed."""
-    found = conn.all(query, {"told": f'{{"code": "{code}"%'})
+    found = conn.all(query, {"same_reason": f'{{"code": "{code}"%'})
     left = [{"id": one, "reason": because(code, downloader=name).stored()} for one, name in found]
     if left:
         conn.run(_SQL.leave, {"rows": json.dumps(left)})

@@ -44,13 +44,13 @@ SELECT id, (SELECT attempt.module_name FROM dispatch_attempts AS attempt
             ORDER BY attempt.id DESC LIMIT 1)
 FROM downloads
 WHERE module_id IS NULL AND status IN ('downloading', 'downloader_error')
-    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE CAST(:told AS text));
+    AND (status = 'downloading' OR coalesce(reason, '') NOT LIKE CAST(:same_reason AS text));
 
 -- name: switched_off
 SELECT downloads.id, module.service_name
 FROM downloads JOIN service_modules AS module ON module.module_id = downloads.module_id
 WHERE module.service_type = 'downloader' AND module.is_enabled = 0 AND downloads.status IN ('downloading', 'downloader_error')
-    AND (downloads.status = 'downloading' OR coalesce(downloads.reason, '') NOT LIKE CAST(:told AS text));
+    AND (downloads.status = 'downloading' OR coalesce(downloads.reason, '') NOT LIKE CAST(:same_reason AS text));
 
 -- name: leave
 -- With `coalesce` SQLite reads what is given first, and finds each row by its id.

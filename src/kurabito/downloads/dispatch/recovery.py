@@ -32,8 +32,8 @@ def rescue(conn: Connection, download_ids: Iterable[int], soon: int) -> list[int
 
 def readopt(conn: Connection, module_id: int, module_name: str) -> int:
     """Give a downloader that was removed, and is back by the same name, what it had; how much that is."""
-    queries, who = _SQL, {"module_id": module_id, "module_name": module_name}
-    found = [one for (one,) in conn.all(queries.readopt, who)]
-    conn.run(queries.readopt_attempts, {**given_ids(found), **who})
-    conn.run(queries.readopt_cleanups, who)
+    who = {"module_id": module_id, "module_name": module_name}
+    found = [one for (one,) in conn.all(_SQL.readopt, who)]
+    conn.run(_SQL.readopt_attempts, {**given_ids(found), **who})
+    conn.run(_SQL.readopt_cleanups, who)
     return len(found)

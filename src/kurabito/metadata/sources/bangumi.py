@@ -82,8 +82,8 @@ class BangumiClient:
 
 def _airing(item: Mapping[str, Any]) -> Details:
     # Names in the calendar are written for a page: &amp; is &.
-    told = {**item, "name": html.unescape(item["name"]), "name_cn": html.unescape(item.get("name_cn") or "")}
-    return _details(told, item.get("air_date"), kind=RecordKind.TV, weekday=item.get("air_weekday"))
+    unescaped = {**item, "name": html.unescape(item["name"]), "name_cn": html.unescape(item.get("name_cn") or "")}
+    return _details(unescaped, item.get("air_date"), kind=RecordKind.TV, weekday=item.get("air_weekday"))
 
 
 def _details(found: Mapping[str, Any], day: Any, *, kind: RecordKind, weekday: Any = None) -> Details:

@@ -55,7 +55,7 @@ class LogPosition(NamedTuple):
 
 
 class EventLog:
-    """What happened lately. Whoever reads too slowly loses the oldest, never the order."""
+    """What happened lately. A reader that is too slow loses the oldest events, never the order."""
 
     def __init__(self) -> None:
         self._batches: deque[EventBatch] = deque()

@@ -178,6 +178,6 @@ def expire(table: TaskTable, worker: str, now: int) -> int:
 
 
 def _owned(table: TaskTable, claim: Claim) -> TaskRow | None:
-    """The claim's row while its lease is the claim's: also an expired one that nobody has recovered yet."""
+    """The claim's row while its lease is the claim's: also an expired one that was not recovered yet."""
     row = table.running.get(claim.hex)
     return row if row is not None and row.owner == claim.owner else None

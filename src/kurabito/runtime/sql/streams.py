@@ -117,7 +117,7 @@ class Waiters:
         try:
             finished = await self._finished_among(ids)
         except KurabitoError as problem:
-            # Whoever waits set the time-out; a database that is away for a moment is no reason to give up sooner.
+            # The caller set the time-out; a database that is away for a moment is no reason to give up sooner.
             _log.warning("waiting_interrupted", problem=str(problem))
             return
         for task_id in finished:

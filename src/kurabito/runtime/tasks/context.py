@@ -95,9 +95,9 @@ class TaskContext:
 
     def report(self, done: int, total: int | None = None) -> Accepted:
         """Say how far the work is. Call it as often as you like: it is written a few times a second."""
-        told = Progress(_whole("done", done), None if total is None else _whole("total", total, ", or None"))
+        progress_now = Progress(_whole("done", done), None if total is None else _whole("total", total, ", or None"))
         first = self._news is None
-        self.claim.progress = self._news = told
+        self.claim.progress = self._news = progress_now
         if first:
             self._tell_news()
         return _SAID

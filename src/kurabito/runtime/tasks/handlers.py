@@ -66,7 +66,7 @@ class Handler:
         return (ctx, payload) if self.context_first else (payload, ctx)
 
     def _payload(self, claim: Claim) -> Any:
-        # Whoever does not say what he takes gets bytes as bytes.
+        # A handler that does not say what it takes gets bytes as bytes.
         if self.payload_type is Any and claim.content_type != payloads.JSON:
             return claim.payload
         return payloads.decode(claim.payload, claim.content_type, self.payload_type)

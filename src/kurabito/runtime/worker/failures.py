@@ -47,7 +47,7 @@ def trace_of(problem: BaseException) -> str | None:
     try:
         if not _has_story(problem):
             return None
-        told = traceback.TracebackException(
+        summary = traceback.TracebackException(
             type(problem),
             problem,
             _from_the_handler_on(problem.__traceback__),
@@ -55,7 +55,7 @@ def trace_of(problem: BaseException) -> str | None:
             max_group_width=_GROUP_WIDTH,
             max_group_depth=_GROUP_DEPTH,
         )
-        text = "".join(told.format())
+        text = "".join(summary.format())
     except BaseException as broken:  # noqa: BLE001 - formatting runs the user's own code, too deep perhaps
         return f"the traceback cannot be made: that raised {_kind(broken)}"
     return clip_trace(text)

@@ -1,6 +1,6 @@
 """A worker's sign of life on its own machine: a lock that the kernel lets go of when the process dies.
 
-A living worker holds `flock` on `<folder>/<name>.lock`. Whoever obtains that lock knows that the worker is dead, however
+A living worker holds `flock` on `<folder>/<name>.lock`. A process that obtains that lock knows that the worker is dead, however
 it died, and at once. Nothing else is proof: a held lock may be anybody's, and a missing file may have been tidied away.
 Process ids are not used, because the same number means different processes in different containers.
 
@@ -31,7 +31,7 @@ _SUFFIX: Final = ".lock"
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _PATIENCE: Final = 5.0
 _held: weakref.WeakSet[WorkerLock] = weakref.WeakSet()
-_told: set[Path] = set()
+_warned: set[Path] = set()
 
 
 def fresh_worker_name() -> str:
@@ -59,7 +59,7 @@ class WorkerLock:
         self._heartbeat = heartbeat
         self._fd: int | None = None
         self.predecessor_died = False
-        """A worker of this name died and nobody has seen to its tasks yet."""
+        """A worker of this name died, and its tasks were not put back yet."""
 
     @property
     def held(self) -> bool:
@@ -134,7 +134,7 @@ def found_dead(folder: Path) -> Generator[str, None, None]:
 
 
 def dead_workers(folder: Path) -> list[str]:
-    """The names of dead workers that nobody has seen to yet. It only looks."""
+    """The names of dead workers whose tasks were not put back yet. It only looks."""
     dead = []
     for name, path in _lock_files(folder):
         with _obtained(path) as obtained:
@@ -168,7 +168,7 @@ def _obtained(path: Path) -> Iterator[bool]:
         except OSError as problem:
             _tell_unsupported(path.parent, problem)
             obtained = False
-        # A file that is no longer at its path tells of the past: somebody saw to it, and the name may live again.
+        # A file that is no longer at its path tells of the past: its tasks were put back, and the name may live again.
         yield obtained and _is_at(fd, path)
     finally:
         os.close(fd)
@@ -215,8 +215,8 @@ def _lock_files(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _tell_unsupported(folder: Path, problem: OSError) -> None:
-    if folder not in _told:
-        _told.add(folder)
+    if folder not in _warned:
+        _warned.add(folder)
         _log.warning(
             "locks do not work in this folder, so the death of a worker is noticed only when its lease ends",
             folder=str(folder),

@@ -47,7 +47,7 @@ class QueueMaintenance:
         self._heartbeat = heartbeat
         self._look_again = look_again
         self.fail: Callable[[str], object] = lambda _why: None
-        """Called when one of the loops ended, which none does by itself."""
+        """Called when one of the loops ended, which none does unless it fails."""
         self._folder = queue.locks_folder
         self._loops: list[asyncio.Task[None]] = []
         self._locked = ExitStack()

@@ -144,8 +144,8 @@ class Slots:
         """A beat for every task that is ours; safe in any thread."""
         runs = self._running.copy()
         if news_only:
-            told = [(ctx.claim, ctx.take_progress()) for ctx, _, _ in runs.values()]
-            return [Beat(claim, progress) for claim, progress in told if progress is not None]
+            reports = [(ctx.claim, ctx.take_progress()) for ctx, _, _ in runs.values()]
+            return [Beat(claim, progress) for claim, progress in reports if progress is not None]
         return [
             Beat(claim, runs[id(claim)][0].take_progress() if id(claim) in runs else None)
             for claim in self._held.copy().values()
@@ -253,7 +253,7 @@ class Slots:
             reusable = False
         except BaseException as problem:  # noqa: BLE001 - whatever a handler raises is how its attempt ended
             outcome = failure(handler, claim, problem)
-            # Nobody can tell whether it was the handler or this slot that was to be closed.
+            # It cannot be known whether the handler or this slot was to be closed.
             reusable = not issubclass(type(problem), GeneratorExit)
         if self._running.pop(id(claim), None) is None:
             # It was given up and its task is settled; or this is a copy of the process that the handler made.

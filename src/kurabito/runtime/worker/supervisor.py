@@ -1,6 +1,6 @@
 """Keeps a number of processes alive: workers, or whatever else holds leases.
 
-A process that dies is noticed at once by whoever started it, so its tasks go to another without waiting for their leases
+A process that dies is noticed at once by the process that started it, so its tasks go to another without waiting for their leases
 to end.
 """
 
@@ -212,7 +212,7 @@ def die_with_parent() -> None:
 
 
 def _lives(pid: int) -> bool:
-    """Whether the process runs. One that is dead and that nobody has asked after yet is still listed."""
+    """Whether the process runs. A dead process that was not waited for yet is still listed."""
     try:
         listed = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

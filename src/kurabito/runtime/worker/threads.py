@@ -80,7 +80,7 @@ class HandlerThreads:
             try:
                 loop.call_soon_threadsafe(self._ended, place, outcome)
             except RuntimeError:
-                # The loop is closed, and with it whoever waited.
+                # The loop is closed, so nothing waits for this any more.
                 return
             # Nothing of it is kept while the thread waits.
             del work, outcome

@@ -46,7 +46,7 @@ _STATUSES: Final[dict[ShownStates, tuple[Status | None, ...]]] = {
 
 
 class ShownDownload(NamedTuple):
-    """A download, and whether it stands still."""
+    """A download, and whether it has stalled."""
 
     download: Download
     is_stalled: bool
@@ -54,7 +54,7 @@ class ShownDownload(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one downloader has of a page; None for what nobody has."""
+    """What one downloader has of a page; None for what no downloader has."""
 
     downloader: Downloader | None
     entries: list[ShownDownload]
@@ -74,7 +74,7 @@ async def page_of(
 
 
 def by_downloader(entries: Sequence[ShownDownload], downloaders: Sequence[Downloader]) -> list[Held]:
-    """The downloads by who has them, those first that are asked first, and at the end what nobody has."""
+    """The downloads by downloader, in the order in which these are asked, and at the end what no downloader has."""
     held: dict[int | None, list[ShownDownload]] = {}
     known = {one.service.id for one in downloaders}
     for entry in entries:

@@ -24,7 +24,7 @@ _ARROW: Final = "=>"
 
 @dataclass(frozen=True, slots=True)
 class DownloaderForm(Form):
-    """What its keeper decides about a downloader: as it is now, or as somebody filled it in."""
+    """What its keeper decides about a downloader: as it is now, or as it was filled in."""
 
     FIELDS = ("priority", "path_maps")
 
@@ -40,8 +40,8 @@ class DownloaderForm(Form):
         try:
             return int(text)
         except ValueError:
-            told = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
-            raise InvalidInput("priority", told) from None
+            message = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
+            raise InvalidInput("priority", message) from None
 
     def path_maps(self) -> list[PathMap] | None:
         """One a line; None when the form did not ask for them; raises InvalidInput."""
@@ -90,7 +90,7 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
 
     @routes.get(f"{_PATH}/{{module_id}}/test")
     async def again() -> Response:
-        # Whoever changes the language of what was tested comes by here.
+        # A reader who changes the language of what was tested comes by here.
         return pages.go(_PATH)
 
     @routes.post(f"{_PATH}/{{module_id}}/test")

@@ -1,4 +1,4 @@
-"""*Downloads*: what is under way, at whom and how far; what waits, what ended and why; and what can be wished for it."""
+"""*Downloads*: what is under way, at whom and how far; what waits, what ended and why; and what can be done with it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def router(
     downloaders: DownloaderHealths,
     catalog: Catalog,
 ) -> APIRouter:
-    """The downloads, one of them, and what can be wished for it."""
+    """The downloads, one of them, and what can be done with it."""
     routes = APIRouter()
-    wishes: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
+    actions: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
         DownloadAction.PAUSE: downloads.pause,
         DownloadAction.RESUME: downloads.resume,
         DownloadAction.RETRY: downloads.retry,
@@ -104,7 +104,7 @@ def router(
     @routes.post("/downloads/{download_id}/{wish}")
     async def wish(request: Request, download_id: str, wish: str) -> Response:
         asked = await fields_of(request)
-        changed = await wishes[one_of(DownloadAction, "wish", wish)](id_of(download_id))
+        changed = await actions[one_of(DownloadAction, "wish", wish)](id_of(download_id))
         begun = changed.downloads if isinstance(changed, WantedAgain) else (changed,)
         shown = f"/downloads/{begun[0].id}" if begun else "/downloads"
         return pages.go(pages.addresses.within(asked.get("next") or shown))

@@ -35,7 +35,7 @@ def router(pages: Pages, filters: Filters, scopes: Scopes) -> APIRouter:
 
     @routes.get(f"{_PATH}/try")
     async def again() -> Response:
-        # Whoever changes the language of what was tried comes by here.
+        # A reader who changes the language of what was tried comes by here.
         return pages.go(_PATH)
 
     @routes.post(f"{_PATH}/try")

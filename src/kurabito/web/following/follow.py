@@ -16,7 +16,7 @@ from kurabito.feeds.parsing import Feed
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http.errors import HostNotAllowed, OutboundError
 from kurabito.site.errors import status_of
-from kurabito.web.following.following import shelf_of
+from kurabito.web.following.following import choices_of_series
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import Problem
 from kurabito.web.pages import Pages
@@ -98,7 +98,7 @@ class _Steps:
             offers=offers[:OFFERED],
             further=max(0, len(offers) - OFFERED),
             summary=_summary(feed, offers),
-            series=await shelf_of(self._catalog, form),
+            series=await choices_of_series(self._catalog, form),
             new_series=tuple(NewSeries),
             starts=tuple(StartWith),
         )

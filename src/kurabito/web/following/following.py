@@ -57,15 +57,15 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
 
     @routes.post("/following/{subscription_id}/pause")
     async def pause(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"is_enabled": False})
+        return await feeds.apply_changes(request, subscription_id, {"is_enabled": False})
 
     @routes.post("/following/{subscription_id}/resume")
     async def resume(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"is_enabled": True})
+        return await feeds.apply_changes(request, subscription_id, {"is_enabled": True})
 
     @routes.post("/following/{subscription_id}/allow")
     async def allow(request: Request, subscription_id: str) -> Response:
-        return await feeds.wish(request, subscription_id, {"allows_private": True})
+        return await feeds.apply_changes(request, subscription_id, {"allows_private": True})
 
     @routes.post("/following/{subscription_id}/remove")
     async def remove(subscription_id: str) -> Response:
@@ -75,7 +75,7 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
     return routes
 
 
-async def shelf_of(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
+async def choices_of_series(catalog: Catalog, form: SubscriptionForm) -> list[Series]:
     """The series that a feed can be about, by their titles, with the one that is set."""
     known = {series.id: series for series in (await catalog.series(limit=MAX_PAGE)).items}
     try:
@@ -125,7 +125,7 @@ class _Feeds:
             self._catalog.raw_items(
                 subscription_id=subscription_id, status=wanted, limit=_ITEMS, cursor=asked.get("cursor")
             ),
-            shelf_of(self._catalog, form),
+            choices_of_series(self._catalog, form),
         )
         return self._pages.show(
             request,
@@ -143,7 +143,7 @@ class _Feeds:
             feed_health=feed_health,
         )
 
-    async def wish(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
+    async def apply_changes(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
         """Change it, and go back to where the button stood."""
         await self._subscriptions.change(id_of(subscription_id), changes)
         return await self.back(request, subscription_id)

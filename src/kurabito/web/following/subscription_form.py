@@ -19,23 +19,23 @@ _MOST_DIGITS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionForm(Form):
-    """The fields as they are shown: as they are now, or as somebody filled them in."""
+    """The fields as they are shown: as they are now, or as they were filled in."""
 
     FIELDS = ("name", "url", "series_id", "new_series", "start_with", "chosen", "fetch_interval", "allows_private")
 
     @classmethod
-    def of(cls, wishes: SubscriptionSettings) -> SubscriptionForm:
+    def of(cls, settings: SubscriptionSettings) -> SubscriptionForm:
         """The form as it looks for a subscription."""
         form = cls(
             {
-                "name": wishes.name,
-                "url": wishes.url,
-                "series_id": str(wishes.series_id or ""),
-                "new_series": wishes.new_series.value,
-                "fetch_interval": f"{wishes.fetch_interval.total_seconds():g}",
+                "name": settings.name,
+                "url": settings.url,
+                "series_id": str(settings.series_id or ""),
+                "new_series": settings.new_series.value,
+                "fetch_interval": f"{settings.fetch_interval.total_seconds():g}",
             }
         )
-        return cls({**form.typed, "allows_private": form.host}) if wishes.allows_private else form
+        return cls({**form.typed, "allows_private": form.host}) if settings.allows_private else form
 
     def named(self, title: str | None) -> SubscriptionForm:
         """The same form with a name to begin with: the feed's title, or its site."""
@@ -58,7 +58,7 @@ class SubscriptionForm(Form):
 
     @property
     def allows_private(self) -> bool:
-        """Whether the host may be inside the keeper's own network. It is the host that is allowed: another has to be anew."""
+        """Whether the host may be inside the keeper's own network. Only this host is allowed: another has to be allowed again."""
         return bool(self.host) and self.has("allows_private", self.host)
 
     @property

@@ -42,5 +42,5 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
 
 
 def _in_order(task: TaskRecord) -> tuple[bool, bool, datetime]:
-    """Those that nobody will run first, as they alone wait for a person; then as they will be run."""
+    """Those that no worker runs first, as they alone wait for a person; then as they will be run."""
     return not task.no_worker, task.next_run_at is not None, task.next_run_at or task.created_at

@@ -43,7 +43,7 @@ def router(
     async def keep(request: Request) -> Response:
         form = await LibraryForm.sent(request)
         try:
-            kept = await libraries.create(form.value("path").strip(), form.care())
+            kept = await libraries.create(form.value("path").strip(), form.settings())
         except (InvalidInput, LibraryConflict) as problem:
             return await view.overview(request, form.refused(problem), status=status_of(problem))
         await scans.submit_task(kept.library.id, TaskPriority.HIGH)
@@ -57,9 +57,9 @@ def router(
     async def change(request: Request, library_id: str) -> Response:
         form = await LibraryForm.sent(request)
         try:
-            care = form.care()
+            settings = form.settings()
             await libraries.change(
-                id_of(library_id), {one.name: getattr(care, one.name) for one in fields(LibrarySettings)}
+                id_of(library_id), {one.name: getattr(settings, one.name) for one in fields(LibrarySettings)}
             )
         except (InvalidInput, LibraryConflict) as problem:
             return await view.one(request, id_of(library_id), form.refused(problem), status=status_of(problem))
@@ -137,13 +137,13 @@ class _LibraryPages:
             contains=contains,
             missing=is_missing,
             cursor=asked.get("cursor"),
-            form=form or LibraryForm.of(kept.library.care),
+            form=form or LibraryForm.of(kept.library.settings),
             obstacles=await self._removal.obstacles(library_id),
             asks=asks,
         )
 
     async def remove(self, request: Request, library_id: int) -> Response:
-        """Have a library removed; ask first when something is in the way that nobody was told of."""
+        """Have a library removed; ask first when something is in the way that the page did not show."""
         asked = await fields_of(request)
         try:
             await self._removal.begin(library_id, confirmed=asked.get("confirm") == CHECKED)

@@ -16,22 +16,22 @@ INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm(Form):
-    """The fields as they are shown: as they are now, or as somebody typed them."""
+    """The fields as they are shown: as they are now, or as they were typed."""
 
     FIELDS = ("path", "name", "scan_interval", "watched", "algorithm", "hash_policy", "ignored")
 
     @classmethod
-    def of(cls, care: LibrarySettings) -> LibraryForm:
+    def of(cls, settings: LibrarySettings) -> LibraryForm:
         """The form as it looks for a library."""
-        interval = care.scan_interval
+        interval = settings.scan_interval
         return cls(
             {
-                "name": care.name,
+                "name": settings.name,
                 "scan_interval": "" if interval is None else f"{interval.total_seconds():g}",
-                "watched": CHECKED if care.watched else "",
-                "algorithm": care.algorithm.value,
-                "hash_policy": care.hash_policy.value,
-                "ignored": "\n".join(care.ignored),
+                "watched": CHECKED if settings.watched else "",
+                "algorithm": settings.algorithm.value,
+                "hash_policy": settings.hash_policy.value,
+                "ignored": "\n".join(settings.ignored),
             }
         )
 
@@ -39,7 +39,7 @@ class LibraryForm(Form):
         """The intervals to choose from, with the one that is set."""
         return offered(INTERVALS, "scan_interval", self.value("scan_interval"))
 
-    def care(self) -> LibrarySettings:
+    def settings(self) -> LibrarySettings:
         """What the form asks for; raises InvalidInput naming the field."""
         interval = self.value("scan_interval")
         return LibrarySettings(

@@ -72,7 +72,7 @@ class Day:
 def router(
     pages: Pages, calendar: CalendarService, entries: FollowFromMetadata, summaries: CatalogSummaries, queue: Queue
 ) -> APIRouter:
-    """This week, a season, asking anew, and following what is on."""
+    """This week, a season, the refresh from bgm.tv, and following what is on."""
     routes = APIRouter()
 
     @routes.get("/calendar")

@@ -28,7 +28,7 @@ _TMDB: Final = "https://www.themoviedb.org/{}/{}"
 
 
 class Id(NamedTuple):
-    """What a record is called at one site; no URL where nobody knows."""
+    """What a record is called at one site; no URL where it is not known."""
 
     site: str
     number: str | None

@@ -101,7 +101,7 @@ class _SeriesPages:
             self._catalog.series(state=state, limit=_SERIES, cursor=cursor),
             self._catalog.series(state=SeriesState.ASKED, limit=_SERIES),
         )
-        # Whoever comes for what is followed is asked first about what is new.
+        # A reader who comes for what is followed is asked first about what is new.
         asks_first = state is SeriesState.FOLLOWED and cursor is None
         questions = waiting.items if asks_first else []
         shown = (*page.items, *questions)

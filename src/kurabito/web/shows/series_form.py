@@ -17,7 +17,7 @@ _LONGEST_NAME: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class SeriesForm(Form):
-    """The fields as they are shown: as they are now, or as somebody typed them."""
+    """The fields as they are shown: as they are now, or as they were typed."""
 
     FIELDS = ("title", "season", "episode_offset", "aliases")
 

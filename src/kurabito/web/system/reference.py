@@ -113,12 +113,12 @@ def operations_of(description: Mapping[str, Any]) -> Iterator[Operation]:
 
 def groups_of(description: Mapping[str, Any]) -> Iterator[OperationGroup]:
     """The routes by subject: first the subjects that the description itself lists, in its order."""
-    told = {tag["name"]: tag.get("description", "") for tag in description.get("tags", ())}
+    descriptions = {tag["name"]: tag.get("description", "") for tag in description.get("tags", ())}
     operations = list(operations_of(description))
-    for name in dict.fromkeys([*told, *(operation.tag for operation in operations)]):
+    for name in dict.fromkeys([*descriptions, *(operation.tag for operation in operations)]):
         own = tuple(operation for operation in operations if operation.tag == name)
         if own:
-            yield OperationGroup(name, told.get(name, ""), own)
+            yield OperationGroup(name, descriptions.get(name, ""), own)
 
 
 def anchor_of(text: str) -> str:

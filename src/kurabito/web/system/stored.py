@@ -27,7 +27,7 @@ def shown_payload(task: TaskRecord) -> ShownPayload:
     try:
         return _as_json(plain(task.payload))
     except (ValueError, RecursionError):
-        # It says JSON and is not: shown as it is, which is what whoever looks for the fault needs.
+        # It says JSON and is not: shown as it is, which helps to find the fault.
         return _as_bytes(task.payload)
 
 

@@ -20,7 +20,7 @@ def file_name(url: str, disposition: str | None) -> str:
     >>> file_name("https://example.org/a", 'attachment; filename="../../evil.mkv"')
     'evil.mkv'
     """
-    name = _told(disposition) or unquote(urlsplit(url).path)
+    name = _from_disposition(disposition) or unquote(urlsplit(url).path)
     # Hidden files are ours: what is not whole yet is one.
     name = _UNSAFE.sub("_", _FOLDERS.split(name)[-1]).strip().lstrip(".")
     stem, dot, suffix = name.rpartition(".")
@@ -30,7 +30,7 @@ def file_name(url: str, disposition: str | None) -> str:
     return name.encode()[:_MOST_BYTES].decode(errors="ignore") or "download"
 
 
-def _told(disposition: str | None) -> str | None:
+def _from_disposition(disposition: str | None) -> str | None:
     if disposition is None:
         return None
     message = Message()
