@@ -55,7 +55,7 @@ class CheckpointWork(LeasedWork[LeasedRow]):
             row.settle(checkpoints.FAILURE, [message], given=("error_message",), columns=checkpoints.FAILURE_COLUMNS)
             return
         if done.busy:
-            message = f"somebody was in the way for {self._patience:g} s: {done.frames} of {done.log_frames} frames were moved"
+            message = f"another connection was in the way for {self._patience:g} s: {done.frames} of {done.log_frames} frames were moved"
             given = (*COUNTS, "error_message")
             row.settle(checkpoints.BUSY, [*done, message], given=given, columns=checkpoints.BUSY_COLUMNS)
         else:

@@ -73,7 +73,9 @@ class _Leaving:
 
     def _restore(self, roots: OpenRoots[int], entry: TrashedFile, intent: Intent, trashed: FileRef) -> None:
         if self._begun_as is None and trashed.look() is None:
-            raise RemovalRefused(ErrorCode.FILE_MISSING, "the file is not in the trash any more; somebody took it")
+            raise RemovalRefused(
+                ErrorCode.FILE_MISSING, "the file is not in the trash any more; it was moved or removed there"
+            )
         log_id = self._intend(intent, entry)
         target = roots.file(entry.library_id, entry.relative_path, create=True)
         there = _bring_back(trashed, target)

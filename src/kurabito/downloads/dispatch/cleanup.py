@@ -65,7 +65,7 @@ class DownloaderCleanup:
     async def _name(self, service: Service, nameless: Sequence[PendingCleanup]) -> None:
         """Find out what a downloader calls what it may have got before a crash.
 
-        To offer it again is the one way: what is there already is accepted and stays as it is.
+        To offer it again is the only way: a download that the program already has is accepted and stays as it is.
         """
         items = {
             pending.url: DownloadItem(pending.url, pending.save_path)
