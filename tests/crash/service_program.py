@@ -19,8 +19,8 @@ from forking import lives  # type: ignore[import-not-found]
 from pydantic import SecretStr
 
 from kurabito.app.downloader import run_downloader
-from kurabito.downloads.clients.calling import Calls
-from kurabito.downloads.clients.opening import ClientName
+from kurabito.downloads.clients.factory import ClientName
+from kurabito.downloads.clients.transport import Calls
 from kurabito.errors import ConfigError
 from kurabito.logs import configure
 from kurabito.settings import Settings

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from kurabito.db.migrate import PRODUCT, migrate
-from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.runtime import open_queue
 from kurabito.runtime.sql.queue import SqlQueue

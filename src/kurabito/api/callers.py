@@ -9,9 +9,9 @@ from fastapi import Depends, Request
 from kurabito.access import Principal
 from kurabito.access.errors import ScopeMissing
 from kurabito.access.keys import SETTINGS_KEY
-from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.service import Subscriptions
 from kurabito.modules.identities import Caller
-from kurabito.modules.registering import Services
+from kurabito.modules.registration import Services
 
 _FIRST: Final = "register it first, with POST /services/register"
 

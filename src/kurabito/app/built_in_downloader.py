@@ -20,7 +20,7 @@ from kurabito.http import Outbound
 from kurabito.modules import services
 from kurabito.modules.errors import ModuleConflict
 from kurabito.modules.identities import RESERVED
-from kurabito.modules.registering import PRIORITIES, Services
+from kurabito.modules.registration import PRIORITIES, Services
 from kurabito.modules.services import Capabilities, Registration, ServiceType
 from kurabito.settings import Settings
 

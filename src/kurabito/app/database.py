@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Database, open_database
 from kurabito.db.adoption import TakenTable
+from kurabito.db.factory import sqlite_path
 from kurabito.db.ledger import has_tables
 from kurabito.db.migrate import PRODUCT, RUNTIME, migrate_together, pending
-from kurabito.db.opening import sqlite_path
 from kurabito.db.postgres.roles import ensure_role, role_is_ready, role_script
 from kurabito.db.sqlite.privacy import make_private
 from kurabito.errors import ConfigError

@@ -17,8 +17,8 @@ from kurabito.app.listener import address_of, limits_of, listen
 from kurabito.app.server import Server, run_together
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.downloads.announcer import Announcement, Announcer, Credentials, core_host
+from kurabito.downloads.clients.factory import ClientName, open_client
 from kurabito.downloads.clients.marks import mark_of
-from kurabito.downloads.clients.opening import ClientName, open_client
 from kurabito.downloads.service import DownloaderService
 from kurabito.errors import ConfigError
 from kurabito.logs import get_logger

@@ -32,10 +32,10 @@ from kurabito.library.deletion import policy
 from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
 from kurabito.maintenance.wal_watch import WalWatch
-from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.runtime import Registry, Worker
 from kurabito.runtime.delegation import DelegatedTasks
-from kurabito.runtime.opening import open_delegated
+from kurabito.runtime.factory import open_delegated
 from kurabito.settings import Settings
 from kurabito.settings.store import SettingsStore, stored_settings
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from kurabito.clock import SystemClock
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.site.accepting import Acceptor
+from kurabito.site.acceptor import Acceptor
 from kurabito.site.connections import Connections
 from kurabito.site.limits import ConnectionLimits, connection_limits
 from kurabito.site.protocol import GuardedProtocol

@@ -6,7 +6,7 @@
 intake.py         takes in what fetchers bring; previews.py shows what a feed would give
 releases.py       reads a release from an item; identity.py says when two are the same release
 series_match.py   from the name of a release to its series
-linking.py        makes links of releases; link_sink.py is the port that takes them on
+linker.py         makes links of releases; link_sink.py is the port that takes them on
 series.py, links.py, rules.py   series, links and title rules as they are stored
 catalog.py        what can be asked of series and links; title_rules.py what can be asked of title rules
 follow.py         follows what a record or the calendar shows, before a feed has brought it

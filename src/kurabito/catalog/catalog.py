@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kurabito.catalog import links, series
 from kurabito.catalog.link_sink import LinkSink
-from kurabito.catalog.linking import HELD_BY_SERIES, lock_catalog
+from kurabito.catalog.linker import HELD_BY_SERIES, lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import SeriesState

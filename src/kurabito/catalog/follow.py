@@ -8,8 +8,8 @@ from typing import Final
 
 from kurabito.catalog import series
 from kurabito.catalog.catalog import Catalog
-from kurabito.catalog.linking import lock_catalog
-from kurabito.catalog.matching.deciding import as_new_record
+from kurabito.catalog.linker import lock_catalog
+from kurabito.catalog.matching.decision import as_new_record
 from kurabito.catalog.matching.knowledge import details_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series

@@ -15,7 +15,7 @@ from typing import Final
 from kurabito import logs
 from kurabito.catalog import rules
 from kurabito.catalog.link_sink import LinkSink
-from kurabito.catalog.linking import NewLinks, link, lock_catalog
+from kurabito.catalog.linker import NewLinks, link, lock_catalog
 from kurabito.catalog.releases import Release, read_release
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items, subscription_store

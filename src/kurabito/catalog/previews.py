@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from kurabito.catalog import rules, series
-from kurabito.catalog.linking import held_by
+from kurabito.catalog.linker import held_by
 from kurabito.catalog.releases import Release, read_release
 from kurabito.catalog.series import Series
 from kurabito.catalog.series_match import match
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Database
-from kurabito.feeds.fetching import FeedReader
-from kurabito.feeds.parsing import Feed
+from kurabito.feeds.fetcher import FeedReader
+from kurabito.feeds.parser import Feed
 from kurabito.feeds.raw_items import RawReason, clean
 from kurabito.feeds.results import FeedItem
 from kurabito.titles import TitleRule

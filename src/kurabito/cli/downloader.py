@@ -53,7 +53,7 @@ def downloader(
 
     from kurabito import logs, settings
     from kurabito.app.downloader import run_downloader
-    from kurabito.downloads.clients.opening import ClientName
+    from kurabito.downloads.clients.factory import ClientName
 
     try:
         chosen_client = ClientName(client)

@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from kurabito.catalog.previews import PreviewedItem
-    from kurabito.feeds.parsing import Feed
+    from kurabito.feeds.parser import Feed
 
 
 def fetch(
@@ -51,7 +51,7 @@ async def _look(url: str, *, allow_private: bool) -> tuple[Feed, list[PreviewedI
     from kurabito.app.database import is_new, pending_migrations
     from kurabito.catalog.previews import Previews
     from kurabito.db import open_database
-    from kurabito.feeds.fetching import FeedReader
+    from kurabito.feeds.fetcher import FeedReader
     from kurabito.settings import load
     from kurabito.settings.store import stored_settings
 

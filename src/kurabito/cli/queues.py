@@ -36,7 +36,7 @@ def chosen_settings(given: str | None) -> Settings:
 def existing_queue(given: str | None) -> AbstractAsyncContextManager[Queue]:
     """The existing queue, for a command that only reads: nothing is created for it."""
     from kurabito.library.tasks import TASK_TYPES
-    from kurabito.runtime.opening import open_delegated
+    from kurabito.runtime.factory import open_delegated
 
     # A scan that is over stays over, also for a command: retrying it asks for a new one.
     return open_delegated(chosen_settings(given).database, create=False, delegate=TASK_TYPES)

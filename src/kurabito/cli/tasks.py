@@ -171,14 +171,14 @@ def watch(queue: QueueUrl = None, as_json: AsJson = False) -> None:
     import asyncio
     import sys
 
-    from kurabito.cli import watching
+    from kurabito.cli import watch
 
     async def work() -> None:
         async with existing_queue(queue) as opened:
             if as_json or not sys.stdout.isatty():
-                await watching.print_events(opened, as_json=as_json)
+                await watch.print_events(opened, as_json=as_json)
             else:
-                await watching.live_table(opened)
+                await watch.live_table(opened)
 
     try:
         asyncio.run(work())

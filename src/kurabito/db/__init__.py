@@ -8,14 +8,14 @@ leases/      claim, heartbeat, finish, release and recover, written once; grace.
 migrate.py   numbered files, applied once, in order; ledger.py notes them, adoption/ takes over earlier databases
 queries.py   named queries from `.sql` files; rows.py gives many rows to one statement
 rights.py    what a connection may write; locks.py lists the advisory locks
-naming.py    what the runtime's tables are called in a database of others
+table_names.py  what the runtime's tables are called in a database of others
 """
 
 from kurabito.db.dialect import Dialect
+from kurabito.db.factory import open_database
 from kurabito.db.leases import LeaseSpec
 from kurabito.db.locks import AdvisoryLock
 from kurabito.db.migrate import migrate
-from kurabito.db.opening import open_database
 from kurabito.db.port import Connection, Database
 from kurabito.db.queries import Queries, Query
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from kurabito.db.dialect import Dialect
-from kurabito.db.naming import TableNames
 from kurabito.db.port import Connection
+from kurabito.db.table_names import TableNames
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS kurabito_migrations (

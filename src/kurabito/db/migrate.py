@@ -22,9 +22,9 @@ from kurabito.db.dialect import Dialect
 from kurabito.db.errors import DatabaseTooNew, MigrationChanged
 from kurabito.db.ledger import Ledger
 from kurabito.db.locks import AdvisoryLock
-from kurabito.db.naming import TableNames, names_of
 from kurabito.db.port import Connection, Database
 from kurabito.db.sqlite.tally import refuse_losses, tally
+from kurabito.db.table_names import TableNames, names_of
 
 RUNTIME: Final = "runtime"
 PRODUCT: Final = "product"

@@ -4,15 +4,15 @@
                                                      ▲                                            │
                                                      └───────── DownloadStatus (each poll) ◄──────┘
 
-grabber.py         from links to downloads: filters decide which, choosing.py picks one release for each episode
-choosing.py        pure; release_options.py reads what it chooses among, conflicts.py keeps what is still to be chosen
+grabber.py         from links to downloads: filters decide which, choice.py picks one release for each episode
+choice.py          pure; release_options.py reads what it chooses among, conflicts.py keeps what is still to be chosen
 filters/           the rules, and what a change of them would do
 dispatch/          sends downloads to downloaders and follows them there
 store.py           downloads as they are stored; states.py has their moves, downloads.py what can be asked of them
 health/            the progress of downloads and the health of downloaders, as API and page show them
 paths/             whether a downloader and the core see the same folder
 reasons.py         why a download is where it is; errors.py has what goes wrong
-wanting.py         wants an episode again
+want_again.py      wants an episode again
 client.py          the port to a program that downloads, items.py its words; clients/ has the adapters
 service.py         a downloader as a service of its own; announcer.py registers it
 """

@@ -18,7 +18,7 @@ from kurabito.errors import ConfigError, KurabitoError
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.logs import get_logger
-from kurabito.modules.calling import with_cause
+from kurabito.modules.service_client import with_cause
 
 log = get_logger(__name__)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database
 from kurabito.db.port import Row
-from kurabito.downloads.choosing import Choice, CurrentDownload
+from kurabito.downloads.choice import Choice, CurrentDownload
 from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause

@@ -19,7 +19,7 @@ from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
 from kurabito.downloads.tasks import DownloadTasks
-from kurabito.downloads.wanting import forgotten_with, give_back
+from kurabito.downloads.want_again import forgotten_with, give_back
 from kurabito.modules import services
 from kurabito.modules.services import Service
 from kurabito.runtime.model import Page

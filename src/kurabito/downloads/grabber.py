@@ -10,7 +10,7 @@ from kurabito import logs
 from kurabito.clock import SECOND
 from kurabito.db import Connection
 from kurabito.downloads import store
-from kurabito.downloads.choosing import Choice
+from kurabito.downloads.choice import Choice
 from kurabito.downloads.dispatch import recovery
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterEngine

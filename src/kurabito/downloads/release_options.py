@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
-from kurabito.downloads.choosing import DEFAULT, Choice, CurrentDownload, ReleaseOption, ReleasePreferences, choose
+from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences

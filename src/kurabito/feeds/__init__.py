@@ -3,8 +3,8 @@
     feed ─► FeedItem (as it came) ─► RawItem (kept, with what became of it) ─► catalog
 
 subscriptions.py        a subscription, its settings and how reading it goes; subscription_store.py alone writes them
-following.py            what a program asks of the subscriptions
-fetching.py             asks for a feed; parsing.py, markup.py and items.py read it
+service.py              what a program asks of the subscriptions
+fetcher.py              asks for a feed; parser.py, markup.py and items.py read it
 results.py              what a fetcher brings, and the port that takes it in
 raw_items.py            items as they are kept, each once
 preferences.py          what a keeper likes better, where there are several releases of one episode

@@ -14,13 +14,13 @@ from typing import Final
 
 from kurabito.feeds import subscription_store
 from kurabito.feeds.errors import FeedError, FeedUnreadable, FetcherRefused, SubscriptionNotFound
-from kurabito.feeds.fetching import FeedReader
-from kurabito.feeds.parsing import Feed
+from kurabito.feeds.fetcher import FeedReader
+from kurabito.feeds.parser import Feed
 from kurabito.feeds.results import FetcherResults, Intake
 from kurabito.feeds.subscriptions import StartWith, Subscription
 from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.modules import services
-from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.runtime import Priority, Registry
 from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
 from kurabito.runtime.errors import PermanentError

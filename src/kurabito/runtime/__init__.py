@@ -6,7 +6,7 @@
     events.py       what happened to tasks; history.py reads it from a task's row
     reasons.py      why a task is where it is; errors.py has what goes wrong
     paging.py       keyset pages
-    opening.py      from a URL to a queue
+    factory.py      from a URL to a queue
     tasks/          declaring tasks and asking for them
     schedules/      tasks that are enqueued at given times
     worker/         claims tasks, runs handlers, keeps leases
@@ -18,8 +18,8 @@ It knows nothing of media and can be used alone; `docs/tutorial/runtime.md` show
 
 from kurabito.errors import LeaseLost
 from kurabito.runtime.errors import PermanentError, TaskConflict, TaskFinished, TaskNotFound
+from kurabito.runtime.factory import open_queue
 from kurabito.runtime.model import NewTask, TaskEnvelope, TaskRecord
-from kurabito.runtime.opening import open_queue
 from kurabito.runtime.outcomes import Snooze
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import Priority, TaskState

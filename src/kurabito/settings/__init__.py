@@ -13,7 +13,7 @@ A value is looked for in these places, and the first that has it wins:
 `kurabito config` shows the outcome.
 
     model.py      every setting with its type, its default and its meaning
-    loading.py    options, environment and file, merged; the values of the database laid over them
+    loader.py     options, environment and file, merged; the values of the database laid over them
     origins.py    each value as it is shown, and where it came from
     store.py      the one writer of the values in the database; tells listeners what changed
     errors.py     a setting that cannot be changed here
@@ -21,7 +21,7 @@ A value is looked for in these places, and the first that has it wins:
 The store needs the database, the rest does not; so it is imported by its own name.
 """
 
-from kurabito.settings.loading import FILE_NAME, PREFIX, load, variable, with_stored
+from kurabito.settings.loader import FILE_NAME, PREFIX, load, variable, with_stored
 from kurabito.settings.model import Settings
 from kurabito.settings.origins import DEFAULT, Origin, explain, in_effect
 

@@ -16,12 +16,12 @@ from pydantic import SecretStr, ValidationError
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database, Queries, open_database
+from kurabito.db.factory import sqlite_path
 from kurabito.db.migrate import PRODUCT, pending
-from kurabito.db.opening import sqlite_path
 from kurabito.errors import ConfigError, InvalidInput, KurabitoError
 from kurabito.logs import get_logger
 from kurabito.settings.errors import SettingLocked
-from kurabito.settings.loading import PREFIX, merged, message_of, unknown_setting, validated, variable, with_stored
+from kurabito.settings.loader import PREFIX, merged, message_of, unknown_setting, validated, variable, with_stored
 from kurabito.settings.model import LOCAL, Given, Settings
 from kurabito.settings.origins import Origin, explain, outranks_database, source_of
 

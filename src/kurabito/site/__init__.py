@@ -5,7 +5,7 @@ A connection, before any request on it is read:
 addresses.py    addresses of clients and of reverse proxies
 limits.py       how many connections, for how long; derived from the file descriptors of this process
 connections.py  every open connection, and which one is closed when there is no room for another
-accepting.py    takes connections from the listening socket
+acceptor.py     takes connections from the listening socket
 framing.py      refuses requests that two programs could read differently
 protocol.py     HTTP/1.1 on one connection, with time limits
 

@@ -27,7 +27,7 @@ import pytest_asyncio
 
 from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.embedded import EmbeddedOptions
-from kurabito.downloads.clients.opening import ClientName, open_client
+from kurabito.downloads.clients.factory import ClientName, open_client
 from kurabito.downloads.errors import DownloaderUnavailable
 from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
 from kurabito.http import Outbound

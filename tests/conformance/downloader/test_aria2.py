@@ -14,9 +14,9 @@ import pytest
 from tests.conformance.downloader.conftest import PASSWORD, Aria2, Rig
 
 from kurabito.downloads.clients.aria2 import Aria2Client
-from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import hash_of_url
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import TransferNotFound
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferStatus
 from kurabito.http import Outbound

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.downloads.clients.opening import ClientName
+from kurabito.downloads.clients.factory import ClientName
 from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.downloads.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, TransferFile, TransferStatus

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.downloads.clients.calling import Calls
-from kurabito.downloads.clients.opening import ClientName, open_client
+from kurabito.downloads.clients.factory import ClientName, open_client
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import TransferNotOurs
 from kurabito.downloads.items import CancelStatus, DownloadItem, ItemStatus, Owner, TransferFile, TransferStatus
 

@@ -27,8 +27,8 @@ from kurabito.app.compose.downloads import DownloadParts, open_downloads
 from kurabito.app.compose.feeds import FeedParts, open_feeds
 from kurabito.db.migrate import PRODUCT, migrate
 from kurabito.downloads.announcer import Credentials
-from kurabito.downloads.clients.opening import ClientName
-from kurabito.downloads.dispatch.polling import PollResult
+from kurabito.downloads.clients.factory import ClientName
+from kurabito.downloads.dispatch.poller import PollResult
 from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import CLEAR, DISPATCH, POLL

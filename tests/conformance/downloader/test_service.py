@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from kurabito.http import Outbound
 from kurabito.http.errors import BadStatus
-from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.modules.services import Registration, Service, ServiceType
 
 if TYPE_CHECKING:

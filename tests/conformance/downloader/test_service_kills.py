@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from kurabito.downloads.clients.opening import ClientName
+from kurabito.downloads.clients.factory import ClientName
 from kurabito.downloads.clients.sources import hash_of_url
 from kurabito.settings import Settings
 

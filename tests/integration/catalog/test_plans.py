@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog import linking, links, series, series_match, summaries
+from kurabito.catalog import linker, links, series, series_match, summaries
 from kurabito.db import Connection, Dialect, Query
 from kurabito.feeds import raw_items
 from kurabito.metadata.sources import offline
@@ -61,12 +61,12 @@ def statements() -> list[tuple[Query, str]]:
         (series._SQL[False].aliases, "ix_series_aliases_series"),
         (series_match._SQL.named, "(folded=?)"),
         (offline._SQL.namesakes, "PRIMARY KEY (folded=?)"),
-        (linking._SQL.known_releases, "ix_anime_links_release_episode"),
+        (linker._SQL.known_releases, "ix_anime_links_release_episode"),
         (summaries._SQL.decisions, "ix_anime_links_release_"),
         (summaries._SQL.progress, "(series_id=? AND kind=?"),
         (summaries._SQL.followed, "ix_series_"),
-        (linking._SQL.groups, "(folded=?)"),
-        (linking._SQL.episodes, "(series_id=? AND kind=? AND number=?)"),
+        (linker._SQL.groups, "(folded=?)"),
+        (linker._SQL.episodes, "(series_id=? AND kind=? AND number=?)"),
     ]
 
 

@@ -18,7 +18,7 @@ from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.errors import DatabaseTooNew, ForeignTables, MigrationChanged, RowsWouldBeLost
 from kurabito.db.ledger import Ledger
 from kurabito.db.migrate import PRODUCT, RUNTIME, Migration, available
-from kurabito.db.naming import names_of
+from kurabito.db.table_names import names_of
 
 FIRST = Migration(1, "shelves", "sql", "CREATE TABLE shelves (id integer PRIMARY KEY);\n")
 SECOND = Migration(2, "books", "sql", "CREATE TABLE books (id integer PRIMARY KEY);\nINSERT INTO books VALUES (1);\n")

@@ -13,7 +13,7 @@ from kurabito.downloads.dispatch.remote import RemoteDownloaders
 from kurabito.downloads.filters.model import Action, FilterRule
 from kurabito.downloads.tasks import DISPATCH, DispatchTask
 from kurabito.http import Limits
-from kurabito.modules import calling
+from kurabito.modules import service_client
 from kurabito.modules.download_types import DownloadType
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ async def test_who_could_not_be_reached_may_still_take_it_when_it_answers(core: 
 async def test_a_cascade_of_a_refusal_errors_and_garbage_ends_at_the_one_that_works(
     core: Core, a: StandIn, b: StandIn, open_downloader: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "_CALL", Limits(redirects=0, attempts=1, seconds=2.0))
+    monkeypatch.setattr(service_client, "_CALL", Limits(redirects=0, attempts=1, seconds=2.0))
     c, d, slow, gone = [await open_downloader(name) for name in ("C", "D", "slow", "gone")]
     for place, one in enumerate((gone, a, slow, b, c, d)):
         await core.register(one, priority=90 - place)
@@ -160,7 +160,7 @@ async def test_a_cascade_of_a_refusal_errors_and_garbage_ends_at_the_one_that_wo
 async def test_a_time_out_cascades_and_the_late_one_is_cleared_up(
     core: Core, a: StandIn, b: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "_CALL", Limits(redirects=0, attempts=1, seconds=0.3))
+    monkeypatch.setattr(service_client, "_CALL", Limits(redirects=0, attempts=1, seconds=0.3))
     await core.register(a, priority=90)
     await core.register(b, priority=80)
     released = asyncio.Event()

@@ -9,7 +9,7 @@ import pytest
 
 from kurabito.downloads.items import TransferFile
 from kurabito.http import Limits
-from kurabito.modules import calling
+from kurabito.modules import service_client
 
 if TYPE_CHECKING:
     from tests.integration.downloads.conftest import Core, StandIn
@@ -116,7 +116,7 @@ async def test_lists_that_are_too_long_for_one_answer_are_asked_for_in_parts(
     for number in range(1, 9):
         files = [{"path": f"{number}/{part}.mkv", "size": part} for part in range(100)]
         a.say(f"{number:040x}", "completed", progress=1.0, files=files)
-    monkeypatch.setattr(calling, "_CALL", Limits(redirects=0, attempts=1, max_bytes=15_000))
+    monkeypatch.setattr(service_client, "_CALL", Limits(redirects=0, attempts=1, max_bytes=15_000))
     polled = await core.poll()
     assert (polled.offline, await core.statuses()) == (0, ["completed"] * 8)
     assert await core.all("SELECT count(*) FROM download_files") == [(800,)]

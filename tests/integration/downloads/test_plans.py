@@ -12,7 +12,7 @@ import pytest
 from kurabito.db import Connection, Database, Dialect, Query
 from kurabito.downloads import release_options
 from kurabito.downloads import store as rows
-from kurabito.downloads.dispatch import attempts, pending, polling, recovery
+from kurabito.downloads.dispatch import attempts, pending, poller, recovery
 from kurabito.downloads.filters import store
 from kurabito.downloads.filters.model import Target
 from kurabito.modules import services
@@ -81,7 +81,7 @@ def statements() -> dict[str, Asked]:
     row, tried, poll, choice = (
         rows._SQL,
         attempts._SQL,
-        polling._SQL,
+        poller._SQL,
         release_options.SQL,
     )
     names = ("requeue_links", "cancel", "of_links", "elsewhere", "restate")

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 import httpcore2
 import pytest
 
-from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.qbittorrent import QBittorrentClient
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import DownloaderLoginRefused, TransferNotFound
 from kurabito.downloads.items import DownloadItem, ItemStatus, Owner, TransferStatus
 from kurabito.http import Outbound

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog.matching import deciding, knowledge, matches
+from kurabito.catalog.matching import decision, knowledge, matches
 from kurabito.catalog.matching.model import MatchedBy, MatchReason, MatchState
 from kurabito.db import Connection, Dialect, Query
 from kurabito.metadata import records
@@ -128,7 +128,7 @@ FILL = {
 
 def statements() -> list[tuple[Query, str]]:
     """What is asked, and the index that SQLite has to answer it by."""
-    match, known, decide = matches._SQL, knowledge._SQL, deciding._SQL
+    match, known, decide = matches._SQL, knowledge._SQL, decision._SQL
     record, index = records._SQL, offline._SQL
     return [
         (match.page_open, "ix_folder_matches_open"),

@@ -21,9 +21,9 @@ from kurabito.settings import Settings
 from kurabito.thumbnails.admission import Thumbnail, Thumbnails
 from kurabito.thumbnails.cleanup import Cleanups
 from kurabito.thumbnails.errors import ThumbnailNotReady
+from kurabito.thumbnails.file_server import Pictures
 from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import measure
-from kurabito.thumbnails.serving import Pictures
 from kurabito.thumbnails.sweep import ThumbnailsSwept, ThumbnailSweep
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.matches import MatchDecision, NewFolder
 from kurabito.catalog.matching.model import MatchCandidate, MatchedBy, MatchReason
-from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN

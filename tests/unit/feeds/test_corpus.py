@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kurabito.feeds.errors import FeedUnreadable
-from kurabito.feeds.parsing import parse_feed
+from kurabito.feeds.parser import parse_feed
 
 # The fixtures take every setting out of the environment before a test runs, so it is read here.
 CORPUS = os.environ.get("KURABITO_CORPUS", "")

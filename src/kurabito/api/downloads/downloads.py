@@ -17,7 +17,7 @@ from kurabito.downloads.health.progress import DownloadProgressState, progress_s
 from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Outcome, Status
 from kurabito.downloads.store import Download
-from kurabito.downloads.wanting import WantedAgain, Wanting
+from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import documented

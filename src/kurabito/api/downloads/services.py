@@ -17,7 +17,7 @@ from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHe
 from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.path_maps import PathMap
-from kurabito.modules.registering import PRIORITIES, Services
+from kurabito.modules.registration import PRIORITIES, Services
 from kurabito.modules.services import BIGGEST_MODULE_ID, Capabilities, Registration, Service, ServiceType
 from kurabito.site.errors import WITH_BODY, documented
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from kurabito.api.bodies import WHOLE, StrictBody
 from kurabito.api.callers import Speaking, check_sender
-from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.results import FeedItem, FetcherResults, Intake, Receipt
+from kurabito.feeds.service import Subscriptions
 from kurabito.modules.identities import Caller
-from kurabito.modules.registering import Services
+from kurabito.modules.registration import Services
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import StrictBody
 from kurabito.catalog.previews import PreviewedItem, Previews
 from kurabito.catalog.releases import Release
-from kurabito.feeds.following import LONGEST_URL
-from kurabito.feeds.parsing import Feed
+from kurabito.feeds.parser import Feed
+from kurabito.feeds.service import LONGEST_URL
 from kurabito.modules.download_types import DownloadType
 from kurabito.site.errors import WITH_BODY, documented
 

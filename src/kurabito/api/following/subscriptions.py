@@ -14,9 +14,9 @@ from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
-from kurabito.feeds.following import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.feeds.service import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, Subscription, SubscriptionSettings
 from kurabito.modules.services import BIGGEST_MODULE_ID
 from kurabito.runtime.paging import BIGGEST_ID

@@ -17,9 +17,9 @@ from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, ErrorDetail, documented
 from kurabito.thumbnails.admission import MOST_AT_ONCE, Answer, Thumbnail, ThumbnailRefused, Thumbnails
 from kurabito.thumbnails.cleanup import GROUP_PATTERN, Cleanups, GroupCleanup
+from kurabito.thumbnails.file_server import Pictures
 from kurabito.thumbnails.keys import Drawing
 from kurabito.thumbnails.metrics import ThumbnailMetrics
-from kurabito.thumbnails.serving import Pictures
 
 # A key stands for one thumbnail for ever, so a browser never asks twice. Not for shared caches.
 _FOR_EVER: Final = "private, max-age=31536000, immutable"

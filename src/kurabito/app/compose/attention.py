@@ -25,8 +25,8 @@ from kurabito.attention import (
 from kurabito.catalog.matching.service import Matches
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
-from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.health import FeedHealth, feed_health
+from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import Subscription
 from kurabito.library.service import LibrarySummary
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus

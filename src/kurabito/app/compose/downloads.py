@@ -12,7 +12,7 @@ from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
 from kurabito.downloads.dispatch.locks import DownloaderLocks
-from kurabito.downloads.dispatch.polling import DownloadScheduler
+from kurabito.downloads.dispatch.poller import DownloadScheduler
 from kurabito.downloads.dispatch.remote import Downloaders, RemoteDownloaders
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.filters.service import Filters
@@ -20,11 +20,11 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.paths.tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
-from kurabito.downloads.wanting import Wanting
+from kurabito.downloads.want_again import Wanting
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
-from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings

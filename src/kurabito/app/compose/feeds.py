@@ -13,12 +13,12 @@ import httpcore2
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.previews import Previews
 from kurabito.downloads.grabber import Grabber
-from kurabito.feeds.fetching import PACE, FeedReader
-from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.fetcher import PACE, FeedReader
+from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.tasks import FeedTasks
 from kurabito.http import Outbound
-from kurabito.modules.calling import ServiceCalls
-from kurabito.modules.registering import Services
+from kurabito.modules.registration import Services
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
 

@@ -11,8 +11,8 @@ from kurabito.protocol.leased.thumbnails import THUMBS_FOLDER
 from kurabito.settings import Settings
 from kurabito.thumbnails.admission import Thumbnails
 from kurabito.thumbnails.cleanup import Cleanups
+from kurabito.thumbnails.file_server import Pictures
 from kurabito.thumbnails.metrics import ThumbnailMetrics, measure
-from kurabito.thumbnails.serving import Pictures
 from kurabito.thumbnails.sweep import ThumbnailSweep
 
 

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.deciding import decide
+from kurabito.catalog.matching.clues import is_video, read_folder
+from kurabito.catalog.matching.decision import decide
 from kurabito.catalog.matching.matches import MatchLook, NewFolder
 from kurabito.catalog.matching.model import MatchedBy
-from kurabito.catalog.matching.reading import is_video, read_folder
 from kurabito.db import Connection, Database
 
 _FILES_AT_ONCE: Final = 5_000

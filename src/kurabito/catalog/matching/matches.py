@@ -9,8 +9,8 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.errors import MatchNotFound
+from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
-from kurabito.catalog.matching.reading import FolderReading
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from kurabito.catalog.matching.reading import FolderReading
+from kurabito.catalog.matching.clues import FolderReading
 from kurabito.metadata.records import Details
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.deciding import decide, decide_series
+from kurabito.catalog.matching.clues import FolderReading
+from kurabito.catalog.matching.decision import decide, decide_series
 from kurabito.catalog.matching.matches import MatchDecision
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchedBy, MatchReason, MatchState
-from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.matching.service import MATCH, record_for
-from kurabito.catalog.matching.weighing import MOST_CANDIDATES
+from kurabito.catalog.matching.verdict import MOST_CANDIDATES
 from kurabito.catalog.states import SeriesKind
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database

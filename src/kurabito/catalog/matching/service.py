@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.deciding import as_new_record
+from kurabito.catalog.matching.decision import as_new_record
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput

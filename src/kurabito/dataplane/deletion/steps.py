@@ -14,8 +14,8 @@ from kurabito.dataplane.removal.file_refs import FileRef, OpenRoots, RemovalRefu
 from kurabito.dataplane.removal.moves import move_to_trash, put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.replacing import discard, replace_by_link, settle_link
-from kurabito.dataplane.removal.sharing import share_blocks
+from kurabito.dataplane.removal.replacement import discard, replace_by_link, settle_link
+from kurabito.dataplane.removal.shared_blocks import share_blocks
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.protocol.deletion import DeleteMode, LogAction, LogState
 from kurabito.protocol.enums import HashAlgorithm

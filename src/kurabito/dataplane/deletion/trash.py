@@ -13,7 +13,7 @@ from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, 
 from kurabito.dataplane.removal.moves import put_back
 from kurabito.dataplane.removal.own_names import settle_leftovers
 from kurabito.dataplane.removal.pairs import Pair, open_pair
-from kurabito.dataplane.removal.replacing import destroy, discard, settle_link
+from kurabito.dataplane.removal.replacement import destroy, discard, settle_link
 from kurabito.logs import get_logger
 from kurabito.protocol.deletion import LogAction, LogState
 from kurabito.protocol.error_codes import ErrorCode

@@ -9,8 +9,8 @@ pairs.py      the file that goes and the copy that stays, compared
 aliases.py    one file that is seen through two mounts is no copy of itself
 own_names.py  names of our own beside a file in the trash
 moves.py      into the trash and back
-replacing.py  replaced by a link, and removed for good
-sharing.py    two files that share their blocks
+replacement.py  replaced by a link, and removed for good
+shared_blocks.py  two files that share their blocks
 sidecar.py    what lies beside a file in the trash and says where it came from
 
 It knows neither a database nor a job: it works the same without a server.

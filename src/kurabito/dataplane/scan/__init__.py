@@ -6,6 +6,6 @@ chunks.py          files that follow each other, as they come back in order
 known_files.py     what the database knows of them; prefetch.py looks it up while the next chunk is walked
 session.py         how far the scan came
 comebacks.py       recognises files that return
-ending.py          finds what moved, what is missing and what is worth hashing
+finish.py          finds what moved, what is missing and what is worth hashing
 trash_adoption.py  takes over the trash that a new library brings
 """

@@ -22,11 +22,11 @@ from kurabito.dataplane.files.walk import Entry, Identity, path_of
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.leased_row import Stopped
 from kurabito.dataplane.leasing.paced_writer import PacedWriter
-from kurabito.dataplane.scan import ending, known_files
+from kurabito.dataplane.scan import finish, known_files
 from kurabito.dataplane.scan import session as scan_session
 from kurabito.dataplane.scan.chunks import Chunk, Columns, gathered
 from kurabito.dataplane.scan.comebacks import comebacks
-from kurabito.dataplane.scan.ending import SizeIndex
+from kurabito.dataplane.scan.finish import SizeIndex
 from kurabito.dataplane.scan.known_files import Differences
 from kurabito.dataplane.scan.prefetch import KnownFilesPrefetch
 from kurabito.dataplane.scan.queries import SQL
@@ -235,12 +235,12 @@ class _Scan:
                 f"the folder {self._root.folder} was taken away while it was scanned; is the share still mounted?"
             )
         if not session.errors:
-            ending.move_files(self._job, session, self._library.folder, writer)
-            ending.mark_missing(session, writer)
+            finish.move_files(self._job, session, self._library.folder, writer)
+            finish.mark_missing(session, writer)
         counted = self._library.is_new and self._sizes.is_complete
         late = self._sizes.late if counted else None
-        ending.choose_candidates(self._job, self._library.id, session, writer, late)
-        ending.forget_findings(session, writer)
+        finish.choose_candidates(self._job, self._library.id, session, writer, late)
+        finish.forget_findings(session, writer)
         self._job.write(lambda conn: scan_session.succeed(conn, session))
 
     def _refuse_empty_folder(self) -> None:

@@ -6,13 +6,19 @@ of the earlier system are left alone, and stop the migration when one has a name
 
     tables      what the earlier tables looked like, and what of ours they become
     values      their values, as ours are written
-    finding     which of them a database has, and what else is in the way
-    carrying    one table's rows, into ours or into `earlier_…`
+    inspection  which of them a database has, and what else is in the way
+    rows        one table's rows, into ours or into `earlier_…`
     takeover    all of it, and the count at the end
 """
 
-from kurabito.db.adoption.carrying import KEPT
-from kurabito.db.adoption.finding import EarlierSource, holds_earlier_tables, names_made_by, refuse_foreign, sources_in
+from kurabito.db.adoption.inspection import (
+    EarlierSource,
+    holds_earlier_tables,
+    names_made_by,
+    refuse_foreign,
+    sources_in,
+)
+from kurabito.db.adoption.rows import KEPT
 from kurabito.db.adoption.takeover import Aside, TakenTable
 
 __all__ = [

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.db.adoption.carrying import Carrier
-from kurabito.db.adoption.finding import EarlierSource, first_free, objects_of
+from kurabito.db.adoption.inspection import EarlierSource, first_free, objects_of
+from kurabito.db.adoption.rows import Carrier
 from kurabito.db.adoption.tables import LIBRARIES, EarlierTable, unknown_folder
 from kurabito.db.errors import RowsWouldBeLost
 from kurabito.db.port import Connection

@@ -13,10 +13,10 @@ from kurabito.clock import Clock
 from kurabito.db.dialect import ROWS, Dialect
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.locks import AdvisoryLock
-from kurabito.db.naming import CHANNEL
 from kurabito.db.port import Params, Row, Statement
 from kurabito.db.queries import Query, for_postgres
 from kurabito.db.rows import Column, row_source
+from kurabito.db.table_names import CHANNEL
 
 T = TypeVar("T")
 

@@ -15,13 +15,13 @@ import psycopg
 from psycopg import errors as pg
 
 from kurabito.clock import Clock
-from kurabito.db.naming import CHANNEL
 from kurabito.db.port import Connection, Dialect, Row
 from kurabito.db.postgres.connection import PostgresConnection
 from kurabito.db.postgres.listen import NotificationListener
 from kurabito.db.postgres.poll import Poller
 from kurabito.db.postgres.pool import Pool
 from kurabito.db.postgres.sessions import direct, is_pooled, reachable, where
+from kurabito.db.table_names import CHANNEL
 from kurabito.db.threads import Threads
 from kurabito.errors import ConfigError, DatabaseUnavailable
 

@@ -20,13 +20,13 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.errors import EarlierDatabase, NotADatabase
 from kurabito.db.grace import Grace, workers_folder
-from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.rights import WriteRights, restrict
 from kurabito.db.sqlite.checkpoints import Checkpoints
 from kurabito.db.sqlite.connection import SqliteConnection, retry_while_locked
 from kurabito.db.sqlite.watch import watch
 from kurabito.db.sqlite.writer import Writer, write_once
+from kurabito.db.table_names import names_of
 from kurabito.db.threads import Threads
 from kurabito.errors import DatabaseError, DatabaseUnavailable
 

@@ -1,4 +1,4 @@
 """The programs that download, each behind the same port: `qbittorrent`, `transmission`, `aria2` and `embedded`.
 
-`opening` makes one from its name, `calling` sends requests, and `sources` turns an item into what a program can take.
+`factory` makes one from its name, `transport` sends requests, and `sources` turns an item into what a program can take.
 """

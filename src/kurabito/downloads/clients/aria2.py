@@ -28,9 +28,9 @@ from kurabito.downloads.clients.aria2_entries import (
     status_of,
 )
 from kurabito.downloads.clients.aria2_rpc import Aria2Rpc
-from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     CancelResult,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kurabito.downloads.clients.calling import Calls
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable
 
 _UNAUTHORIZED: Final = "Unauthorized"

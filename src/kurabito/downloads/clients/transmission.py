@@ -16,10 +16,10 @@ from typing import Any, Final
 import httpx2
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.sources import SourceReader, SourceRefused, TorrentSource
+from kurabito.downloads.clients.transport import Calls
 from kurabito.downloads.errors import DownloaderLoginRefused, DownloaderUnavailable, TransferNotFound, TransferNotOurs
 from kurabito.downloads.items import (
     MOST_FILES,

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from kurabito import logs
 from kurabito.catalog.download_types import DownloadType
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.downloads import download_files, store

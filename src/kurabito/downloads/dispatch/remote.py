@@ -10,7 +10,7 @@ from urllib.parse import quote
 from kurabito.downloads.dispatch.answers import read_cancelled, read_results, read_statuses
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, DownloadStatus
 from kurabito.http.errors import BadStatus, OutboundError, TooLarge
-from kurabito.modules.calling import ServiceCalls
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.modules.services import Service
 
 LONGEST_URL: Final = 8_000

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.states import FilterReason
 from kurabito.db import Connection, Database
 from kurabito.downloads import store
-from kurabito.downloads.choosing import Choice
+from kurabito.downloads.choice import Choice
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import TAKEN, FilterDecision, FilterEngine
 from kurabito.downloads.filters.model import FilterRule, RuleScope

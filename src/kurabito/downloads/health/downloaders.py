@@ -13,7 +13,7 @@ from kurabito.clock import to_datetime
 from kurabito.db import Database
 from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.states import Status
-from kurabito.modules.registering import Services
+from kurabito.modules.registration import Services
 from kurabito.modules.services import Service, ServiceType
 from kurabito.runtime.paging import MAX_PAGE
 

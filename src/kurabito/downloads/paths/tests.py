@@ -13,8 +13,8 @@ from kurabito.db import Database
 from kurabito.downloads.paths.probes import is_there, leave, new_probe, take_away
 from kurabito.http.errors import BadAnswer, BadStatus
 from kurabito.modules import services
-from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.path_maps import mapped
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.modules.services import Service
 from kurabito.reasons import Reason
 

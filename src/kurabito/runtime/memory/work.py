@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kurabito.clock import SECOND
-from kurabito.runtime.memory import leasing
+from kurabito.runtime.memory import leases
 from kurabito.runtime.memory.shared import SharedState
 from kurabito.runtime.outcomes import Claim, Settlement, lease_lost, microseconds
 from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
@@ -50,10 +50,10 @@ class MemoryWork:
         lease: float = 30.0,
         settling: Sequence[Settlement] = (),
     ) -> Claimed:
-        owner = leasing.new_owner(worker)
+        owner = leases.new_owner(worker)
         with self._shared as now:
-            lost = leasing.settle(self._table, settling, now) if settling else []
-            claims = leasing.claim(self._table, owner, capacity, limit, now, microseconds(lease))
+            lost = leases.settle(self._table, settling, now) if settling else []
+            claims = leases.claim(self._table, owner, capacity, limit, now, microseconds(lease))
             due = self._table.scheduled.head()
         return Claimed(claims, lost, None if due is None else max(0, due[0] - now) / SECOND)
 
@@ -66,13 +66,13 @@ class MemoryWork:
 
     async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:
         with self._shared as now:
-            return leasing.settle(self._table, settling, now)
+            return leases.settle(self._table, settling, now)
 
     def heartbeat(self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None) -> list[Claim]:
         with self._shared as now:
             if presence is not None:
                 self._shared.workers.sign(presence, now, microseconds(lease))
-            return leasing.beat(self._table, beats, now, microseconds(lease))
+            return leases.beat(self._table, beats, now, microseconds(lease))
 
     async def promote(self) -> int:
         with self._shared as now:
@@ -80,11 +80,11 @@ class MemoryWork:
 
     async def recover(self) -> int:
         with self._shared as now:
-            return leasing.recover(self._table, now)
+            return leases.recover(self._table, now)
 
     async def expire_worker(self, name: str) -> int:
         with self._shared as now:
-            return leasing.expire(self._table, name, now)
+            return leases.expire(self._table, name, now)
 
     async def now(self) -> int:
         return self._shared.clock.now()

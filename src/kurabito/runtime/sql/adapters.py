@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kurabito.clock import Clock
-from kurabito.db.opening import open_database
+from kurabito.db.factory import open_database
 from kurabito.db.port import Dialect
-from kurabito.runtime.sql.parking import ParkedClaims
+from kurabito.runtime.sql.parked_claims import ParkedClaims
 from kurabito.runtime.sql.postgres import PostgresTables
 from kurabito.runtime.sql.queue import KEEP, SqlQueue
 from kurabito.runtime.sql.sqlite import SqliteTables

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kurabito.db.naming import names_of
 from kurabito.db.port import Connection, Dialect
 from kurabito.db.queries import Queries
+from kurabito.db.table_names import names_of
 from kurabito.runtime.events import Fact, PendingEvents, TaskEvent
 from kurabito.runtime.model import TaskRecord
-from kurabito.runtime.sql.leasing import resolve_columns, tasks_spec
+from kurabito.runtime.sql.lease_spec import resolve_columns, tasks_spec
 from kurabito.runtime.sql.records import RECORD, LeasedTask, StoredTask
 from kurabito.runtime.tasks.intake import PreparedTask
 

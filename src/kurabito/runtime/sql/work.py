@@ -16,7 +16,7 @@ from kurabito.db.port import Connection
 from kurabito.runtime.events import Fact, PendingEvents
 from kurabito.runtime.outcomes import Claim, Settlement, Success, Transition, microseconds, transition_of
 from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
-from kurabito.runtime.sql import leasing
+from kurabito.runtime.sql import lease_spec
 from kurabito.runtime.sql.records import LeasedTask, claim_of, hex_of
 from kurabito.runtime.sql.store import BATCH, STATEMENT_ROWS, Changes, TaskStore
 from kurabito.runtime.states import TaskState, check_move
@@ -193,10 +193,10 @@ class ClaimStore:
         lost = leases.finish(
             conn,
             self._tables.spec,
-            leasing.SUCCEED,
+            lease_spec.SUCCEED,
             rows,
-            given=leasing.SUCCEED_VALUES,
-            columns=leasing.SUCCEED_COLUMNS,
+            given=lease_spec.SUCCEED_VALUES,
+            columns=lease_spec.SUCCEED_COLUMNS,
         )
         kept = [(claim, done) for claim, done in good if (claim.key, claim.owner) not in lost] if lost else good
         if kept:
@@ -228,12 +228,12 @@ class ClaimStore:
         ]
         columns = self._tables.resolve_columns
         lost = leases.finish(
-            conn, self._tables.spec, leasing.RESOLVE, rows, given=leasing.RESOLVE_VALUES, columns=columns
+            conn, self._tables.spec, lease_spec.RESOLVE, rows, given=lease_spec.RESOLVE_VALUES, columns=columns
         )
         # What did not simply succeed is there to claim again, now or at a time that workers have to know.
         pending.arrived = True
         kept = [(claim, to) for claim, to in rest if (claim.key, claim.owner) not in lost]
-        for name, facts in leasing.events_of(kept, conn.now()):
+        for name, facts in lease_spec.events_of(kept, conn.now()):
             self._store.tell(conn, name, facts, pending)
         if any(to.state is TaskState.QUEUED for _, to in kept):
             self._tables.wake(conn)
@@ -249,8 +249,8 @@ class ClaimStore:
             self._tables.spec,
             [(claim.key, claim.owner, progress.done, progress.total) for claim, progress in news],
             lease=microseconds(lease),
-            given=tuple(leasing.PROGRESS_COLUMNS),
-            columns=leasing.PROGRESS_COLUMNS,
+            given=tuple(lease_spec.PROGRESS_COLUMNS),
+            columns=lease_spec.PROGRESS_COLUMNS,
         )
         facts: list[Fact] = [
             (claim.hex, claim.task_type, progress.done, progress.total)

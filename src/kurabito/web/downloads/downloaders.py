@@ -12,7 +12,7 @@ from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.paths.tests import PathReport, PathTests
 from kurabito.errors import InvalidInput
 from kurabito.modules.path_maps import PathMap
-from kurabito.modules.registering import PRIORITIES
+from kurabito.modules.registration import PRIORITIES
 from kurabito.modules.services import Service
 from kurabito.site.errors import status_of
 from kurabito.web.forms import CHECKED, Form, id_of

@@ -15,7 +15,7 @@ from kurabito.downloads.downloads import Downloads
 from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
 from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
 from kurabito.downloads.store import Download
-from kurabito.downloads.wanting import WantedAgain, Wanting
+from kurabito.downloads.want_again import WantedAgain, Wanting
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages

@@ -11,9 +11,9 @@ from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.filters.model import RuleScope, Target
 from kurabito.feeds.errors import SubscriptionNotFound
-from kurabito.feeds.following import Subscriptions
+from kurabito.feeds.service import Subscriptions
 from kurabito.modules.errors import ModuleNotFound
-from kurabito.modules.registering import Services
+from kurabito.modules.registration import Services
 from kurabito.modules.services import ServiceType
 from kurabito.runtime.paging import MAX_PAGE
 

@@ -11,8 +11,8 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.previews import PreviewedItem, Previews
 from kurabito.errors import InvalidInput, KurabitoError
 from kurabito.feeds.errors import FeedUnreadable, SubscriptionConflict
-from kurabito.feeds.following import Subscriptions
-from kurabito.feeds.parsing import Feed
+from kurabito.feeds.parser import Feed
+from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
 from kurabito.http.errors import HostNotAllowed, OutboundError
 from kurabito.site.errors import status_of

@@ -13,9 +13,9 @@ from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput
 from kurabito.feeds.errors import SubscriptionConflict
-from kurabito.feeds.following import Subscriptions
 from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
+from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.site.errors import status_of

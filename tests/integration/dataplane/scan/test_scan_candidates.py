@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kurabito.dataplane.scan import ending
+from kurabito.dataplane.scan import finish
 
 if TYPE_CHECKING:
     from tests.integration.dataplane.scan.conftest import Shelf
@@ -27,7 +27,7 @@ def test_only_files_that_share_a_size_are_hashed(shelf: Shelf) -> None:
 def test_sizes_that_are_too_many_to_remember_are_found_in_the_database(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "_MOST_SIZES", 3)
+    monkeypatch.setattr(finish, "_MOST_SIZES", 3)
     for number in range(1, 15):
         shelf.write(f"{number:02}.mkv", b"x" * number)
     shelf.write("90.mkv", b"y" * 2)

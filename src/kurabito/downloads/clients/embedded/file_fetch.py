@@ -10,7 +10,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from kurabito.downloads.clients.embedded.naming import file_name
+from kurabito.downloads.clients.embedded.file_names import file_name
 from kurabito.downloads.clients.embedded.same_file import LOOKED_AT, if_range, is_another, refuse_page
 from kurabito.http import Limits, Outbound, Reply
 from kurabito.http.errors import BadAnswer, BadStatus, TooLarge, Unreachable

@@ -12,7 +12,7 @@ from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import AdvisoryLock, Connection, Queries, Query
 from kurabito.feeds.subscriptions import Subscription
 
-_SQL: Final = Queries("kurabito.catalog", "linking.sql")
+_SQL: Final = Queries("kurabito.catalog", "linker.sql")
 HELD_BY_SERIES: Final = {
     SeriesState.FOLLOWED: None,
     SeriesState.ASKED: HeldReason.SERIES_ASKED,

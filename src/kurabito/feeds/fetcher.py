@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from kurabito.feeds.parsing import Feed, parse_feed
+from kurabito.feeds.parser import Feed, parse_feed
 from kurabito.http import Limits, Outbound, Validators
 
 PACE: Final = 1.0

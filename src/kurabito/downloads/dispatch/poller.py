@@ -47,7 +47,7 @@ _WRITTEN_AT_ONCE: Final = 2_000
 # How long what is on its way is left alone, and what was lost by a second task.
 _SOON: Final = timedelta(minutes=1) // timedelta(microseconds=1)
 _STUCK: Final = timedelta(minutes=15) // timedelta(microseconds=1)
-_SQL: Final = Queries("kurabito.downloads.dispatch", "polling.sql")
+_SQL: Final = Queries("kurabito.downloads.dispatch", "poller.sql")
 
 
 class PolledDownload(NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kurabito.downloads.choosing import (
+from kurabito.downloads.choice import (
     DEFAULT,
     Choice,
     ChoiceReason,

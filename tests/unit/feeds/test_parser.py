@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kurabito.feeds.errors import FeedUnreadable
-from kurabito.feeds.parsing import MOST_ITEMS, Feed, parse_feed
+from kurabito.feeds.parser import MOST_ITEMS, Feed, parse_feed
 
 URL = "https://feeds.example/shows/rss?user=1"
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.knowledge import Knowledge, Thing
 from kurabito.catalog.matching.matches import MatchDecision
-from kurabito.catalog.matching.reading import FolderReading
-from kurabito.catalog.matching.weighing import weigh
+from kurabito.catalog.matching.verdict import weigh
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
 from kurabito.metadata.records import Details
 
-_SQL: Final = Queries("kurabito.catalog.matching", "deciding.sql")
+_SQL: Final = Queries("kurabito.catalog.matching", "decision.sql")
 _FIRST_SEASON: Final = 1
 
 

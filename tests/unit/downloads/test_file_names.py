@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kurabito.downloads.clients.embedded.naming import file_name
+from kurabito.downloads.clients.embedded.file_names import file_name
 
 
 @pytest.mark.parametrize(

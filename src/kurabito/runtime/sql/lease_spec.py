@@ -9,8 +9,8 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER, LeaseSpec
-from kurabito.db.naming import names_of
 from kurabito.db.port import Dialect
+from kurabito.db.table_names import names_of
 from kurabito.runtime.events import Fact
 from kurabito.runtime.model import ERRORS_KEPT, MAX_LOST_LEASES
 from kurabito.runtime.outcomes import POISON, Claim, Transition, lost_lease_error

@@ -6,10 +6,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kurabito.clock import Clock
-from kurabito.db.naming import channel_of
 from kurabito.db.port import Database
 from kurabito.db.rights import WriteRights
 from kurabito.db.sqlite.database import SqliteDatabase
+from kurabito.db.table_names import channel_of
 from kurabito.errors import ConfigError, MissingExtra
 
 

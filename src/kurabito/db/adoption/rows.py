@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kurabito.db.adoption import values
-from kurabito.db.adoption.finding import EarlierSource, columns_of, first_free, stored_columns_of
+from kurabito.db.adoption.inspection import EarlierSource, columns_of, first_free, stored_columns_of
 from kurabito.db.adoption.tables import Cells
 from kurabito.db.port import Connection
 from kurabito.db.sqlite.connection import quoted

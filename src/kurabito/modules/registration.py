@@ -11,11 +11,11 @@ from typing import Final, Protocol
 from kurabito.db import Connection, Database
 from kurabito.errors import InvalidInput
 from kurabito.modules import identities, services
-from kurabito.modules.calling import ServiceCalls
 from kurabito.modules.download_types import DownloadType
 from kurabito.modules.errors import ModuleConflict
 from kurabito.modules.identities import Caller
 from kurabito.modules.path_maps import PathMap, check_path_maps
+from kurabito.modules.service_client import ServiceCalls
 from kurabito.modules.services import Registration, Service
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.catalog.linking import lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.db import Connection, Database, Queries
 from kurabito.downloads import store
-from kurabito.downloads.choosing import Choice
+from kurabito.downloads.choice import Choice
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict, EpisodeNotFound
@@ -21,7 +21,7 @@ from kurabito.downloads.store import Download
 from kurabito.modules import services
 from kurabito.modules.services import Service
 
-_SQL: Final = Queries("kurabito.downloads", "wanting.sql")
+_SQL: Final = Queries("kurabito.downloads", "want_again.sql")
 
 
 @dataclass(frozen=True, slots=True)

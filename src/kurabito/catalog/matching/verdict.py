@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.knowledge import Knowledge, KnownSeries, Thing
 from kurabito.catalog.matching.model import AGAINST, MatchCandidate, MatchReason
-from kurabito.catalog.matching.reading import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.metadata.records import Details, RecordKind

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.client import DownloaderClient
 from kurabito.downloads.clients.aria2 import ARIA2_TYPES, Aria2Client
-from kurabito.downloads.clients.calling import Calls
 from kurabito.downloads.clients.embedded import EMBEDDED_TYPES, EmbeddedClient, EmbeddedOptions
 from kurabito.downloads.clients.marks import MARK
 from kurabito.downloads.clients.native_ids import NativeIds
 from kurabito.downloads.clients.qbittorrent import QBITTORRENT_TYPES, QBittorrentClient
 from kurabito.downloads.clients.transmission import TRANSMISSION_TYPES, TransmissionClient
+from kurabito.downloads.clients.transport import Calls
 from kurabito.http import Outbound
 
 
