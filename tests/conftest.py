@@ -14,7 +14,12 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.support.databases", "tests.support.postgres", "tests.support.waiting"]
+pytest_plugins = [
+    "tests.support.databases",
+    "tests.support.pgbouncer",
+    "tests.support.postgres",
+    "tests.support.waiting",
+]
 
 MEMORY: Final = Path("/dev/shm")
 ROOM: Final = 4 * 2**30

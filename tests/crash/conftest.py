@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,9 @@ class Fleet:
             process.wait()
 
 
+NewFleet = Callable[[str], Fleet]
+
+
 async def eventually(condition: Callable[[], bool], seconds: float, wanted: str) -> None:
     """Wait for something that a process does."""
     until = time.monotonic() + seconds
@@ -193,9 +197,12 @@ def machine_clock(tmp_path: Path) -> MachineClock:
 
 
 @pytest.fixture
-def fleet(url: str, tmp_path: Path) -> Iterator[Fleet]:
-    fleet = Fleet(url, tmp_path)
-    try:
-        yield fleet
-    finally:
-        fleet.close()
+def new_fleet(tmp_path: Path) -> Iterator[NewFleet]:
+    """From the URL of a queue to a fleet on it."""
+    with ExitStack() as fleets:
+        yield lambda url: fleets.enter_context(closing(Fleet(url, tmp_path)))
+
+
+@pytest.fixture
+def fleet(url: str, new_fleet: NewFleet) -> Fleet:
+    return new_fleet(url)

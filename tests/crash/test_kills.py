@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.runtime import Queue, TaskRecord, TaskState
+from kurabito.runtime import Queue, TaskRecord, TaskState, open_queue
 
 if TYPE_CHECKING:
-    from tests.crash.conftest import Fleet, Line
+    from tests.crash.conftest import Fleet, Line, NewFleet
+    from tests.support.pgbouncer import Bouncer
 
 WORKERS = 3
 TASKS_PER_KILL = 30
@@ -36,6 +37,27 @@ async def test_every_task_is_done_after_many_kills_on_each_database(
     summary = await _kill_and_check(queue, fleet, random.Random(2024 + kills), kills=kills)
     with capsys.disabled():
         sys.stdout.write(f"\nsoak on {fleet.url.partition(':')[0]}: {summary}\n")
+
+
+async def test_every_task_is_done_behind_a_pooler_however_often_workers_are_killed(
+    fresh_postgres: str, bouncer: Bouncer, new_fleet: NewFleet
+) -> None:
+    url = f"{bouncer(fresh_postgres)}?pooled=true"
+    async with open_queue(url) as queue:
+        await _kill_and_check(queue, new_fleet(url), random.Random(13), kills=6)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+async def test_every_task_is_done_behind_a_pooler_after_many_kills(
+    fresh_postgres: str, bouncer: Bouncer, new_fleet: NewFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kills = int(os.environ.get("SOAK_KILLS", "300"))
+    url = f"{bouncer(fresh_postgres)}?pooled=true"
+    async with open_queue(url) as queue:
+        summary = await _kill_and_check(queue, new_fleet(url), random.Random(77 + kills), kills=kills)
+    with capsys.disabled():
+        sys.stdout.write(f"\nsoak on postgresql behind PgBouncer: {summary}\n")
 
 
 async def _kill_and_check(queue: Queue, fleet: Fleet, chance: random.Random, kills: int) -> str:
