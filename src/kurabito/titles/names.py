@@ -6,7 +6,9 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Segment, TitleDraft, segments
-from kurabito.titles.text import LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
+from kurabito.titles.junk_names import is_junk_name
+from kurabito.titles.scripts import Script, SeriesName, script_of
+from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
@@ -17,6 +19,8 @@ _EDGES: Final = " -–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
+# `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
+_DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
 
@@ -42,11 +46,18 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
     names: dict[str, None] = {}
     for candidate in candidates:
-        for piece in _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1]):
-            name = _clean(piece)
+        pieces = _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1])
+        for part in (part for piece in pieces for part in _two_languages(piece)):
+            name = _clean(part)
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
-    return tuple(names)
+    return _telling(tuple(names)) if len(names) > 1 else tuple(names)
+
+
+def _telling(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Without "Part 2" and "Final Season", if another name is left; one word alone can be a name after all."""
+    kept = tuple(name for name in names if " " not in name or not is_junk_name(name))
+    return kept or names
 
 
 def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
@@ -90,6 +101,8 @@ def _split(text: str) -> list[str]:
     if is_foreign(text):
         if "/" in text or "|" in text:
             return _SEPARATOR.split(text)
+        if joint := _DOT_BETWEEN_SCRIPTS.search(text):
+            return [text[: joint.start()], text[joint.end() :]]
         before, _, behind = text.partition(" - ")
         if LATIN_LETTER.search(before) and not is_foreign(before) and is_foreign(behind):
             return [before, behind]
@@ -123,6 +136,18 @@ def _two_scripts(text: str) -> list[str]:
     if scripts[first] == "latin" or "foreign" in scripts[change:] or sum(map(len, words[change:])) < _SHORTEST_NAME:
         return [text]
     return [" ".join(words[:change]), " ".join(words[change:]), text]
+
+
+def _two_languages(text: str) -> list[str]:
+    """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it."""
+    if text.isascii() or " " not in text.strip() or script_of(text) is not Script.KANA or LATIN_LETTER.search(text):
+        return [text]
+    words = text.split()
+    first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
+    chinese = " ".join(words[:first])
+    if not (SeriesName.of(chinese).language or "").startswith("zh"):
+        return [text]
+    return [chinese, " ".join(words[first:])]
 
 
 def _script(word: str) -> str:
