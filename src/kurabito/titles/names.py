@@ -18,6 +18,7 @@ _SEPARATOR: Final = re.compile(r"[/|]")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
+_DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
 # `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
 _DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
@@ -161,7 +162,7 @@ def _with_blanks(text: str) -> str:
     if " " in text.strip(" .-") or "." not in text:
         return text
     kept = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
-    return kept.replace(".", " ").replace("\x02", ".")
+    return _DOT_FOR_BLANK.sub(" ", kept).replace("\x02", ".")
 
 
 def _clean(text: str) -> str:
