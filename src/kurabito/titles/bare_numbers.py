@@ -14,7 +14,7 @@ _BRACKETED: Final = re.compile(
     r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV\d?|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
     r"|[&+][^\])]{1,12}|[\x00\x01]{1,60})){0,4}[\s.]?[\]』)]",
     re.I,
 )
@@ -32,7 +32,7 @@ _TELEVISION_NUMBER: Final = re.compile(
     re.I,
 )
 _LAST: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(]|-(?![^\W\d_])|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))",
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(]|-(?![^\W\d_])|$))|\d{1,4}(?=(?:[-~]|\s?&\s?)\d{2,4}\s?(?:[\x00\[(]|$)))",
     re.I,
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))|(?<=\x01\s)\d{2,3}(?=\s)", re.I)
@@ -44,7 +44,9 @@ _HYPHENED: Final = re.compile(r"(?<=[A-Za-z!?])-(\d{2,3})-(?=[A-Za-z])")
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
 _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
-_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_NOT_EPISODE: Final = re.compile(
+    r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$", re.I
+)
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
 _ANY_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\dpx])")
@@ -160,7 +162,7 @@ def last_of_name(draft: TitleDraft) -> bool:
     if single and not _NOT_EPISODE.search(draft.text[: single.start()]):
         return draft.settle_match(span(int(single[0])), single, "the last number of one file's name")
     for found in _LAST.finditer(draft.text):
-        run = read_run(draft.text, found.start())
+        run = read_run(draft.text, found.start(), spaced=True)
         before = draft.text[: found.start()]
         if run is None or is_year(run) or _NOT_EPISODE.search(before) or not before.strip(" .\x00\x01"):
             continue
@@ -180,15 +182,19 @@ def _is_ambiguous(draft: TitleDraft, digits: str, run: Run) -> bool:
 
 def _is_part_of_film(draft: TitleDraft, found: re.Match[str]) -> bool:
     """`Koji 13 1080p` is no episode; `Koji 013` is, and so is what was recorded from television."""
-    if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
+    if draft.original.startswith("[") or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
     ahead = _YEAR_OR_TAG.match(draft.text, found.end())
-    return ahead is not None and (len(found[1]) < 3 or "(" in ahead[0])
+    if ahead is None or draft.text[: found.start()].rstrip(" .").endswith("-"):
+        return False
+    return "(" in ahead[0] or (len(found[1]) < 3 and "[" not in draft.original)
 
 
 def with_leading_zero(draft: TitleDraft) -> bool:
     """`Koji 01 First Pressing`."""
     found = _LEADING_ZERO.search(draft.text)
+    if found and _NOT_EPISODE.search(draft.text, 0, found.start()):
+        return False
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False

@@ -15,6 +15,8 @@ _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
+# `Kura/Zero Hour -酒藏之零-`: the first word of the name goes on behind the slash.
+_SLASH_IN_NAME: Final = re.compile(r"^\W*[A-Za-z]+(/)[A-Za-z]+ ")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
@@ -34,8 +36,14 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
         if not names:
             names = _names_in(found[0], fansub=fansub)
         elif _GOES_ON.match(found[0]) and is_foreign(names[0]):
-            return (*names, *_names_in(found[0], fansub=fansub))
-    return names
+            names = (*names, *_names_in(found[0], fansub=fansub))
+            break
+    return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
+
+
+def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
+    """`夜之蔵人 第二季 / Yoru no Kurabito 2`: where one name spells the season out, the number behind another says the same."""
+    return tuple(dict.fromkeys(name.removesuffix(f" {season}") for name in names)) if season > 1 else names
 
 
 def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
@@ -101,7 +109,9 @@ def _split(text: str) -> list[str]:
         return _SPACED_SEPARATOR.split(text)
     if is_foreign(text):
         if "/" in text or "|" in text:
-            return _SEPARATOR.split(text)
+            joined = _SLASH_IN_NAME.match(text)
+            kept = text[: joined.start(1)] + "\x03" + text[joined.end(1) :] if joined else text
+            return [name.replace("\x03", "/") for name in _SEPARATOR.split(kept)]
         if joint := _DOT_BETWEEN_SCRIPTS.search(text):
             return [text[: joint.start()], text[joint.end() :]]
         before, _, behind = text.partition(" - ")
