@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from kurabito.titles.model import Episode, Finding, ReleaseKind
+from kurabito.titles.model import Episode, Finding, ReleaseExtra, ReleaseKind, TitleDoubt
 from kurabito.titles.numbers import Run
 
 TAKEN: Final = "\x00"
@@ -74,6 +74,8 @@ class TitleDraft:
     """A word inside a bracket of tags that is none: often who released it."""
     seasons: tuple[int, ...] = ()
     episodes: tuple[Episode, ...] = ()
+    extras: tuple[ReleaseExtra, ...] = ()
+    doubts: list[TitleDoubt] = field(default_factory=list)
     version: int | None = None
     checksum: str | None = None
     year: int | None = None
@@ -100,9 +102,13 @@ class TitleDraft:
     def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
         """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""
         self.episodes = run.numbers
-        self.version = run.version or self.version
+        self.version = self.version if run.version is None else run.version
         self.take(start, end, "episode", why)
         return True
+
+    def doubt(self, doubt: TitleDoubt) -> None:
+        """Say that what was read may be wrong."""
+        self.doubts.append(doubt)
 
     def settle_match(self, run: Run, found: re.Match[str], why: str) -> bool:
         """The same, for a pattern that matched the whole part."""

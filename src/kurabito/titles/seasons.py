@@ -8,9 +8,11 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, TitleDraft
 from kurabito.titles.numbers import HAN, han_number, span, word_number
 
+# `Brewing Season 2019`: a word of the name, and the year behind it.
+_NO_YEAR: Final = r"(?!(?:19|20)\d\d(?!\d))"
 _WORD: Final = (
-    r"(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
-    r"[ .:]{0,3}(?:No)?(?=\d)"
+    r"(?:S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
+    rf"[ .:]{{0,3}}(?:No)?(?=\d){_NO_YEAR})"
 )
 # British series count as seasons do, but many a name ends with the word: what follows has to tell.
 _BRITISH: Final = r"(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00))"

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import TitleDraft
+from kurabito.titles.text import LETTER_OR_DIGIT
 
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
@@ -19,6 +20,7 @@ _DATE_LIKE: Final = re.compile(r"\d[. \-/](?:\d\d[. \-/]\d\d|[A-Za-z]{3,9}[. \-]
 # At the very front, and with nothing behind it but what was taken, it is the name.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)"
+    r"|(?:(?<=[A-Za-z!?][ .])|(?<=\s-\s))(?:(?:0\d|1[0-2])-(?:[0-2]\d|3[01])|(?:[0-2]\d|3[01])-(?:0\d|1[0-2]))-\d\d(?=[ .\x00]|$)"
 )
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"
@@ -49,7 +51,8 @@ def read_date(draft: TitleDraft) -> None:
 
 def read_year(draft: TitleDraft) -> None:
     """The year behind the name. A name can begin with one, and of several the last counts."""
-    if found := _BRACKETED_YEAR.search(draft.text):
+    found = _BRACKETED_YEAR.search(draft.text)
+    if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])
         draft.take(found.start(), found.end(), "year", "a year in brackets")
         # Each name of a release can carry it.
