@@ -17,7 +17,6 @@ from functools import partial
 from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.dataplane.files.digest import READ_WHOLE
 from kurabito.dataplane.hashing import store
 from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.hashing.store import FileToHash, HashedLibrary
@@ -27,10 +26,10 @@ from kurabito.dataplane.readers.pool import MOST_BYTES, MOST_FILES, ReaderPool
 from kurabito.dataplane.readers.process import Answer, Problem, Question, Wanted
 from kurabito.db import Connection
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.terms import HASH_SECONDS, READ_WHOLE
 
 T = TypeVar("T")
 
-_MOST_SECONDS: Final = 60.0
 _PATIENCE: Final = 0.5
 _BETWEEN_WRITES: Final = 1.0
 _FEWEST: Final = 100
@@ -52,7 +51,7 @@ class HashFiles:
     A job ends after `most_seconds`; a large file is read in turns of `turn` seconds.
     """
 
-    def __init__(self, *, most_seconds: float = _MOST_SECONDS, turn: float = TURN, clock: Clock | None = None) -> None:
+    def __init__(self, *, most_seconds: float = HASH_SECONDS, turn: float = TURN, clock: Clock | None = None) -> None:
         self._most = round(most_seconds * SECOND)
         self._turn = turn
         self._clock = clock or SystemClock()
