@@ -195,7 +195,7 @@ def name_of(text):
 def open_below(root, relative_path):
     """PATH-3, PATH-5: open a file below a folder, part by part and without following a link."""
     *folders, name = relative_path.split("/")
-    if any(part in ("", ".", "..", ".kurabito-trash") for part in (*folders, name)):
+    if any(part in ("", ".", "..") for part in (*folders, name)) or ".kurabito-trash" in folders:
         raise FileProblem("PATH_ESCAPES", f"{relative_path!r} is no path of a file below its library")
     at = os.open(name_of(root), os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -240,6 +240,12 @@ def store(database, file, algorithm, content):
     """HASH-7: what was read, if the row still tells of it."""
     file_id, _, size, mtime_ns, *_ = file
     now = database.now()
+    # HASH-3: others of its size were settled by their samples, which it has not.
+    database.run(
+        "UPDATE library_files SET needs_hash = 1, updated_at = ? WHERE size_bytes = ? AND size_bytes > 32768 AND is_missing = 0 "
+        "AND edge_hash IS NOT NULL AND needs_hash = 0 AND content_hash IS NULL",
+        *(now, size),
+    )
     database.run(
         "UPDATE library_files SET hash_algorithm = ?, content_hash = ?, hashed_size_bytes = ?, hashed_mtime_ns = ?, "
         "hashed_at = ?, needs_hash = 0, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL, "

@@ -173,13 +173,14 @@ def test_edges_alone_never_make_a_group(shelf: Shelf) -> None:
     assert None not in shelf.column("content_hash").values()
 
 
-def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_shelf: Shelf) -> None:
+@pytest.mark.parametrize("policy", ["candidates", "all"])
+def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_shelf: Shelf, policy: str) -> None:
     content = os.urandom(BIG)
     shelf.open()
     shelf.put(a=content)
     shelf.hash()
     assert shelf.column("content_hash") == {"a": None}
-    other_shelf.open()
+    other_shelf.open(policy=policy)
     other_shelf.put(b=content)
     other_shelf.hash()
     # The other library's job reads its own files only, and says that this one is wanted.

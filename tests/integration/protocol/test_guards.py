@@ -118,6 +118,7 @@ LEGAL_PATHS = (
     "a..",
     "!odd",
     " ",
+    ".kurabito-trash",
     ".kurabito-trash.mkv",
     "a/.kurabito-trashed/b",
 )

@@ -200,9 +200,14 @@ class _Hashing:
                 f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
             )
         self._note(store.note_edges, taken.edges)
-        self._note(partial(store.note_contents, algorithm=self._library.algorithm), taken.contents)
+        self._note(self._note_contents, taken.contents)
         self._note(store.note_problems, taken.problems)
         self._count(len(taken.contents) + len(taken.problems))
+
+    def _note_contents(self, conn: Connection, found: list[tuple[FileToHash, bytes]]) -> None:
+        store.note_contents(conn, found, self._library.algorithm)
+        if self._library.every_file:
+            store.want_sampled(conn, [row for row, _ in found])
 
     def _note(self, note: Callable[[Connection, list[T]], None], found: list[T]) -> None:
         begin = rows = 0

@@ -10,7 +10,7 @@ from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import Column
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
-from kurabito.protocol.terms import HASH_DOUBLINGS, HASH_RETRY_SECONDS
+from kurabito.protocol.terms import HASH_DOUBLINGS, HASH_RETRY_SECONDS, READ_WHOLE
 
 _WAITING: Final = (
     "id, relative_path, size_bytes, mtime_ns, inode, device, edge_hash FROM library_files "
@@ -80,6 +80,12 @@ def settle_unique(conn: Connection, rows: Sequence[FileToHash]) -> None:
 def want_twins(conn: Connection, rows: Sequence[FileToHash]) -> None:
     """Have the files read that may be equal to these and were taken for unique until now."""
     conn.run(_SQL.want_twins, {"ids": [row.id for row in rows]})
+
+
+def want_sampled(conn: Connection, rows: Sequence[FileToHash]) -> None:
+    """Have files compared with these, which were read without a sample, that were settled by theirs before."""
+    if sizes := sorted({row.size_bytes for row in rows if row.size_bytes > READ_WHOLE}):
+        conn.run(_SQL.want_sampled, {"sizes": sizes})
 
 
 def note_edges(conn: Connection, found: Sequence[tuple[FileToHash, bytes]]) -> None:

@@ -51,6 +51,11 @@ WHERE id IN (
       AND other.needs_hash = 0 AND other.content_hash IS NULL
 );
 
+-- name: want_sampled
+-- Files that were settled by their samples, of the sizes of files that were read without one.
+UPDATE library_files SET needs_hash = 1, updated_at = :now
+WHERE size_bytes {among sizes} AND is_missing = 0 AND edge_hash IS NOT NULL AND needs_hash = 0 AND content_hash IS NULL;
+
 -- name: note_edges
 -- What is written is about the file that was read: a row that tells of another one by now stays as it is.
 UPDATE library_files

@@ -925,7 +925,7 @@ CREATE INDEX ix_scan_sessions_running ON scan_sessions (job_id) WHERE status = '
 
 ALTER TABLE library_files
     ADD CONSTRAINT path_below_library
-        CHECK ('/' || relative_path || '/' !~ '/(\.{0,2}|\.kurabito-trash)/' AND length(relative_path) <= 4096),
+        CHECK ('/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'),
     ADD CONSTRAINT hash_of_its_length CHECK (
         (content_hash IS NULL OR octet_length(content_hash) = 32) AND (edge_hash IS NULL OR octet_length(edge_hash) = 32)
         AND (content_hash IS NULL) = (hash_algorithm IS NULL)
@@ -937,7 +937,8 @@ ALTER TABLE library_files
 -- Rows that are there already are not looked at: what they say of a file in the trash is all that is known of it.
 ALTER TABLE trash_entries
     ADD CONSTRAINT trash_form CHECK (
-        '/' || relative_path || '/' !~ '/(\.{0,2}|\.kurabito-trash)/' AND '/' || trash_path LIKE '%/.kurabito-trash/%'
+        '/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'
+        AND '/' || trash_path LIKE '%/.kurabito-trash/%'
         AND octet_length(content_hash) = 32 AND size_bytes >= 0
     ) NOT VALID;
 

@@ -914,12 +914,12 @@ WHEN new.content_hash IS NOT NULL OR new.hash_algorithm IS NOT NULL OR new.edge_
     OR new.updated_at > 99999999999999999
     OR (new.relative_path < '0' OR (new.relative_path || '/') GLOB '*/[./]*') AND (
         instr('/' || new.relative_path || '/', '/../') OR instr('/' || new.relative_path || '/', '/./')
-        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path || '/', '/.kurabito-trash/'))
+        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path, '/.kurabito-trash/'))
 BEGIN
     SELECT RAISE(ABORT, 'PATH-1: relative_path is no path of a file below its library')
     WHERE (new.relative_path < '0' OR (new.relative_path || '/') GLOB '*/[./]*') AND (
         instr('/' || new.relative_path || '/', '/../') OR instr('/' || new.relative_path || '/', '/./')
-        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path || '/', '/.kurabito-trash/'));
+        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path, '/.kurabito-trash/'));
     SELECT RAISE(ABORT, 'HASH-1: a hash has 32 bytes and names its algorithm')
     WHERE ((new.content_hash IS NULL) <> (new.hash_algorithm IS NULL)
     OR new.content_hash IS NOT NULL AND length(new.content_hash) <> 32
@@ -943,7 +943,7 @@ END;
 CREATE TRIGGER tr_library_files_path BEFORE UPDATE OF relative_path ON library_files
 WHEN (new.relative_path < '0' OR (new.relative_path || '/') GLOB '*/[./]*') AND (
         instr('/' || new.relative_path || '/', '/../') OR instr('/' || new.relative_path || '/', '/./')
-        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path || '/', '/.kurabito-trash/'))
+        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path, '/.kurabito-trash/'))
 BEGIN
     SELECT RAISE(ABORT, 'PATH-1: relative_path is no path of a file below its library');
 END;
@@ -971,13 +971,13 @@ END;
 CREATE TRIGGER tr_trash_entries_form BEFORE INSERT ON trash_entries
 WHEN (new.relative_path < '0' OR (new.relative_path || '/') GLOB '*/[./]*') AND (
         instr('/' || new.relative_path || '/', '/../') OR instr('/' || new.relative_path || '/', '/./')
-        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path || '/', '/.kurabito-trash/'))
+        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path, '/.kurabito-trash/'))
     OR length(new.content_hash) <> 32 OR new.size_bytes < 0 OR NOT instr('/' || new.trash_path, '/.kurabito-trash/')
 BEGIN
     SELECT RAISE(ABORT, 'PATH-1: relative_path is no path of a file below its library')
     WHERE (new.relative_path < '0' OR (new.relative_path || '/') GLOB '*/[./]*') AND (
         instr('/' || new.relative_path || '/', '/../') OR instr('/' || new.relative_path || '/', '/./')
-        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path || '/', '/.kurabito-trash/'));
+        OR instr('/' || new.relative_path || '/', '//') OR instr('/' || new.relative_path, '/.kurabito-trash/'));
     SELECT RAISE(ABORT, 'HASH-1: a hash has 32 bytes and names its algorithm')
     WHERE length(new.content_hash) <> 32;
     SELECT RAISE(ABORT, 'VALUE-2: a size is not negative')

@@ -6,11 +6,11 @@ SET needs_hash = 1, edge_hash = NULL, hash_algorithm = NULL, content_hash = NULL
     hashed_mtime_ns = NULL, hashed_at = NULL
 WHERE octet_length(content_hash) <> 32 OR octet_length(edge_hash) <> 32 OR (content_hash IS NULL) <> (hash_algorithm IS NULL);
 DELETE FROM library_files
-WHERE '/' || relative_path || '/' ~ '/(\.{0,2}|\.kurabito-trash)/' OR length(relative_path) > 4096;
+WHERE '/' || relative_path || '/' ~ '/\.{0,2}/' OR '/' || relative_path LIKE '%/.kurabito-trash/%';
 
 ALTER TABLE library_files
     ADD CONSTRAINT path_below_library
-        CHECK ('/' || relative_path || '/' !~ '/(\.{0,2}|\.kurabito-trash)/' AND length(relative_path) <= 4096),
+        CHECK ('/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'),
     ADD CONSTRAINT hash_of_its_length CHECK (
         (content_hash IS NULL OR octet_length(content_hash) = 32) AND (edge_hash IS NULL OR octet_length(edge_hash) = 32)
         AND (content_hash IS NULL) = (hash_algorithm IS NULL)
@@ -22,7 +22,8 @@ ALTER TABLE library_files
 -- Rows that are there already are not looked at: what they say of a file in the trash is all that is known of it.
 ALTER TABLE trash_entries
     ADD CONSTRAINT trash_form CHECK (
-        '/' || relative_path || '/' !~ '/(\.{0,2}|\.kurabito-trash)/' AND '/' || trash_path LIKE '%/.kurabito-trash/%'
+        '/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'
+        AND '/' || trash_path LIKE '%/.kurabito-trash/%'
         AND octet_length(content_hash) = 32 AND size_bytes >= 0
     ) NOT VALID;
 
