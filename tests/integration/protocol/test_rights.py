@@ -154,6 +154,13 @@ def test_a_whole_job_is_done_within_the_rights(owner: Database, plane: Database)
     assert row == ("completed", 1.0, None)
 
 
+def test_a_plane_that_is_not_registered_claims_nothing(owner: Database, plane: Database) -> None:
+    owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "pending"}))
+    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation), match="REG-1"):
+        plane.write_blocking(lambda conn: leases.claim(conn, JOBS, "stranger#1", lease=1000, limit=1))
+    assert owner.read_blocking(lambda conn: conn.all("SELECT status FROM jobs")) == [("pending",)]
+
+
 def test_a_stale_job_becomes_retryable_within_the_rights(owner: Database, plane: Database) -> None:
     owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "running"}))
     assert len(plane.write_blocking(lambda conn: leases.recover(conn, JOBS))) == 1

@@ -910,7 +910,7 @@ CREATE FUNCTION refuse_other_protocols() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     IF split_part(new.protocol, '.', 1) <> (SELECT major::text FROM protocol_version) THEN
-        RAISE EXCEPTION 'VER-2: this database speaks another major version of the protocol of the planes; see protocol_version'
+        RAISE EXCEPTION 'VER-2: this database speaks another major version of the protocol; see protocol_version'
             USING ERRCODE = 'check_violation';
     END IF;
     RETURN new;

@@ -15,12 +15,12 @@ ALTER TABLE data_planes ADD COLUMN capabilities TEXT NOT NULL DEFAULT '[]';
 CREATE TRIGGER tr_data_planes_registered BEFORE INSERT ON data_planes
 WHEN CAST(new.protocol AS INTEGER) <> (SELECT major FROM protocol_version)
 BEGIN
-    SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol of the planes; see protocol_version');
+    SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol; see protocol_version');
 END;
 CREATE TRIGGER tr_data_planes_renewed BEFORE UPDATE OF protocol ON data_planes
 WHEN CAST(new.protocol AS INTEGER) <> (SELECT major FROM protocol_version)
 BEGIN
-    SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol of the planes; see protocol_version');
+    SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol; see protocol_version');
 END;
 
 -- The scans under way, of which there are few, among all that ever were.

@@ -1,9 +1,9 @@
--- What no program may write, and what only the control plane may. A data plane in any language opens this file, and SQLite has
--- no users: so triggers hold it to the protocol. Each refusal begins with the number of its rule.
+-- What no program may write, and what only the control plane may. A data plane in any language opens this file, and
+-- SQLite has no users: so triggers hold it to the protocol. Each refusal begins with the number of its rule.
 --
--- A connection says that it is the control plane by what it answers: `sqlite_compileoption_used` is a function of SQLite, which
--- says 0 to every word that it does not know, and the control plane's connections have one of their own that knows the word
--- KURABITO_CONTROL_PLANE. The row is looked at before the question is asked, so that a legal write asks nothing.
+-- A connection says that it is the control plane by what it answers: `sqlite_compileoption_used` is a function of
+-- SQLite, which says 0 to every word that it does not know, and the control plane's connections have one of their own
+-- that knows the word KURABITO_CONTROL_PLANE. The row is looked at first, so that a legal write asks nothing.
 
 -- Forms: they hold for every program.
 
@@ -254,26 +254,30 @@ BEGIN
     SELECT RAISE(ABORT, 'PLANE-4: a data plane does not remove these rows');
 END;
 
-CREATE TRIGGER tr_jobs_policy_update BEFORE UPDATE OF id, kind, library_id, task_id, dry_run, payload, total_items, lost_leases, created_at ON jobs
+CREATE TRIGGER tr_jobs_policy_update
+    BEFORE UPDATE OF id, kind, library_id, task_id, dry_run, payload, total_items, lost_leases, created_at ON jobs
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_thumbnails_policy_update BEFORE UPDATE OF id, thumb_key, file_id, group_key, media_type, format, max_dimension, source_size_bytes, source_mtime_ns,
-    output_path, created_at ON thumbnails
+CREATE TRIGGER tr_thumbnails_policy_update
+    BEFORE UPDATE OF id, thumb_key, file_id, group_key, media_type, format, max_dimension, source_size_bytes,
+    source_mtime_ns, output_path, created_at ON thumbnails
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_thumbnail_cleanup_jobs_policy_update BEFORE UPDATE OF id, group_key, execute_after, created_at ON thumbnail_cleanup_jobs
+CREATE TRIGGER tr_thumbnail_cleanup_jobs_policy_update
+    BEFORE UPDATE OF id, group_key, execute_after, created_at ON thumbnail_cleanup_jobs
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_wal_maintenance_jobs_policy_update BEFORE UPDATE OF id, requested_mode, reason, execute_after, created_at ON wal_maintenance_jobs
+CREATE TRIGGER tr_wal_maintenance_jobs_policy_update
+    BEFORE UPDATE OF id, requested_mode, reason, execute_after, created_at ON wal_maintenance_jobs
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
@@ -297,14 +301,16 @@ BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_deletion_log_policy_update BEFORE UPDATE OF id, job_id, plan_id, position, action, library_id, relative_path, kept_library_id, kept_path, trash_path,
-    created_at ON deletion_log
+CREATE TRIGGER tr_deletion_log_policy_update
+    BEFORE UPDATE OF id, job_id, plan_id, position, action, library_id, relative_path, kept_library_id, kept_path,
+    trash_path, created_at ON deletion_log
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
 END;
 
-CREATE TRIGGER tr_trash_entries_policy_update BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at ON trash_entries
+CREATE TRIGGER tr_trash_entries_policy_update
+    BEFORE UPDATE OF id, file_id, size_bytes, hash_algorithm, content_hash, trashed_at ON trash_entries
 WHEN sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'PLANE-1: a data plane does not write these columns');
@@ -327,9 +333,11 @@ END;
 CREATE TRIGGER tr_jobs_moves BEFORE UPDATE ON jobs
 WHEN NOT coalesce(
     (old.status = 'pending' AND new.status = 'running' AND instr(new.worker_id, '#') > 1)
-    OR (old.status = 'running' AND new.worker_id IS old.worker_id AND new.status IN ('running', 'completed', 'failed'))
+    OR (old.status = 'running' AND new.worker_id IS old.worker_id
+        AND new.status IN ('running', 'completed', 'failed'))
     OR (old.status = 'running' AND new.status = 'retryable' AND new.worker_id IS NULL
-        AND (new.error_code IS NULL OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)), 0)
+        AND (new.error_code IS NULL OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)),
+    0)
   AND sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'LEASE-7: a data plane may not move this row so: it is not claimable, is owned, or is over');
@@ -347,9 +355,11 @@ END;
 CREATE TRIGGER tr_thumbnails_moves BEFORE UPDATE ON thumbnails
 WHEN NOT coalesce(
     (old.status = 'pending' AND new.status = 'running' AND instr(new.worker_id, '#') > 1)
-    OR (old.status = 'running' AND new.worker_id IS old.worker_id AND new.status IN ('running', 'ready', 'failed'))
+    OR (old.status = 'running' AND new.worker_id IS old.worker_id
+        AND new.status IN ('running', 'ready', 'failed'))
     OR (old.status = 'running' AND new.status = 'pending' AND new.worker_id IS NULL
-        AND (new.error_count = old.error_count OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)), 0)
+        AND (new.error_count = old.error_count OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)),
+    0)
   AND sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'LEASE-7: a data plane may not move this row so: it is not claimable, is owned, or is over');
@@ -367,9 +377,11 @@ END;
 CREATE TRIGGER tr_thumbnail_cleanup_jobs_moves BEFORE UPDATE ON thumbnail_cleanup_jobs
 WHEN NOT coalesce(
     (old.status = 'pending' AND new.status = 'running' AND instr(new.worker_id, '#') > 1)
-    OR (old.status = 'running' AND new.worker_id IS old.worker_id AND new.status IN ('running', 'completed', 'failed'))
+    OR (old.status = 'running' AND new.worker_id IS old.worker_id
+        AND new.status IN ('running', 'completed', 'failed'))
     OR (old.status = 'running' AND new.status = 'pending' AND new.worker_id IS NULL
-        AND (new.error_code IS old.error_code OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)), 0)
+        AND (new.error_code IS old.error_code OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)),
+    0)
   AND sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'LEASE-7: a data plane may not move this row so: it is not claimable, is owned, or is over');
@@ -387,11 +399,13 @@ END;
 CREATE TRIGGER tr_wal_maintenance_jobs_moves BEFORE UPDATE ON wal_maintenance_jobs
 WHEN NOT coalesce(
     (old.status IN ('pending', 'retryable') AND new.status = 'running' AND instr(new.worker_id, '#') > 1)
-    OR (old.status = 'running' AND new.worker_id IS old.worker_id AND new.status IN ('running', 'completed', 'failed', 'retryable'))
+    OR (old.status = 'running' AND new.worker_id IS old.worker_id
+        AND new.status IN ('running', 'completed', 'failed', 'retryable'))
     OR (old.status = 'running' AND new.status = 'pending' AND new.worker_id IS NULL
         AND (new.retry_count = old.retry_count OR old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at))
     OR (old.status = 'running' AND new.status = 'retryable' AND new.worker_id IS NULL
-        AND (old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)), 0)
+        AND (old.lease_expires_at IS NULL OR old.lease_expires_at <= new.updated_at)),
+    0)
   AND sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
 BEGIN
     SELECT RAISE(ABORT, 'LEASE-7: a data plane may not move this row so: it is not claimable, is owned, or is over');
