@@ -24,6 +24,7 @@ from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.protocol import planes
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
 from processes import BenchmarkBroken
@@ -119,6 +120,7 @@ def _library(folder: Path, name: str) -> Iterator[_Library]:
         owner.write_blocking(lambda conn: conn.run(_ADD_LIBRARY, {"path": str(folder / "tree")}))
         plane.open()
         stack.callback(plane.close)
+        plane.write_blocking(lambda conn: planes.announce(conn, "benchmark", [], "1", 3600.0))
         yield _Library(owner, plane, folder / "state")
 
 

@@ -26,6 +26,7 @@ from kurabito.dataplane.thumbnails.job import DrawingJob, ThumbnailWork
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.protocol import planes
 from kurabito.protocol.enums import MediaType, ThumbnailFormat
 from kurabito.protocol.rights import DATA_PLANE
 from processes import BenchmarkBroken
@@ -158,6 +159,7 @@ def _drain(
         migrate(database, PRODUCT)
         database.write_blocking(lambda conn: _fill(conn, folder, files, count, media, form))
         plane.open()
+        plane.write_blocking(lambda conn: planes.announce(conn, "bench", [], "1", 3600.0))
         works = [ThumbnailWork(media, drawing, state=Path(scratch)) for drawing in drawings]
         threads = [threading.Thread(target=Runner(plane, work, name="bench").work) for work in works]
         began = time.perf_counter()

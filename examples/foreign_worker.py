@@ -1,99 +1,189 @@
-"""A data plane that knows nothing of Kurabito but docs/protocol.md: plain Python, plain sqlite3.
+"""A data plane that knows nothing of Kurabito but docs/protocol.md: plain Python and the database's own driver.
 
-    python examples/foreign_worker.py kurabito.db [--once]
+    python examples/foreign_worker.py sqlite:////srv/kurabito/kurabito.db [--once]
+    python examples/foreign_worker.py postgresql://kurabito@nas/kurabito [--once]      # needs psycopg
 
-It does `hash` jobs, with sha256. It claims a job, renews its lease from a thread, checks the lease in every transaction, reads
-each file without following links, and ends the job. Killed in the middle, it leaves nothing behind that another worker could
-not take up: what is hashed is hashed, and the lease runs out.
+It does `hash` jobs, of libraries whose algorithm it has: sha256, and blake3 if that is installed. Each step names its rule.
+Killed in the middle, it leaves nothing behind that another plane could not take up: what is hashed is hashed, and the lease
+runs out.
 """
 
 import hashlib
+import json
 import os
 import re
 import secrets
+import signal
+import socket
 import sqlite3
 import sys
 import threading
 import time
 from contextlib import contextmanager
 
+try:
+    from blake3 import blake3
+except ImportError:
+    blake3 = None
+
+PROTOCOL = "1.0"
 LEASE = 30_000_000
 HEARTBEAT = 5.0
+TURN = 60.0
 AT_ONCE = 50
+ALGORITHMS = {"sha256": hashlib.sha256, **({"blake3": blake3} if blake3 else {})}
+
+
+CLAIM = """
+UPDATE jobs
+SET status = 'running', worker_id = ?, worker_heartbeat_at = ?, lease_expires_at = ?, started_at = ?, updated_at = ?
+WHERE id = (
+    SELECT id FROM jobs
+    WHERE status = 'pending' AND kind = 'hash'
+      AND library_id IN (SELECT id FROM library_roots WHERE CAST(? AS text) LIKE '%"' || algorithm || '"%')
+    ORDER BY created_at, id LIMIT 1 SKIP LOCKED
+)
+RETURNING id, library_id
+"""
 
 
 class LeaseLost(Exception):
     """The job was cancelled or is another's: write nothing more."""
 
 
-def now():
-    return time.time_ns() // 1000
+class Stopped(Exception):
+    """This plane was asked to end."""
 
 
-def connect(path):
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
+class FileProblem(Exception):
+    """A file could not be read: a code of the protocol and the reason."""
+
+
+class Sqlite:
+    """VALUE-1, PLANE-6: the machine's time, and `BEGIN IMMEDIATE`."""
+
+    begin, skip_locked = "BEGIN IMMEDIATE", ""
+
+    def __init__(self, url):
+        path = url.removeprefix("sqlite:///")
+        self.raw = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        self.raw.execute("PRAGMA synchronous = FULL")
+
+    def run(self, sql, *values):
+        return self.raw.execute(sql, values)
+
+    def now(self):
+        return time.time_ns() // 1000
+
+
+class Postgres(Sqlite):
+    """VALUE-1, PLANE-7: the server's time, and a role that may write no more than a data plane does."""
+
+    begin, skip_locked = "BEGIN", "FOR UPDATE SKIP LOCKED"
+
+    def __init__(self, url):
+        import psycopg
+
+        self.raw = psycopg.connect(url, autocommit=True)
+        if self.raw.execute(
+            "SELECT 1 FROM pg_roles WHERE rolname = 'kurabito_dataplane' AND pg_has_role(oid, 'MEMBER')"
+        ).fetchone():
+            self.raw.execute("SET ROLE kurabito_dataplane")
+
+    def run(self, sql, *values):
+        return self.raw.execute(sql.replace("%", "%%").replace("?", "%s"), values)
+
+    def now(self):
+        return self.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").fetchone()[0]
+
+
+def connect(url):
+    return (Postgres if url.startswith("postgres") else Sqlite)(url)
 
 
 @contextmanager
-def transaction(connection):
-    connection.execute("BEGIN IMMEDIATE")
+def transaction(database):
+    database.run(database.begin)
     try:
-        yield connection
+        yield database
     except BaseException:
-        connection.execute("ROLLBACK")
+        database.run("ROLLBACK")
         raise
-    connection.execute("COMMIT")
+    database.run("COMMIT")
 
 
-def recover(connection):
-    """Take stale jobs from their workers; what becomes of them the control plane decides."""
-    connection.execute(
+def check_version(database):
+    """VER-1: another major is another contract."""
+    major, minor = database.run("SELECT major, minor FROM protocol_version").fetchone() or (None, None)
+    if major != int(PROTOCOL.partition(".")[0]):
+        sys.exit(f"the database speaks version {major}.{minor} of the protocol, and this program {PROTOCOL}")
+
+
+def register(database, name):
+    """REG-1, REG-2, VER-2, VER-4: before the first claim, and every few seconds."""
+    now = database.now()
+    capabilities = json.dumps([f"hash.{algorithm}" for algorithm in sorted(ALGORITHMS)])
+    with transaction(database):
+        database.run(
+            "INSERT INTO data_planes (name, lines, version, protocol, capabilities, started_at, heartbeat_at, expires_at) "
+            "VALUES (?, '[\"hash\"]', '1', ?, ?, ?, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at",
+            *(name, PROTOCOL, capabilities, now, now, now + LEASE),
+        )
+
+
+def recover(database):
+    """LEASE-6: take stale jobs from their owners; what becomes of them the control plane decides."""
+    now = database.now()
+    database.run(
         "UPDATE jobs SET status = 'retryable', worker_id = NULL, worker_heartbeat_at = NULL, lease_expires_at = NULL, "
         "error_code = 'LEASE_EXPIRED', error_message = 'the worker stopped renewing its lease', updated_at = ? "
         "WHERE status = 'running' AND (lease_expires_at IS NULL OR lease_expires_at <= ?)",
-        (now(), now()),
+        *(now, now),
     )
 
 
-def claim(connection, owner):
-    """The oldest pending hash job, now ours; None when there is none."""
-    with transaction(connection):
-        recover(connection)
-        return connection.execute(
-            "UPDATE jobs SET status = 'running', worker_id = ?, worker_heartbeat_at = ?, lease_expires_at = ?, "
-            "started_at = ?, updated_at = ? "
-            "WHERE id = (SELECT id FROM jobs WHERE status = 'pending' AND kind = 'hash' ORDER BY created_at, id LIMIT 1) "
-            "RETURNING id, library_id",
-            (owner, now(), now() + LEASE, now(), now()),
+def claim(database, owner):
+    """LEASE-1, HASH-2: the oldest pending hash job that we can do, now ours; None when there is none."""
+    with transaction(database):
+        recover(database)
+        now = database.now()
+        return database.run(
+            CLAIM.replace("SKIP LOCKED", database.skip_locked),
+            *(owner, now, now + LEASE, now, now, json.dumps(sorted(ALGORITHMS))),
         ).fetchone()
 
 
-def renew(connection, job, owner, done):
-    """Begin every transaction with this: a worker that lost the lease finds out before anything is stored."""
-    changed = connection.execute(
-        "UPDATE jobs SET processed_items = ?, worker_heartbeat_at = ?, lease_expires_at = ?, updated_at = ? "
+def renew(database, job, owner, progress):
+    """LEASE-3, LEASE-4: begin every transaction with this, so that a plane that lost the lease stores nothing."""
+    now = database.now()
+    done, total = progress
+    changed = database.run(
+        "UPDATE jobs SET processed_items = ?, progress = ?, worker_heartbeat_at = ?, lease_expires_at = ?, updated_at = ? "
         "WHERE id = ? AND status = 'running' AND worker_id = ?",
-        (done, now(), now() + LEASE, now(), job, owner),
+        *(done, done / max(done, total, 1), now, now + LEASE, now, job, owner),
     ).rowcount
     if not changed:
         raise LeaseLost(job)
 
 
-def finish(connection, job, owner, done, status, code=None, message=None):
-    with transaction(connection):
-        renew(connection, job, owner, done)
-        connection.execute(
-            "UPDATE jobs SET status = ?, progress = 1, error_code = ?, error_message = ?, finished_at = ?, "
-            "worker_heartbeat_at = ?, lease_expires_at = NULL, updated_at = ? "
-            "WHERE id = ? AND status = 'running' AND worker_id = ?",
-            (status, code, message, now(), now(), now(), job, owner),
+def finish(database, job, owner, progress, status, code=None, message=None):
+    """LEASE-5; and LEASE-9 for a job that is given back as `retryable`."""
+    kept = owner if status != "retryable" else None
+    with transaction(database):
+        renew(database, job, owner, progress)
+        now = database.now()
+        database.run(
+            "UPDATE jobs SET status = ?, progress = CASE WHEN ? = 'completed' THEN 1 ELSE progress END, error_code = ?, "
+            "error_message = ?, finished_at = CASE WHEN ? = 'retryable' THEN NULL ELSE CAST(? AS bigint) END, "
+            "worker_id = ?, worker_heartbeat_at = CASE WHEN ? = 'retryable' THEN NULL ELSE CAST(? AS bigint) END, "
+            "lease_expires_at = NULL, updated_at = ? WHERE id = ? AND status = 'running' AND worker_id = ?",
+            *(status, status, code, message, status, now, kept, status, now, now, job, owner),
         )
 
 
 def name_of(text):
-    """The name that a text of the database stands for: bytes that are no UTF-8 are escaped there."""
+    """PATH-2: the name that a text of the database stands for; bytes that are no UTF-8 are escaped there."""
     found = re.sub(
         "[\uef80-\uefff]+",
         lambda run: bytes(ord(char) & 0xFF for char in run[0]).decode("utf-8", "surrogateescape"),
@@ -103,11 +193,11 @@ def name_of(text):
 
 
 def open_below(root, relative_path):
-    """Open a file below a folder, part by part and without following a link."""
+    """PATH-3, PATH-5: open a file below a folder, part by part and without following a link."""
     *folders, name = relative_path.split("/")
-    if any(part in ("", ".", "..") for part in (*folders, name)):
-        raise OSError(f"{relative_path!r} does not stay below its folder")
-    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    if any(part in ("", ".", "..") for part in (*folders, name)) or ".kurabito-trash" in folders:
+        raise FileProblem("PATH_ESCAPES", f"{relative_path!r} is no path of a file below its library")
+    at = os.open(name_of(root), os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
             inner = os.open(name_of(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
@@ -118,95 +208,161 @@ def open_below(root, relative_path):
         os.close(at)
 
 
-def digest(root, relative_path):
-    """Hash of a file, its size and mtime; None when it changed while it was read."""
-    with os.fdopen(open_below(root, relative_path), "rb") as file:
-        before = os.fstat(file.fileno())
-        found = hashlib.file_digest(file, "sha256").digest()
-        after = os.fstat(file.fileno())
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        return None
-    return found, after.st_size, after.st_mtime_ns
+def digest(root, algorithm, path, size, mtime_ns, inode, device):
+    """HASH-2, HASH-6: the hash of a file that is, after it was read, the one that the row tells of."""
+    try:
+        with os.fdopen(open_below(root, path), "rb") as file:
+            hasher, read = ALGORITHMS[algorithm](), 0
+            while block := file.read(1 << 20):
+                hasher.update(block)
+                read += len(block)
+            now = os.fstat(file.fileno())
+    except OSError as problem:
+        raise FileProblem("FILE_UNREADABLE", problem.strerror) from None
+    numbers = ((now.st_ino, inode), (now.st_dev, device))
+    is_same_file = all(known is None or (number - known) % (1 << 64) == 0 for number, known in numbers)
+    if (read, now.st_size, now.st_mtime_ns) != (size, size, mtime_ns) or not is_same_file:
+        raise FileProblem("FILE_CHANGED", "it changed since it was last seen")
+    return hasher.digest()
 
 
-def hash_files(connection, job, library, owner, progress, lost):
-    """Hash what has to be hashed, some files at a time."""
-    (root,) = connection.execute("SELECT root_path FROM library_roots WHERE id = ?", (library,)).fetchone()
-    last = 0
-    while True:
-        files = connection.execute(
-            "SELECT id, relative_path FROM library_files WHERE library_id = ? AND needs_hash = 1 AND is_missing = 0 "
-            "AND (hash_retry_after IS NULL OR hash_retry_after <= ?) AND id > ? ORDER BY id LIMIT ?",
-            (library, now(), last, AT_ONCE),
-        ).fetchall()
-        if not files:
-            return
-        found, failed = [], []
-        for file, path in files:
-            if lost.is_set():
-                raise LeaseLost(job)
-            try:
-                if (known := digest(root, path)) is not None:
-                    found.append((*known, now(), now(), file))
-            except OSError as problem:
-                failed.append((str(problem), now(), now() + 60_000_000, now(), file))
+def due(database, library, after):
+    """The next files to read, in the order of their ids."""
+    return database.run(
+        "SELECT id, relative_path, size_bytes, mtime_ns, inode, device FROM library_files "
+        "WHERE library_id = ? AND needs_hash = 1 AND is_missing = 0 "
+        "AND (hash_retry_after IS NULL OR hash_retry_after <= ?) AND id > ? ORDER BY id LIMIT ?",
+        *(library, database.now(), after, AT_ONCE),
+    ).fetchall()
+
+
+def store(database, file, algorithm, content):
+    """HASH-7: what was read, if the row still tells of it."""
+    file_id, _, size, mtime_ns, *_ = file
+    now = database.now()
+    # HASH-3: others of its size were settled by their samples, which it has not.
+    database.run(
+        "UPDATE library_files SET needs_hash = 1, updated_at = ? WHERE size_bytes = ? AND size_bytes > 32768 AND is_missing = 0 "
+        "AND edge_hash IS NOT NULL AND needs_hash = 0 AND content_hash IS NULL",
+        *(now, size),
+    )
+    database.run(
+        "UPDATE library_files SET hash_algorithm = ?, content_hash = ?, hashed_size_bytes = ?, hashed_mtime_ns = ?, "
+        "hashed_at = ?, needs_hash = 0, hash_error_count = 0, hash_last_error = NULL, hash_last_error_at = NULL, "
+        "hash_retry_after = NULL, updated_at = ? WHERE id = ? AND size_bytes = ? AND mtime_ns = ? AND is_missing = 0 "
+        "AND ? = (SELECT algorithm FROM library_roots WHERE library_roots.id = library_files.library_id)",
+        *(algorithm, content, size, mtime_ns, now, now, file_id, size, mtime_ns, algorithm),
+    )
+
+
+def store_problem(database, file, code, reason):
+    """HASH-8: why a file could not be read, and when to try again."""
+    now = database.now()
+    database.run(
+        "UPDATE library_files SET hash_last_error = ?, hash_last_error_at = ?, hash_error_count = hash_error_count + ?, "
+        "hash_retry_after = ? + CAST(60000000 AS bigint) * CASE WHEN hash_error_count < 10 "
+        "THEN 1 << CAST(hash_error_count AS integer) ELSE 1024 END, updated_at = ? WHERE id = ?",
+        *(f"{code}: {reason}", now, int(code != "FILE_CHANGED"), now, now, file[0]),
+    )
+
+
+def read_some(root, algorithm, files, lost, stopping):
+    """The hashes of some files, or what went wrong. HASH-3: without samples, every file is read whole."""
+    found = []
+    for file in files:
+        if lost.is_set():
+            raise LeaseLost
+        if stopping.is_set():
+            raise Stopped
+        try:
+            found.append((file, digest(root, algorithm, *file[1:]), None))
+        except FileProblem as problem:
+            found.append((file, None, problem.args))
+    return found
+
+
+def identity(root):
+    """Which folder it is: another one when its disk was taken away."""
+    found = os.stat(name_of(root))  # noqa: PTH116 - a name may be no text
+    return found.st_dev, found.st_ino
+
+
+def hash_files(database, job, library, owner, progress, lost, stopping):
+    """HASH-9: settle every file that is due, or as many as a minute allows."""
+    root, algorithm = database.run("SELECT root_path, algorithm FROM library_roots WHERE id = ?", library).fetchone()
+    began_in, until, last = identity(root), time.monotonic() + TURN, 0
+    while time.monotonic() < until and (files := due(database, library, last)):
         last = files[-1][0]
-        with transaction(connection):
-            renew(connection, job, owner, progress[0] + len(files))
-            connection.executemany(
-                "UPDATE library_files SET hash_algorithm = 'sha256', content_hash = ?, hashed_size_bytes = ?, "
-                "hashed_mtime_ns = ?, hashed_at = ?, needs_hash = 0, updated_at = ? WHERE id = ?",
-                found,
-            )
-            connection.executemany(
-                "UPDATE library_files SET hash_error_count = hash_error_count + 1, hash_last_error = ?, "
-                "hash_last_error_at = ?, hash_retry_after = ?, updated_at = ? WHERE id = ?",
-                failed,
-            )
-        progress[0] += len(files)
+        found = read_some(root, algorithm, files, lost, stopping)
+        if any(problem for _, _, problem in found) and identity(root) != began_in:
+            # HASH-10: the disk is gone, and not the files.
+            raise OSError(f"the folder {root} is not the one it was when this began")
+        with transaction(database):
+            progress[0] += len(files)
+            progress[1] = max(progress)
+            renew(database, job, owner, progress)
+            for file, content, problem in found:
+                if problem is None:
+                    store(database, file, algorithm, content)
+                else:
+                    store_problem(database, file, *problem)
 
 
-def keep_alive(path, job, owner, progress, ended, lost):
-    """Renew the lease while the work computes."""
-    connection = connect(path)
+def keep_alive(url, name, job, owner, progress, ended, lost):
+    """LEASE-3, REG-2: renew the lease and the registration while the work computes."""
+    database = connect(url)
     while not ended.wait(HEARTBEAT):
         try:
-            with transaction(connection):
-                renew(connection, job, owner, progress[0])
+            register(database, name)
+            with transaction(database):
+                renew(database, job, owner, progress)
         except LeaseLost:
             lost.set()
             return
 
 
-def work(path, connection, name):
+def work(url, database, name, stopping):
     """Do one job; false when there is none."""
+    register(database, name)
     owner = f"{name}#{secrets.token_hex(8)}"
-    claimed = claim(connection, owner)
+    claimed = claim(database, owner)
     if claimed is None:
         return False
     job, library = claimed
-    progress, ended, lost = [0], threading.Event(), threading.Event()
-    heart = threading.Thread(target=keep_alive, args=(path, job, owner, progress, ended, lost), daemon=True)
+    progress, ended, lost = [0, 0], threading.Event(), threading.Event()
+    heart = threading.Thread(target=keep_alive, args=(url, name, job, owner, progress, ended, lost), daemon=True)
     heart.start()
     try:
-        hash_files(connection, job, library, owner, progress, lost)
-        finish(connection, job, owner, progress[0], "completed")
+        hash_files(database, job, library, owner, progress, lost, stopping)
+        finish(database, job, owner, progress, "completed")
         print(f"hashed {progress[0]} files", flush=True)
     except LeaseLost:
         print(f"job {job} is not ours any more", flush=True)
+    except Stopped:
+        finish(database, job, owner, progress, "retryable")
     except OSError as problem:
-        finish(connection, job, owner, progress[0], "failed", "WORKER_FAILURE", str(problem))
+        finish(database, job, owner, progress, "failed", "ROOT_UNAVAILABLE", str(problem))
     finally:
         ended.set()
         heart.join()
     return True
 
 
-def main(path, *options):
-    connection = connect(path)
-    name = f"foreign-{os.getpid()}"
-    while work(path, connection, name) or "--once" not in options:
-        time.sleep(0.5)
+def main(url, *options):
+    """PLANE-8: until there is nothing to do, or SIGTERM."""
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    database = connect(url)
+    check_version(database)
+    name = f"{re.sub('[^A-Za-z0-9.-]', '-', socket.gethostname())}-{os.getpid()}-{secrets.token_hex(4)}"
+    while not stopping.is_set():
+        if not work(url, database, name, stopping):
+            if "--once" in options:
+                break
+            stopping.wait(0.5)
+    with transaction(database):
+        database.run("DELETE FROM data_planes WHERE name = ?", name)
 
 
 if __name__ == "__main__":

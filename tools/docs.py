@@ -15,6 +15,8 @@ import importlib
 import inspect
 import re
 import sys
+import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +24,12 @@ from typing import Any, Final
 import typer
 
 from kurabito.cli import commands as cli
+from kurabito.db import migrate, open_database
+from kurabito.db.migrate import PRODUCT
 from kurabito.errors import KurabitoError
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.rules import SECTIONS, section
 from kurabito.protocol.tables import TABLES, Table
 from kurabito.runtime.events import EVENTS, FACTS
 from kurabito.settings import Settings, variable
@@ -36,6 +41,7 @@ _PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generat
 _EXAMPLES: Final = "Examples:"
 # Typer's words for what an option takes, in ours; an argument's own name says enough.
 _KINDS: Final = {"<str>": " TEXT", "<int range>": " N", "<float range>": " SECONDS"}
+_WIDTH: Final = 120
 # What depends on the machine is told in words.
 _DEFAULTS: Final = {
     "state": "`~/.local/share/kurabito`",
@@ -71,6 +77,26 @@ def events() -> str:
         for name, kind in EVENTS.items()
     ]
     return _table(("name", "values after id and type", "meaning"), rows)
+
+
+def rules() -> str:
+    """The rules of the protocol, section by section."""
+    return "\n\n".join(_wrapped(section(name)) for name in SECTIONS)
+
+
+def ddl() -> str:
+    """The tables of the protocol as SQLite has them after every migration, with their indexes, triggers and the view."""
+    wanted = [table.name for table in TABLES]
+    with tempfile.TemporaryDirectory() as folder:
+        database = open_database(f"sqlite:///{folder}/kurabito.db")
+        database.open()
+        migrate(database, PRODUCT)
+        rows = database.read_blocking(
+            lambda conn: conn.all("SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        )
+        database.close()
+    made = [text for table in [*wanted, "hashed_files"] for name, text in rows if name == table]
+    return "```sql\n" + "\n\n".join(f"{text};" for text in made) + "\n```"
 
 
 def protocol() -> str:
@@ -150,7 +176,9 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "settings": settings,
     "commands": commands,
     "events": events,
+    "rules": rules,
     "protocol": protocol,
+    "ddl": ddl,
     "codes": codes,
     "rights": rights,
     "errors": errors,
@@ -205,6 +233,27 @@ def _option(name: str, meaning: str) -> tuple[str, str]:
 def _paragraphs(text: str) -> str:
     """The text of a docstring, each paragraph on one line."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
+def _wrapped(text: str) -> str:
+    """Paragraphs and lists at the width of our pages; tables, headings and code stay as they are."""
+    blocks = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(block if block.startswith("```") else _wrapped_prose(block) for block in blocks)
+
+
+def _wrapped_prose(text: str) -> str:
+    lines: list[str] = []
+    for paragraph in re.split(r"(\n\n)|\n(?=\||#|- |\d+\. )", text):
+        if not paragraph or paragraph.startswith(("\n", "|", "#")):
+            lines.append(paragraph or "\n")
+            continue
+        found = re.match(r"- |\d+\. ", paragraph)
+        indent = " " * len(found[0]) if found else ""
+        words = " ".join(paragraph.split())
+        lines.append(
+            textwrap.fill(words, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        )
+    return "".join(lines)
 
 
 def _default(name: str, value: object) -> str:

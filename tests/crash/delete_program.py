@@ -17,6 +17,7 @@ from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import open_database
+from kurabito.protocol import planes
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -44,6 +45,7 @@ def work(file: str, moment: int) -> None:
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(f"sqlite:///{file}", create=False, rights=DATA_PLANE)
     database.open()
+    database.write_blocking(lambda conn: planes.announce(conn, "plane", [], "1", 10.0**6))
     jobs = Runner(database, JobWork({JobKind.DELETE: delete}), name="plane", heartbeat=60.0)
     while jobs.work():
         pass

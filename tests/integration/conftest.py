@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
@@ -89,6 +90,7 @@ def shelf(url: str, tmp_path: Path) -> Iterator[Shelf]:
         folder.mkdir()
         shelf.run(ADD_LIBRARY, id=number, name=f"library {number}", path=str(folder))
     shelf.allow_delete(True)
+    register(database)
     yield shelf
     plane.close()
     database.close()

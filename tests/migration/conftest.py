@@ -15,6 +15,7 @@ import pytest
 from kurabito.db import migrate, open_database
 from kurabito.db.adoption import TakenTable
 from kurabito.db.migrate import PRODUCT, RUNTIME
+from kurabito.db.rights import say_control_plane
 
 Row = dict[str, Any]
 MOMENT = 1_714_979_289_123_456
@@ -306,6 +307,7 @@ def taken_over(path: Path) -> tuple[sqlite3.Connection, list[TakenTable]]:
     finally:
         database.close()
     raw = sqlite3.connect(path)
+    say_control_plane(raw)
     raw.row_factory = sqlite3.Row
     return raw, told
 

@@ -17,6 +17,7 @@ from kurabito.errors import ConfigError
 from kurabito.logs import get_logger
 from kurabito.maintenance.backups import back_up, fresh_name, holds_earlier, name_of_earlier
 from kurabito.protocol.rights import DATA_PLANE, READABLE
+from kurabito.protocol.version import check
 from kurabito.settings import Settings
 
 SETS: Final = (RUNTIME, PRODUCT)
@@ -70,6 +71,7 @@ def prepare_database(settings: Settings, clock: Clock | None = None) -> Prepared
         if pending_migrations(database) and _has_tables(database):
             _keep_copy(settings, clock or SystemClock())
         applied = migrate_together(database, SETS, tell=taken.extend)
+        database.read_blocking(check)
         if database.dialect.has_server:
             ensure_role(database, settings.dataplane_role, DATA_PLANE, READABLE)
     finally:

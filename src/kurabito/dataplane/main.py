@@ -31,6 +31,7 @@ from kurabito.errors import ConfigError, DatabaseUnavailable
 from kurabito.logs import get_logger
 from kurabito.protocol.enums import JobKind, MediaType
 from kurabito.protocol.rights import DATA_PLANE, READABLE
+from kurabito.protocol.version import Capability, check
 from kurabito.runtime.worker.locks import fresh_worker_name
 from kurabito.runtime.worker.supervisor import WORKER_NAME
 from kurabito.settings import Settings
@@ -55,6 +56,7 @@ async def run(settings: Settings, *, once: bool = False) -> None:
             name=name,
             lease=settings.lease_seconds,
             heartbeat=settings.heartbeat_seconds,
+            capabilities=_capabilities(settings, database),
         )
         loop = asyncio.get_running_loop()
         # Each runner keeps a thread busy for as long as it works; the rest is for what the daemon itself asks.
@@ -117,6 +119,16 @@ def _thumbnail_works(settings: Settings, database: Database) -> list[ThumbnailWo
     ]
 
 
+def _capabilities(settings: Settings, database: Database) -> list[Capability]:
+    """What of the protocol this data plane can do, as it is set up."""
+    lacking = {
+        Capability.THUMBNAIL_IMAGE: not settings.thumbnail_images,
+        Capability.THUMBNAIL_VIDEO: not settings.thumbnail_videos,
+        Capability.CHECKPOINT: not isinstance(database, SqliteDatabase),
+    }
+    return [capability for capability in Capability if not lacking.get(capability)]
+
+
 def _open_restricted(settings: Settings) -> Database:
     """The database, on connections that can write what a data plane may and nothing else."""
     database = open_database(settings.database, create=False, rights=DATA_PLANE)
@@ -153,6 +165,7 @@ def _open(database: Database) -> None:
             raise DatabaseUnavailable(
                 f"the database lacks {', '.join(missing)}; run `kurabito serve` or `kurabito db migrate` first"
             )
+        database.read_blocking(check)
     except BaseException:
         database.close()
         raise

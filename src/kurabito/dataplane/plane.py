@@ -56,9 +56,11 @@ class DataPlane:
         name: str,
         lease: float = 30.0,
         heartbeat: float = 5.0,
+        capabilities: Sequence[str] = (),
         clock: Clock | None = None,
     ) -> None:
         self.name = name
+        self._capabilities = tuple(capabilities)
         self._database = database
         self._runners = tuple(runners)
         self._lease = lease
@@ -135,7 +137,9 @@ class DataPlane:
         # Several runners may do the same work.
         names = list(dict.fromkeys(runner.name for runner in self._runners))
         release = version("kurabito")
-        await self._database.write(lambda conn: planes.announce(conn, self.name, names, release, self._lease))
+        await self._database.write(
+            lambda conn: planes.announce(conn, self.name, names, release, self._lease, self._capabilities)
+        )
 
     async def _depart(self) -> None:
         try:

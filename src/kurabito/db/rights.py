@@ -3,6 +3,9 @@
 SQLite asks an authorizer about every table and column when a statement is prepared. PostgreSQL has roles with grants. A
 right is given column by column for UPDATE and table by table for INSERT and DELETE; reading is always allowed, and changing
 the schema never.
+
+Another program that opens a SQLite file has no authorizer of ours. Triggers in the file hold it to the protocol; they let a
+connection pass that says, with `say_control_plane`, that it decides.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ _LOOKING: Final = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
+_ASKED: Final = "sqlite_compileoption_used"
+"""A function of SQLite itself, so that the triggers work on every connection; a plain one says 0 to our word."""
+CONTROL_PLANE: Final = "KURABITO_CONTROL_PLANE"
 _PRAGMAS: Final = frozenset({"data_version", "wal_checkpoint", "query_only", "synchronous"})
 
 
@@ -37,6 +43,11 @@ class WriteRights:
     delete: frozenset[str] = frozenset()
     triggered: frozenset[str] = frozenset()
     """Tables that are written by triggers only."""
+
+
+def say_control_plane(raw: sqlite3.Connection) -> None:
+    """Have the triggers of the file let this connection write what is the control plane's to decide."""
+    raw.create_function(_ASKED, 1, lambda word: int(word == CONTROL_PLANE))
 
 
 def restrict(raw: sqlite3.Connection, rights: WriteRights) -> None:

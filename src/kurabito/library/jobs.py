@@ -95,6 +95,17 @@ def of_task(conn: Connection, task_id: UUID) -> Job | None:
     return None if row is None else _job(conn, row)
 
 
+def code_before(conn: Connection, job: Job) -> str | None:
+    """The error code of the job that the task of this one had before it."""
+    code: str | None = conn.value(_SQL.code_before, {"id": job.id, "task_id": str(job.task_id)})
+    return code
+
+
+def note_code(conn: Connection, job_id: str, code: ErrorCode, message: str) -> None:
+    """Write on a job that is over what was wrong with it, beside what its data plane said."""
+    conn.run(_SQL.note_code, {"id": job_id, "error_code": code.value, "error_message": message})
+
+
 def active(conn: Connection) -> list[Job]:
     """The jobs that are not finished, the oldest first."""
     return sorted((_job(conn, row) for row in conn.all(_SQL.active)), key=lambda job: (job.created_at, job.id))

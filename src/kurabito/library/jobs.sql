@@ -8,6 +8,12 @@ SELECT {job} FROM jobs WHERE id = :id;
 -- name: of_task
 SELECT {job} FROM jobs WHERE task_id = :task_id ORDER BY created_at DESC, id DESC LIMIT 1;
 
+-- name: code_before
+SELECT error_code FROM jobs WHERE task_id = :task_id AND id <> :id ORDER BY created_at DESC, id DESC LIMIT 1;
+
+-- name: note_code
+UPDATE jobs SET error_code = :error_code, error_message = :error_message, updated_at = :now WHERE id = :id;
+
 -- name: active
 -- Each arm is an index that holds just its rows. Asked for an order, SQLite would walk through every job there ever was.
 SELECT {job} FROM jobs WHERE status = 'pending'

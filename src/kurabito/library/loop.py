@@ -36,6 +36,8 @@ _AT_MOST_EVERY: Final = 0.05
 """A data plane commits many times a second, and each commit wakes us."""
 _REPORTED_EVERY: Final = SECOND
 _ANNOUNCED_EVERY: Final = 5 * SECOND
+_DOUBTED_EVERY: Final = 60 * SECOND
+"""Where libraries have different algorithms it takes a look at every hash."""
 _BELIEVED_FOR: Final = 30.0
 
 _log = get_logger(__name__)
@@ -61,6 +63,7 @@ class Reconciler:
         self._name = f"{OWNER}-{fresh_worker_name()}"
         self._announced = 0
         self._reported = 0
+        self._doubted = 0
 
     async def run(self) -> None:
         """Go on until cancelled."""
@@ -81,6 +84,7 @@ class Reconciler:
         """All work that is due now."""
         await self._announce()
         await schedules.submit_due(self._queue)
+        await self._doubt_hashes()
         await hashes.submit_due(self._queue)
         while await self.step():
             pass
@@ -88,6 +92,14 @@ class Reconciler:
         if now - self._reported >= _REPORTED_EVERY and await self._queue.delegate_read(has_progress):
             self._reported = now
             await self._queue.delegate_write(report_progress)
+
+    async def _doubt_hashes(self) -> None:
+        now = self._clock.now()
+        if now - self._doubted < _DOUBTED_EVERY:
+            return
+        self._doubted = now
+        if files := await hashes.rehash_foreign(self._queue):
+            _log.info("files of another hash algorithm are read again", files=files)
 
     async def step(self) -> bool:
         """Reconcile tasks and jobs once; whether something changed."""

@@ -3,7 +3,7 @@
 A task is what the control plane was asked for, a job is the disk work for it, and the job alone holds a lease. Whatever
 happens to either, this brings the other along, in this order:
 
-1. a task whose job is finished is finished; a job whose task is over is cancelled
+1. a task whose job is finished is finished; a job whose task is over is cancelled; a scan whose job is over has ended
 2. a hash makes way for a requested scan
 3. a job that lost its worker goes back to pending, if no other has the slot
 4. if the slot is free, the first task that waits gets a job
@@ -21,7 +21,7 @@ from uuid import UUID
 
 from kurabito.clock import from_datetime
 from kurabito.db import leases
-from kurabito.library import jobs, libraries
+from kurabito.library import hashes, jobs, libraries
 from kurabito.library.jobs import Job
 from kurabito.library.scans import sessions
 from kurabito.library.scans.sessions import ScanSession
@@ -62,6 +62,8 @@ class Situation:
     running: Mapping[UUID, TaskRecord]
     active: Sequence[Job]
     waiting: Sequence[TaskRecord]
+    has_abandoned_scan: bool
+    """Whether the session of some scan runs on although its job is over."""
     now: int
 
     @property
@@ -113,7 +115,7 @@ class Situation:
             self.to_take_out,
             self.slot_is_free and self.waiting,
         )
-        return not self.is_stale and not any(moves)
+        return not self.is_stale and not self.has_abandoned_scan and not any(moves)
 
 
 def observe(overview: TaskSnapshot) -> Situation:
@@ -122,6 +124,7 @@ def observe(overview: TaskSnapshot) -> Situation:
         running={task.id: task for task in overview.running(TASK_TYPES)},
         active=jobs.active(overview.conn),
         waiting=overview.waiting(TASK_TYPES),
+        has_abandoned_scan=sessions.has_abandoned(overview.conn),
         now=overview.conn.now(),
     )
 
@@ -147,6 +150,7 @@ def reconcile(tasks: TaskTransaction, unmatched_folders: Mapping[str, int], foll
         moved |= _finish(tasks, task, job, unmatched_folders, follow_ups)
     for job in situation.without_task:
         moved |= jobs.cancel(conn, job.id)
+    moved |= sessions.end_abandoned(conn)
     situation = observe(tasks)
     if (hashing := situation.in_the_way) is not None:
         moved |= _give_way(tasks, hashing)
@@ -222,20 +226,13 @@ def _finish(
     elif job.status is not JobStatus.COMPLETED:
         outcome = Failure(f"{job.error_code}: {job.error_message}", permanent=True)
     elif job.kind is JobKind.HASH:
-        outcome = _hashed(tasks, job)
+        outcome = hashes.outcome_of(tasks.conn, job)
     elif job.id in unmatched_folders:
         outcome = _scanned(tasks, task, job, unmatched_folders[job.id], follow_ups)
     else:
         return False
     tasks.settle(task.id, outcome)
     return True
-
-
-def _hashed(tasks: TaskTransaction, job: Job) -> Outcome:
-    if job.library_id is not None and libraries.has_files_to_hash(tasks.conn, job.library_id):
-        # A job ends after a while so that others get their turn; what is left waits behind them.
-        return Released()
-    return Success(_encoded({"library_id": job.library_id, "hashed_count": job.processed_items}))
 
 
 def _scanned(

@@ -6,6 +6,9 @@
     deletion.py     what a `delete` job is given and writes down
     rights.py       what a data plane may write
     planes.py       data planes register and say that they live
+    version.py      which version of it a program and a database speak
+    terms.py        the numbers and lists that it fixes
+    rules/          what a data plane has to do, in numbered rules
     tables/         the tables column by column, from which `docs/protocol.md` is written
 
 The control plane decides and the data plane executes; the database is all they share.

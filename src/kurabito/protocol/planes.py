@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Database, Queries, leases
 from kurabito.protocol.rights import LEASED
+from kurabito.protocol.version import SPOKEN, check
 
 _SQL: Final = Queries("kurabito.protocol", "planes.sql")
 
@@ -23,6 +24,10 @@ class PlaneRecord:
     lines: tuple[str, ...]
     """The kinds of work that it does."""
     version: str
+    protocol: str
+    """The version of the protocol that it speaks, as `major.minor`."""
+    capabilities: tuple[str, ...]
+    """What of the protocol it can do."""
     started_at: datetime
     heartbeat_at: datetime
 
@@ -35,9 +40,19 @@ class Planes(Protocol):
         ...
 
 
-def announce(conn: Connection, name: str, lines: Sequence[str], version: str, lease: float) -> None:
-    """Say that a data plane lives; it is believed for `lease` seconds."""
-    values = {"name": name, "lines": json.dumps(list(lines)), "version": version, "lease": round(lease * SECOND)}
+def announce(
+    conn: Connection, name: str, lines: Sequence[str], version: str, lease: float, capabilities: Sequence[str] = ()
+) -> None:
+    """Say that a data plane lives; it is believed for `lease` seconds. Raises ProtocolMismatch."""
+    check(conn)
+    values = {
+        "name": name,
+        "lines": json.dumps(list(lines)),
+        "version": version,
+        "protocol": str(SPOKEN),
+        "capabilities": json.dumps(list(capabilities)),
+        "lease": round(lease * SECOND),
+    }
     conn.run(_SQL.announce, values)
     conn.run(_SQL.forget_dead)
 
@@ -56,8 +71,16 @@ def expire(conn: Connection, name: str) -> int:
 def living(conn: Connection) -> list[PlaneRecord]:
     """The data planes that are alive."""
     return [
-        PlaneRecord(name, tuple(json.loads(lines)), version, to_datetime(started_at), to_datetime(heartbeat_at))
-        for name, lines, version, started_at, heartbeat_at in conn.all(_SQL.living)
+        PlaneRecord(
+            name,
+            tuple(json.loads(lines)),
+            version,
+            protocol,
+            tuple(json.loads(capabilities)),
+            to_datetime(started_at),
+            to_datetime(heartbeat_at),
+        )
+        for name, lines, version, protocol, capabilities, started_at, heartbeat_at in conn.all(_SQL.living)
     ]
 
 

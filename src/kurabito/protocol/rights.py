@@ -63,7 +63,9 @@ _DELETION: Final = {
 }
 """What became of what it was told to delete. Plans and their steps are not here: it cannot write them."""
 
-_PRESENCE: Final = {"data_planes": frozenset({"lines", "version", "heartbeat_at", "expires_at"})}
+_PRESENCE: Final = {
+    "data_planes": frozenset({"lines", "version", "protocol", "capabilities", "heartbeat_at", "expires_at"})
+}
 
 LEASED: Final = tuple(table.lease for table in TABLES if table.lease is not None)
 """The tables that a data plane has leases on."""
@@ -91,7 +93,7 @@ DATA_PLANE: Final = WriteRights(
     triggered=frozenset({"duplicate_groups"}),
 )
 
-_POLICY: Final = frozenset({"library_roots", "deletion_plans", "deletion_steps", "deletion_policy"})
+_POLICY: Final = frozenset({"protocol_version", "library_roots", "deletion_plans", "deletion_steps", "deletion_policy"})
 
 READABLE: Final = _POLICY.union(
     {"hashed_files", "kurabito_migrations"},

@@ -24,6 +24,7 @@ from kurabito.dataplane.jobs import Executor, JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.db import Connection, Database, open_database
+from kurabito.protocol import planes
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -109,6 +110,7 @@ def work(url: str, role: str, state: str, name: str, **moment: Any) -> None:
     moments = Moments(**moment)
     database = open_database(url, create=False, rights=DATA_PLANE, role=role)
     database.open()
+    database.write_blocking(lambda conn: planes.announce(conn, name, [], "1", 10.0**6))
     moments.watch(database)
     sys.addaudithook(lambda event, _: moments.pass_by(event) if event in TOUCHES else None)
     executors: dict[JobKind, Executor] = {

@@ -20,6 +20,7 @@ from kurabito.clock import ManualClock
 from kurabito.dataplane.checkpoints import CheckpointWork
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, open_database
+from kurabito.protocol import planes
 from kurabito.protocol.rights import DATA_PLANE
 
 
@@ -66,6 +67,7 @@ def work(url: str, name: str, now: int, **moment: Any) -> None:
         raw.set_trace_callback(lambda _: moments.pass_by())
         return raw
 
+    database.write_blocking(lambda conn: planes.announce(conn, name, [], "1", 10.0**6))
     database.write_blocking = writing  # type: ignore[method-assign]
     Runner(database, CheckpointWork(connect, patience=30.0), name=name, heartbeat=60.0).work()
     moments.pass_by()

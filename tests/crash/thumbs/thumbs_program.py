@@ -21,6 +21,7 @@ from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.dataplane.thumbnails.job import ThumbnailWork
 from kurabito.dataplane.thumbnails.picture import DrawnPicture, Wanted
 from kurabito.db import Connection, Database, open_database
+from kurabito.protocol import planes
 from kurabito.protocol.enums import MediaType
 from kurabito.protocol.rights import DATA_PLANE
 
@@ -84,6 +85,7 @@ def work(url: str, state: str, name: str, kill_at: int) -> None:
     moments = Moments(kill_at)
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()
+    database.write_blocking(lambda conn: planes.announce(conn, name, [], "1", 10.0**6))
     moments.watch(database)
     sys.addaudithook(lambda event, _: moments.pass_by() if event in TOUCHES else None)
     drawing = Tracing(moments)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from blake3 import blake3
+from tests.support.planes import register
 
 from kurabito.clock import ManualClock
-from kurabito.dataplane.files.digest import EDGE, READ_WHOLE
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Walk
 from kurabito.dataplane.hashing.job import HashFiles
@@ -22,6 +22,7 @@ from kurabito.db import Connection, Database, leases, open_database
 from kurabito.protocol.enums import JobKind
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.rights import DATA_PLANE
+from kurabito.protocol.terms import EDGE, READ_WHOLE
 
 BIG = 3 * READ_WHOLE
 
@@ -56,6 +57,7 @@ class Shelf:
         self._clock = clock
         self._jobs = 0
         self.library = 0
+        register(database)
 
     def open(self, algorithm: str = "blake3", policy: str = "candidates") -> None:
         values = {"path": str(self.folder), "algorithm": algorithm, "policy": policy}
@@ -171,13 +173,14 @@ def test_edges_alone_never_make_a_group(shelf: Shelf) -> None:
     assert None not in shelf.column("content_hash").values()
 
 
-def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_shelf: Shelf) -> None:
+@pytest.mark.parametrize("policy", ["candidates", "all"])
+def test_a_file_taken_for_unique_is_read_when_a_twin_comes(shelf: Shelf, other_shelf: Shelf, policy: str) -> None:
     content = os.urandom(BIG)
     shelf.open()
     shelf.put(a=content)
     shelf.hash()
     assert shelf.column("content_hash") == {"a": None}
-    other_shelf.open()
+    other_shelf.open(policy=policy)
     other_shelf.put(b=content)
     other_shelf.hash()
     # The other library's job reads its own files only, and says that this one is wanted.

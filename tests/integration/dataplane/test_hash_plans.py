@@ -64,7 +64,7 @@ def test_a_page_of_files_is_read_from_where_it_begins(fresh_postgres: str) -> No
         conn.script(
             "INSERT INTO library_files (library_id, relative_path, size_bytes, mtime_ns, edge_hash, hash_retry_after, "
             "needs_hash, created_at, updated_at) "
-            "SELECT 1, n, n, 1, CASE WHEN n % 3 = 0 THEN 'edge'::bytea END, CASE WHEN n % 7 = 0 THEN 5 END, "
+            "SELECT 1, n, n, 1, CASE WHEN n % 3 = 0 THEN decode(repeat('ed', 32), 'hex') END, CASE WHEN n % 7 = 0 THEN 5 END, "
             "CASE WHEN n % 5 = 0 THEN 1 ELSE 0 END, 1, 1 FROM generate_series(1, 20000) AS n; ANALYZE library_files"
         )
         page = {"library_id": 1, "id": 5000, "limit": 100}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.clock import ManualClock
 from kurabito.dataplane.jobs import JobFailed, JobWork, LeasedJob
@@ -30,6 +31,7 @@ def plane(url: str, database: Database, clock: ManualClock) -> Iterator[Database
     """The database as a data plane has it; on PostgreSQL without its role, which is tested elsewhere."""
     plane = open_database(url, clock=clock, rights=DATA_PLANE)
     plane.open()
+    register(plane)
     yield plane
     plane.close()
 

@@ -10,6 +10,7 @@ import pytest
 
 from kurabito.db import Dialect, Queries, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.db.rights import say_control_plane
 from kurabito.library.jobs import _JOB
 
 ADD = "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES (?, 'delete', 'completed', ?, ?)"
@@ -24,6 +25,7 @@ def raw(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sqlite3.Conn
     migrate(database, PRODUCT)
     database.close()
     raw = sqlite3.connect(tmp_path / "jobs.db")
+    say_control_plane(raw)
     raw.executemany(ADD, [(f"job-{number}", number, number) for number in range(20_000)])
     if request.param == "after ANALYZE":
         raw.execute("ANALYZE")

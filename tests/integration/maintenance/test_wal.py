@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.planes import register
 
 from kurabito.app.dataplane_process import supervised_plane
 from kurabito.clock import SECOND, ManualClock, from_datetime
@@ -89,6 +90,8 @@ def plane(file: Path, database: Database, clock: ManualClock) -> Iterator[Databa
     """The database as a data plane has it."""
     plane = open_database(f"sqlite:///{file}", clock=clock, rights=DATA_PLANE)
     plane.open()
+    for name in ("plane", "doomed", "slow"):
+        register(database, name)
     yield plane
     plane.close()
 
@@ -358,6 +361,7 @@ async def test_each_path_writes_no_more_than_its_own_columns(
     maintenance: WalMaintenance, database: Database, file: Path, path: str
 ) -> None:
     job = await maintenance.request(CheckpointMode.PASSIVE, because("test"))
+    register(database, "p")
     if path != leases.CLAIM:
         await database.write(
             lambda conn: conn.run("UPDATE wal_maintenance_jobs SET status = 'running', worker_id = 'p#1'")

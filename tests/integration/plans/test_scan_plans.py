@@ -17,6 +17,7 @@ from kurabito.db import Dialect, Query, migrate, open_database
 from kurabito.db.dialect import ROWS
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.queries import for_postgres
+from kurabito.db.rights import say_control_plane
 from kurabito.db.rows import Column, row_source
 
 FILES = 40_000
@@ -90,6 +91,7 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     migrate(database, PRODUCT)
     database.close()
     raw = sqlite3.connect(path, isolation_level=None)
+    say_control_plane(raw)
     numbers = "(WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {}) SELECT n FROM c)"
     raw.executescript(f"BEGIN; {FILL.format(numbers=numbers.format(FILES), sessions=numbers.format(100))} COMMIT")
     raw.close()

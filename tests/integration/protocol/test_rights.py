@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.planes import register
 
 from kurabito.db import Connection, Database, Dialect, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -19,6 +20,7 @@ from kurabito.protocol.rights import DATA_PLANE, rights_of_path
 
 ROLE = "kurabito_dataplane"
 PROTOCOL = (
+    "protocol_version",
     "library_roots",
     "jobs",
     "scan_sessions",
@@ -65,6 +67,7 @@ def owner(url: str) -> Iterator[Database]:
 @pytest.fixture
 def plane(url: str, owner: Database) -> Iterator[Database]:
     """The same database as a data plane has it."""
+    register(owner)
     yield from opened(url, rights=DATA_PLANE, role=ROLE)
 
 
@@ -127,9 +130,11 @@ def test_what_is_no_business_of_a_data_plane_is_refused(owner: Database, plane: 
 
 def test_the_summary_is_written_by_its_triggers_alone(owner: Database, plane: Database) -> None:
     for number in range(2):
-        values = {"path": f"{number}.mkv", "hash": b"h"}
+        values = {"path": f"{number}.mkv", "hash": b"h" * 32}
         plane.write_blocking(lambda conn, values=values: conn.run(ADD_FILE, values))  # type: ignore[misc]
-    assert owner.read_blocking(lambda conn: conn.all("SELECT * FROM duplicate_groups")) == [("blake3", b"h", 2, 2, 1)]
+    assert owner.read_blocking(lambda conn: conn.all("SELECT * FROM duplicate_groups")) == [
+        ("blake3", b"h" * 32, 2, 2, 1)
+    ]
     assert not is_allowed(plane, "UPDATE duplicate_groups SET file_count = 7")
 
 
@@ -149,6 +154,13 @@ def test_a_whole_job_is_done_within_the_rights(owner: Database, plane: Database)
     assert row == ("completed", 1.0, None)
 
 
+def test_a_plane_that_is_not_registered_claims_nothing(owner: Database, plane: Database) -> None:
+    owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "pending"}))
+    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation), match="REG-1"):
+        plane.write_blocking(lambda conn: leases.claim(conn, JOBS, "stranger#1", lease=1000, limit=1))
+    assert owner.read_blocking(lambda conn: conn.all("SELECT status FROM jobs")) == [("pending",)]
+
+
 def test_a_stale_job_becomes_retryable_within_the_rights(owner: Database, plane: Database) -> None:
     owner.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": "running"}))
     assert len(plane.write_blocking(lambda conn: leases.recover(conn, JOBS))) == 1
@@ -163,6 +175,7 @@ def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Pa
     migrate(database, PRODUCT)
     status = "pending" if path == leases.CLAIM else "running"
     database.write_blocking(lambda conn: conn.run(ADD_JOB, {"status": status}))
+    register(database)
     database.close()
     raw = sqlite3.connect(tmp_path / "files.db", isolation_level=None)
     try:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from kurabito.dataplane.files.digest import EDGE, Reader
+from kurabito.dataplane.files.digest import Reader
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import EDGE
 
 SIZES = [
     0,

@@ -41,6 +41,8 @@ class PlaneAnswer(BaseModel):
     name: str
     lines: list[str] = Field(description="the kinds of work that it does")
     version: str
+    protocol: str = Field(description="the version of the planes' protocol that it speaks, as `major.minor`")
+    capabilities: list[str] = Field(description="what of that protocol it can do")
     started_at: datetime
     heartbeat_at: datetime
 
@@ -115,6 +117,8 @@ def router(
                     name=plane.name,
                     lines=list(plane.lines),
                     version=plane.version,
+                    protocol=plane.protocol,
+                    capabilities=list(plane.capabilities),
                     started_at=plane.started_at,
                     heartbeat_at=plane.heartbeat_at,
                 )

@@ -19,9 +19,9 @@ from kurabito.clock import SECOND
 from kurabito.dataplane.errors import PathEscapes
 from kurabito.dataplane.files.paths import Root, as_name, check_relative
 from kurabito.dataplane.files.statx import BIRTH, INODE, NO_FOLLOW, statx
+from kurabito.protocol.terms import BIRTH_MARGIN_SECONDS
 
-_MARGIN: Final = 60 * SECOND
-"""A file is looked at a while before that is written down, and the clocks of disk and database may differ."""
+_MARGIN: Final = BIRTH_MARGIN_SECONDS * SECOND
 _SIXTY_FOUR_BITS: Final = 1 << 64
 
 

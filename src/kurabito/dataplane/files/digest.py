@@ -16,11 +16,7 @@ from typing import Any, Final, Protocol
 from blake3 import blake3
 
 from kurabito.protocol.enums import HashAlgorithm
-
-EDGE: Final = 4 * 1024
-"""Bytes of each end that an edge sample reads."""
-READ_WHOLE: Final = 32 * 1024
-"""Up to this size a file is read whole at once: looking at its edges first would cost about as much."""
+from kurabito.protocol.terms import EDGE
 
 _BUFFER: Final = 256 * 1024
 """Small enough to stay in a core's own cache between being filled and being hashed. What does not fit is mapped: a large file

@@ -15,23 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Self
 
-DEFAULTS: Final = (
-    "@eaDir/",
-    "#recycle/",
-    "#snapshot/",
-    "$RECYCLE.BIN/",
-    "System Volume Information/",
-    ".Trash-*/",
-    ".Trashes/",
-    ".kurabito-trash/",
-    "lost+found/",
-    "*.part",
-    "*.!qB",
-    "*.!ut",
-    "*.aria2",
-    "*.crdownload",
-)
-"""Bins, thumbnails of a NAS, and downloads that are not there yet."""
+from kurabito.protocol.terms import IGNORED
 
 _WILD: Final = re.compile(r"[*?]")
 _ANY_FOLDERS: Final = "**"
@@ -65,7 +49,7 @@ class Ignored:
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         self.patterns = tuple(patterns)
         """Its own ones."""
-        self._rules = [rule for rule in map(_Rule.of, (*DEFAULTS, *self.patterns)) if rule.parts]
+        self._rules = [rule for rule in map(_Rule.of, (*IGNORED, *self.patterns)) if rule.parts]
         # A first look that costs next to nothing, because nearly all folders have none of them.
         self._traces = {_trace(rule.parts[-1]) for rule in self._rules if rule.ignores}
 

@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Final, Self
 
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
+from kurabito.protocol.terms import LONGEST_PATH
 
 _BASE: Final = 0xEF00
 _ODD: Final = re.compile("[\udc80-\udcff\uef80-\uefff]")
 _ESCAPES: Final = re.compile("[\uef80-\uefff]+")
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
-_LONGEST: Final = 4096
 _NO_NAMES: Final = ("", ".", "..")
 
 
@@ -51,7 +51,7 @@ def shown(text: str) -> str:
 def check_relative(text: str) -> tuple[str, ...]:
     """The parts of a relative path that stays where it is; raises PathEscapes."""
     parts = tuple(text.split("/"))
-    if not text or "\0" in text or len(text) > _LONGEST or any(part in _NO_NAMES for part in parts):
+    if not text or "\0" in text or len(text) > LONGEST_PATH or any(part in _NO_NAMES for part in parts):
         raise PathEscapes(f"{shown(text)!r} is not the path of something below a library's folder")
     return parts
 

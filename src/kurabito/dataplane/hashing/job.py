@@ -17,7 +17,6 @@ from functools import partial
 from typing import Final, TypeVar
 
 from kurabito.clock import SECOND, Clock, SystemClock
-from kurabito.dataplane.files.digest import READ_WHOLE
 from kurabito.dataplane.hashing import store
 from kurabito.dataplane.hashing.large_files import TURN, LargeFile, reading_in_turns
 from kurabito.dataplane.hashing.store import FileToHash, HashedLibrary
@@ -27,10 +26,10 @@ from kurabito.dataplane.readers.pool import MOST_BYTES, MOST_FILES, ReaderPool
 from kurabito.dataplane.readers.process import Answer, Problem, Question, Wanted
 from kurabito.db import Connection
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.terms import HASH_SECONDS, READ_WHOLE
 
 T = TypeVar("T")
 
-_MOST_SECONDS: Final = 60.0
 _PATIENCE: Final = 0.5
 _BETWEEN_WRITES: Final = 1.0
 _FEWEST: Final = 100
@@ -52,7 +51,7 @@ class HashFiles:
     A job ends after `most_seconds`; a large file is read in turns of `turn` seconds.
     """
 
-    def __init__(self, *, most_seconds: float = _MOST_SECONDS, turn: float = TURN, clock: Clock | None = None) -> None:
+    def __init__(self, *, most_seconds: float = HASH_SECONDS, turn: float = TURN, clock: Clock | None = None) -> None:
         self._most = round(most_seconds * SECOND)
         self._turn = turn
         self._clock = clock or SystemClock()
@@ -201,9 +200,14 @@ class _Hashing:
                 f"the folder {self._library.folder} is not the one it was when this began; is its disk still there?",
             )
         self._note(store.note_edges, taken.edges)
-        self._note(partial(store.note_contents, algorithm=self._library.algorithm), taken.contents)
+        self._note(self._note_contents, taken.contents)
         self._note(store.note_problems, taken.problems)
         self._count(len(taken.contents) + len(taken.problems))
+
+    def _note_contents(self, conn: Connection, found: list[tuple[FileToHash, bytes]]) -> None:
+        store.note_contents(conn, found, self._library.algorithm)
+        if self._library.every_file:
+            store.want_sampled(conn, [row for row, _ in found])
 
     def _note(self, note: Callable[[Connection, list[T]], None], found: list[T]) -> None:
         begin = rows = 0

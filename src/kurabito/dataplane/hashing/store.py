@@ -10,14 +10,16 @@ from kurabito.db import Connection, Queries, Query
 from kurabito.db.rows import Column
 from kurabito.protocol.enums import HashAlgorithm
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.terms import HASH_DOUBLINGS, HASH_RETRY_SECONDS, READ_WHOLE
 
 _WAITING: Final = (
     "id, relative_path, size_bytes, mtime_ns, inode, device, edge_hash FROM library_files "
     "WHERE library_id = :library_id AND needs_hash = 1 AND is_missing = 0 AND id > :id"
 )
-_SQL: Final = Queries("kurabito.dataplane.hashing", "store.sql", waiting=_WAITING)
+_LONGER: Final = f"CASE WHEN hash_error_count < {HASH_DOUBLINGS} THEN 1 << CAST(hash_error_count AS integer) ELSE {1 << HASH_DOUBLINGS} END"
+_SQL: Final = Queries("kurabito.dataplane.hashing", "store.sql", waiting=_WAITING, longer=_LONGER)
 _TYPES: Final = {"digest": "bytea", "algorithm": "text", "problem": "text"}
-_FIRST_WAIT: Final = 60 * SECOND
+_FIRST_WAIT: Final = HASH_RETRY_SECONDS * SECOND
 
 
 class HashedLibrary(NamedTuple):
@@ -78,6 +80,12 @@ def settle_unique(conn: Connection, rows: Sequence[FileToHash]) -> None:
 def want_twins(conn: Connection, rows: Sequence[FileToHash]) -> None:
     """Have the files read that may be equal to these and were taken for unique until now."""
     conn.run(_SQL.want_twins, {"ids": [row.id for row in rows]})
+
+
+def want_sampled(conn: Connection, rows: Sequence[FileToHash]) -> None:
+    """Have files compared with these, which were read without a sample, that were settled by theirs before."""
+    if sizes := sorted({row.size_bytes for row in rows if row.size_bytes > READ_WHOLE}):
+        conn.run(_SQL.want_sampled, {"sizes": sizes})
 
 
 def note_edges(conn: Connection, found: Sequence[tuple[FileToHash, bytes]]) -> None:

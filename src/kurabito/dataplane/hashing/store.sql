@@ -51,6 +51,11 @@ WHERE id IN (
       AND other.needs_hash = 0 AND other.content_hash IS NULL
 );
 
+-- name: want_sampled
+-- Files that were settled by their samples, of the sizes of files that were read without one.
+UPDATE library_files SET needs_hash = 1, updated_at = :now
+WHERE size_bytes {among sizes} AND is_missing = 0 AND edge_hash IS NOT NULL AND needs_hash = 0 AND content_hash IS NULL;
+
 -- name: note_edges
 -- What is written is about the file that was read: a row that tells of another one by now stays as it is.
 UPDATE library_files
@@ -61,21 +66,22 @@ WHERE library_files.id = {new}id AND library_files.size_bytes = {new}size_bytes
   AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0;
 
 -- name: note_contents
+-- The keeper may have chosen another algorithm while it was read; then it is read again.
 UPDATE library_files
 SET content_hash = {new}digest, hash_algorithm = {new}algorithm, hashed_size_bytes = {new}size_bytes,
     hashed_mtime_ns = {new}mtime_ns, hashed_at = :now, needs_hash = 0, hash_error_count = 0, hash_last_error = NULL,
     hash_last_error_at = NULL, hash_retry_after = NULL, updated_at = :now
 {rows}
 WHERE library_files.id = {new}id AND library_files.size_bytes = {new}size_bytes
-  AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0;
+  AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0
+  AND {new}algorithm = (SELECT root.algorithm FROM library_roots AS root WHERE root.id = library_files.library_id);
 
 -- name: note_problems
 -- Each failure doubles the time until the next attempt, up to most of a day. A file that changed is no failure: the next scan
 -- sees what it is now.
 UPDATE library_files
 SET hash_error_count = hash_error_count + {new}counts, hash_last_error = {new}problem, hash_last_error_at = :now,
-    hash_retry_after = :now + {new}wait
-        * CASE WHEN hash_error_count < 10 THEN 1 << CAST(hash_error_count AS integer) ELSE 1024 END,
+    hash_retry_after = :now + {new}wait * {longer},
     updated_at = :now
 {rows}
 WHERE library_files.id = {new}id;

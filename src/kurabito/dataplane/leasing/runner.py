@@ -21,11 +21,10 @@ from kurabito.dataplane.leasing.leased_row import LeasedRow, LeaseKeeper, Stoppe
 from kurabito.db import Connection, Database, LeaseSpec, leases
 from kurabito.errors import LeaseLost
 from kurabito.logs import get_logger
+from kurabito.protocol.terms import HEARTBEAT_SECONDS, LEASE_SECONDS
 
 R = TypeVar("R", bound=LeasedRow)
 
-LEASE: Final = 30.0
-HEARTBEAT: Final = 5.0
 _PATIENCE: Final = 60.0
 """Seconds after which a runner that has nothing to do lets its work rest."""
 
@@ -82,8 +81,8 @@ class Runner(Generic[R]):
         leased: LeasedWork[R],
         *,
         name: str,
-        lease: float = LEASE,
-        heartbeat: float = HEARTBEAT,
+        lease: float = LEASE_SECONDS,
+        heartbeat: float = HEARTBEAT_SECONDS,
     ) -> None:
         self.name = leased.name
         self.leased = leased

@@ -18,10 +18,9 @@ from kurabito.dataplane.files.paths import check_relative
 from kurabito.dataplane.removal.file_refs import FileRef, sync
 from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import SIDECAR_FORMAT, SIDECAR_LARGEST
 
 ENDING: Final = ".json"
-_FORMAT: Final = 1
-_LARGEST: Final = 64 * 1024
 _DIGEST: Final = 32
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -51,7 +50,7 @@ class Sidecar:
         if Sidecar.read(item) is not None:
             return
         about = {name: getattr(self, name) for name in self.__slots__}
-        text = {"kurabito_trash": _FORMAT, **about, "content_hash": self.content_hash.hex()}
+        text = {"kurabito_trash": SIDECAR_FORMAT, **about, "content_hash": self.content_hash.hex()}
         beside = item.beside(ENDING)
         fd = os.open(beside.name, _WRITE, 0o600, dir_fd=beside.folder)
         try:
@@ -70,7 +69,7 @@ class Sidecar:
         except OSError:
             return None
         try:
-            text = os.read(fd, _LARGEST)
+            text = os.read(fd, SIDECAR_LARGEST)
         except OSError:
             return None
         finally:
@@ -92,7 +91,7 @@ def _understood(text: bytes) -> Sidecar | None:
     """Anybody may have written it, so nothing of it is taken that is not what it should be."""
     try:
         fields: dict[str, Any] = json.loads(text)
-        if fields.pop("kurabito_trash") != _FORMAT:
+        if fields.pop("kurabito_trash") != SIDECAR_FORMAT:
             return None
         fields["hash_algorithm"] = HashAlgorithm(fields["hash_algorithm"])
         fields["content_hash"] = bytes.fromhex(fields["content_hash"])

@@ -15,7 +15,7 @@ VALUES (:job, :library, (
 
 -- name: abandon_others
 UPDATE scan_sessions
-SET status = 'failed', finished_at = :now, error_message = 'its job ended before the scan did'
+SET status = 'failed', finished_at = :now, error_code = 'SCAN_ABANDONED', error_message = 'its job ended before the scan did'
 WHERE library_id = :library AND status = 'running' AND job_id <> :job;
 
 -- name: forget_unseen_ahead

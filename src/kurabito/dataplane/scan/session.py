@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from kurabito.dataplane.files.paths import shown
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.db import Connection
 from kurabito.protocol.enums import ScanStatus
 from kurabito.protocol.error_codes import ErrorCode
-
-_NAMED: Final = 5
-"""How many of the paths that could not be read are named."""
+from kurabito.protocol.terms import NAMED_PROBLEMS
 
 
 @dataclass
@@ -44,7 +41,7 @@ class ScanProgress:
     def note_problem(self, path: str, problem: OSError) -> None:
         """Count a path that is there and could not be looked at."""
         self.errors += 1
-        if len(self.unreadable) < _NAMED:
+        if len(self.unreadable) < NAMED_PROBLEMS:
             self.unreadable.append(f"{shown(path)!r}: {problem.strerror}")
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from kurabito.dataplane.files.digest import EDGE, READ_WHOLE
 from kurabito.dataplane.readers.pool import MOST_BYTES, MOST_FILES, ReaderPool, forked
 from kurabito.dataplane.readers.process import Answer, Question
 from kurabito.dataplane.search.cache import UNKNOWN, CachedFile, Known
@@ -24,6 +23,7 @@ from kurabito.dataplane.search.roots import SearchRoot
 from kurabito.dataplane.search.sieve import Sieve
 from kurabito.dataplane.search.walk import EVERYTHING, FolderListing, Part, answer
 from kurabito.dataplane.search.walk import Found as Looked
+from kurabito.protocol.terms import EDGE, READ_WHOLE
 
 ALGORITHM: Final = "blake3"
 _PATIENCE: Final = 0.1

@@ -21,7 +21,7 @@ from kurabito.db.adoption import holds_earlier_tables
 from kurabito.db.errors import EarlierDatabase, NotADatabase
 from kurabito.db.grace import Grace, workers_folder
 from kurabito.db.port import Connection, Dialect
-from kurabito.db.rights import WriteRights, restrict
+from kurabito.db.rights import WriteRights, restrict, say_control_plane
 from kurabito.db.sqlite.checkpoints import Checkpoints
 from kurabito.db.sqlite.connection import SqliteConnection, retry_while_locked
 from kurabito.db.sqlite.watch import watch
@@ -127,7 +127,9 @@ class SqliteDatabase:
             raise DatabaseUnavailable(_cannot_open(self.path, problem)) from problem
         try:
             retry_while_locked(lambda: _set_up(raw), self.patience)
-            if self._rights is not None:
+            if self._rights is None:
+                say_control_plane(raw)
+            else:
                 restrict(raw, self._rights)
         except sqlite3.Error as problem:
             raw.close()

@@ -11,8 +11,14 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.library import jobs
 from kurabito.protocol.enums import JobStatus
+from kurabito.protocol.error_codes import ErrorCode
 
-_SQL: Final = Queries("kurabito.library.scans", "sessions.sql")
+_ABANDONED: Final = (
+    "scan_sessions.status = 'running' AND NOT EXISTS (SELECT 1 FROM jobs "
+    "WHERE jobs.id = scan_sessions.job_id AND jobs.status IN ('pending', 'running', 'retryable'))"
+)
+"""SQL: whether the session of a scan runs on although its job is over."""
+_SQL: Final = Queries("kurabito.library.scans", "sessions.sql", abandoned=_ABANDONED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,17 @@ def of_task(conn: Connection, task_id: UUID) -> ScanSession | None:
     """The latest session of a task."""
     job = jobs.of_task(conn, task_id)
     return None if job is None else of_job(conn, job.id)
+
+
+def has_abandoned(conn: Connection) -> bool:
+    """Whether a session runs on although its job is over."""
+    return conn.one(_SQL.has_abandoned) is not None
+
+
+def end_abandoned(conn: Connection) -> bool:
+    """End the sessions of jobs that are over: a data plane that lost its lease may not write any more, so this falls to us."""
+    message = "its job ended before the scan did: it was cancelled, or lost its workers"
+    return conn.run(_SQL.end_abandoned, {"code": ErrorCode.SCAN_ABANDONED.value, "message": message}) > 0
 
 
 def recent(conn: Connection, library_id: int, limit: int) -> list[PastScan]:

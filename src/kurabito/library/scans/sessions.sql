@@ -11,3 +11,10 @@ FROM jobs AS job
 LEFT JOIN scan_sessions AS session ON session.id = (SELECT max(id) FROM scan_sessions WHERE job_id = job.id)
 WHERE job.library_id = :library_id AND job.kind = 'scan' AND job.status IN ('completed', 'failed', 'cancelled')
 ORDER BY job.created_at DESC, job.id DESC LIMIT :limit;
+
+-- name: has_abandoned
+SELECT 1 AS found FROM scan_sessions WHERE {abandoned} LIMIT 1;
+
+-- name: end_abandoned
+UPDATE scan_sessions SET status = 'failed', error_code = :code, error_message = :message, finished_at = :now
+WHERE {abandoned};

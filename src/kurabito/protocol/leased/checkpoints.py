@@ -36,11 +36,11 @@ SUCCESS: Final = "success"
 BUSY: Final = "busy"
 FAILURE: Final = "failure"
 
-_FIRST_WAIT: Final = 10 * SECOND
-_DOUBLED_AT_MOST: Final = 6
+FIRST_WAIT: Final = 10 * SECOND
+DOUBLINGS: Final = 6
 RETRY_AFTER: Final = (
-    f":now + (CAST({_FIRST_WAIT} AS bigint) << CAST(CASE WHEN retry_count < {_DOUBLED_AT_MOST} THEN retry_count "
-    f"ELSE {_DOUBLED_AT_MOST} END AS integer))"
+    f":now + (CAST({FIRST_WAIT} AS bigint) << CAST(CASE WHEN retry_count < {DOUBLINGS} THEN retry_count "
+    f"ELSE {DOUBLINGS} END AS integer))"
 )
 """SQL: ten seconds after the first attempt, twice as long after each further one, about eleven minutes at most."""
 

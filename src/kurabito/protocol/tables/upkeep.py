@@ -34,12 +34,24 @@ UPKEEP_TABLES: Final = (
         WAL,
     ),
     Table(
+        "protocol_version",
+        "Which version of this protocol the database speaks: one row. Policy: a data plane only reads it.",
+        {
+            "id": "always 1",
+            "major": "another one is another contract",
+            "minor": "a larger one only adds",
+            "updated_at": "when a migration wrote it; 0 for the first one",
+        },
+    ),
+    Table(
         "data_planes",
         "The data planes that live. A row is believed until `expires_at`.",
         {
             "name": "the first half of what it writes to `worker_id`",
             "lines": "JSON list of the kinds of work it does",
             "version": "of the program",
+            "protocol": "the version of this protocol that it speaks, as `major.minor`",
+            "capabilities": "JSON list of what of the protocol it can do",
             "started_at": "when it began",
             "heartbeat_at": "when it last said that it lives",
             "expires_at": "until when that is believed",

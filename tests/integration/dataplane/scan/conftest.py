@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.clock import SECOND, ManualClock, SystemClock
 from kurabito.dataplane.files.paths import as_text
@@ -42,6 +43,7 @@ class Shelf:
         self.state = folder.parent / "state"
         self.clock = clock
         self.id = 0
+        register(database)
 
     def add_library(self, name: str, *, policy: str = "candidates", ignored: str = "[]") -> None:
         self.folder.mkdir(exist_ok=True)

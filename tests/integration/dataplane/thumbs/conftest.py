@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.clock import ManualClock
 from kurabito.dataplane.io_limit import IoLimit
@@ -86,6 +87,7 @@ class Gallery:
         self._last = 0
         self.library.mkdir()
         self.do(ADD_LIBRARY, path=str(self.library))
+        register(database)
 
     def do(self, sql: str, **values: Any) -> None:
         self.database.write_blocking(lambda conn: conn.run(sql, values))

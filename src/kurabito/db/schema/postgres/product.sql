@@ -892,3 +892,75 @@ CREATE TABLE stored_settings (
     value      text   NOT NULL,
     changed_at bigint NOT NULL
 );
+
+-- Which version of the planes' protocol this database speaks. Another major is another contract: a data plane that speaks it
+-- is refused here, whatever program it is.
+CREATE TABLE protocol_version (
+    id         integer NOT NULL PRIMARY KEY CHECK (id = 1),
+    major      integer NOT NULL,
+    minor      integer NOT NULL,
+    updated_at bigint  NOT NULL
+);
+
+ALTER TABLE data_planes ADD COLUMN protocol text NOT NULL DEFAULT '';
+ALTER TABLE data_planes ADD COLUMN capabilities text NOT NULL DEFAULT '[]';
+
+-- A plane that names no version is of a release before it, or knows nothing of the protocol.
+CREATE FUNCTION refuse_other_protocols() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    IF split_part(new.protocol, '.', 1) <> (SELECT major::text FROM protocol_version) THEN
+        RAISE EXCEPTION 'VER-2: this database speaks another major version of the protocol; see protocol_version'
+            USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER tr_data_planes_registered BEFORE INSERT OR UPDATE OF protocol ON data_planes
+    FOR EACH ROW EXECUTE FUNCTION refuse_other_protocols();
+
+-- The scans under way, of which there are few, among all that ever were.
+CREATE INDEX ix_scan_sessions_running ON scan_sessions (job_id) WHERE status = 'running';
+
+-- What no program may write. What only the control plane may write is kept by the rights of the data planes' role.
+
+ALTER TABLE library_files
+    ADD CONSTRAINT path_below_library
+        CHECK ('/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'),
+    ADD CONSTRAINT hash_of_its_length CHECK (
+        (content_hash IS NULL OR octet_length(content_hash) = 32) AND (edge_hash IS NULL OR octet_length(edge_hash) = 32)
+        AND (content_hash IS NULL) = (hash_algorithm IS NULL)
+    ),
+    ADD CONSTRAINT size_not_negative CHECK (size_bytes >= 0),
+    ADD CONSTRAINT times_in_microseconds
+        CHECK (created_at BETWEEN 0 AND 99999999999999999 AND updated_at BETWEEN 0 AND 99999999999999999);
+
+-- Rows that are there already are not looked at: what they say of a file in the trash is all that is known of it.
+ALTER TABLE trash_entries
+    ADD CONSTRAINT trash_form CHECK (
+        '/' || relative_path || '/' !~ '/\.{0,2}/' AND '/' || relative_path NOT LIKE '%/.kurabito-trash/%'
+        AND '/' || trash_path LIKE '%/.kurabito-trash/%'
+        AND octet_length(content_hash) = 32 AND size_bytes >= 0
+    ) NOT VALID;
+
+ALTER TABLE jobs
+    ADD CONSTRAINT progress_in_range
+        CHECK (progress BETWEEN 0 AND 1 AND processed_items >= 0 AND updated_at BETWEEN 0 AND 99999999999999999) NOT VALID;
+
+-- A data plane registers before it claims. Its role does not own the tables; who does may claim for a test or a repair.
+CREATE FUNCTION refuse_unregistered() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM data_planes WHERE name = split_part(new.worker_id, '#', 1)) AND NOT pg_has_role(
+        current_user, (SELECT relowner FROM pg_class WHERE oid = tg_relid), 'MEMBER'
+    ) THEN
+        RAISE EXCEPTION 'REG-1: no data plane with the name in worker_id is registered in data_planes'
+            USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER tr_jobs_claims BEFORE UPDATE OF worker_id ON jobs FOR EACH ROW
+    WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
+CREATE TRIGGER tr_thumbnails_claims BEFORE UPDATE OF worker_id ON thumbnails FOR EACH ROW
+    WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
+CREATE TRIGGER tr_thumbnail_cleanup_jobs_claims BEFORE UPDATE OF worker_id ON thumbnail_cleanup_jobs FOR EACH ROW
+    WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
