@@ -25,7 +25,7 @@ def is_legal(name: str) -> bool:
         and name not in (".", "..")
         and name[-1] not in " ."
         and name[0] not in " ."
-        and name.split(".")[0].rstrip(" ").lower() not in DEVICES
+        and name.partition(".")[0].rstrip(" ").lower() not in DEVICES
         and unicodedata.is_normalized("NFC", name)
         and not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn") for char in name)
     )

@@ -93,7 +93,7 @@ def test_a_template_that_is_wrong_says_at_which_character(template: str, positio
 def test_a_fact_that_is_needed_and_not_known_gives_no_name() -> None:
     template = read_template("{title} ({year})")
     assert template.needed == {"year"}
-    with pytest.raises(ValueUnknown, match="<{year}>") as missing:
+    with pytest.raises(ValueUnknown, match=r"<\{year\}>") as missing:
         template.render(NameFacts(title="Koji"))
     assert missing.value.token == "year"
 

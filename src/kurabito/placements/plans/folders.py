@@ -57,7 +57,7 @@ _ID: Final = re.compile(r"\s*[\[{](?:tmdb|tvdb|imdb|anidb|bgm)(?:id)?[-=][\w-]+[
 
 
 @dataclass(frozen=True, slots=True)
-class FolderReading:
+class FolderFacts:
     """What the name of one folder says; what it does not say is None."""
 
     name: str
@@ -89,20 +89,20 @@ def folder_kind(name: str) -> FolderKind:
 
 
 @lru_cache(maxsize=4096)
-def read_folder(name: str) -> FolderReading:
+def read_folder(name: str) -> FolderFacts:
     """What a folder says. A number in its name belongs to the name, unless it is a release of its own."""
     kind = folder_kind(name)
     if kind is FolderKind.SEASON:
         found = _SEASON.fullmatch(_plain(name))
         digits = next((group for group in found.groups() if group), "1") if found else "1"
-        return FolderReading(name, kind, season=int(digits))
+        return FolderFacts(name, kind, season=int(digits))
     if kind is not FolderKind.NAMED:
-        return FolderReading(name, kind)
+        return FolderFacts(name, kind)
     told = parse_title(_ID.sub("", name))
     bare = not (told.seasons or told.source or told.resolution or told.group)
     title = _ID.sub("", name).strip() if told.episodes and bare and len(told.episodes) == 1 else told.title
     episodes = () if bare else told.episodes
-    return FolderReading(
+    return FolderFacts(
         name,
         kind,
         title,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Final
@@ -12,6 +12,7 @@ from kurabito.placements.errors import ValueUnknown
 from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
 from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.safe_names import twin_key
+from kurabito.placements.naming.sidecars import TrackTag
 from kurabito.placements.naming.targets import beside, episode_stem, extra_stem, film_stem, with_extension
 from kurabito.placements.naming.tokens import NameFacts
 from kurabito.placements.plans.model import (
@@ -79,14 +80,16 @@ class TargetNames:
         stem = self._stems.get(file.video or "")
         if stem is None or file.tag is None:
             return replace(file, action=FileAction.LEAVE, reason=because(PlanReason.NO_VIDEO))
-        extension = SplitPath.of(file.path).extension
-        for number in count(1):
-            tag = file.tag if number == 1 else replace(file.tag, title=str(number))
-            target = beside(stem, tag, self._naming, extension)
-            if twin_key(target) not in self._taken:
-                break
+        target = next(target for target in self._tracks(file, file.tag, stem) if twin_key(target) not in self._taken)
         self._taken.add(twin_key(target))
         return replace(file, target=target)
+
+    def _tracks(self, file: PlannedFile, tag: TrackTag, stem: str) -> Iterator[str]:
+        """The names that a track may get: its own, then with a number."""
+        extension = SplitPath.of(file.path).extension
+        yield beside(stem, tag, self._naming, extension)
+        for number in count(2):
+            yield beside(stem, replace(tag, title=str(number)), self._naming, extension)
 
 
 def show_of(work: Work, context: PlanContext) -> ShowContext | None:

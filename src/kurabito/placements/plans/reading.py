@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from kurabito.placements.plans.folders import FolderKind, FolderReading, read_folder
+from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder
 from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
 from kurabito.placements.plans.paths import SplitPath
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, parse_title
@@ -114,8 +114,8 @@ def _number_alone(stem: str) -> tuple[Episode, ...]:
 
 
 def _season(
-    told: ReleaseTitle, stem: str, above: list[FolderReading]
-) -> tuple[int | None, SeasonFrom, FolderReading | None]:
+    told: ReleaseTitle, stem: str, above: list[FolderFacts]
+) -> tuple[int | None, SeasonFrom, FolderFacts | None]:
     if told.season is not None and len(told.seasons) == 1:
         return told.season, SeasonFrom.PAIR if _PAIR.search(stem) else SeasonFrom.NAME, None
     for folder in above:
@@ -126,7 +126,7 @@ def _season(
     return None, SeasonFrom.NOTHING, None
 
 
-def _other_season(told: ReleaseTitle, above: list[FolderReading], source: SeasonFrom) -> int | None:
+def _other_season(told: ReleaseTitle, above: list[FolderFacts], source: SeasonFrom) -> int | None:
     """The season of the nearest folder, where the name says another one."""
     if source not in (SeasonFrom.PAIR, SeasonFrom.NAME):
         return None
@@ -135,7 +135,7 @@ def _other_season(told: ReleaseTitle, above: list[FolderReading], source: Season
 
 
 def _title(
-    told: ReleaseTitle, stem: str, above: list[FolderReading], episodes: tuple[Episode, ...]
+    told: ReleaseTitle, stem: str, above: list[FolderFacts], episodes: tuple[Episode, ...]
 ) -> tuple[str | None, bool]:
     """The show's title, and whether the file itself says it."""
     first = _NUMBER_FIRST.match(stem) if episodes else None
@@ -150,7 +150,7 @@ def _title(
 
 
 def _kind(
-    told: ReleaseTitle, stem: str, above: list[FolderReading], season: int | None, episodes: tuple[Episode, ...]
+    told: ReleaseTitle, stem: str, above: list[FolderFacts], season: int | None, episodes: tuple[Episode, ...]
 ) -> tuple[WorkKind | None, str | None]:
     """Whether it is an episode, a special (with what it is called) or a film; None if nothing says it."""
     sorted_as = next((one.kind for one in above if one.kind not in (FolderKind.NEUTRAL, FolderKind.TRACKS)), None)
@@ -187,7 +187,7 @@ def _part(stem: str, kind: WorkKind | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _release(told: ReleaseTitle, above: list[FolderReading]) -> ReleaseFacts:
+def _release(told: ReleaseTitle, above: list[FolderFacts]) -> ReleaseFacts:
     return ReleaseFacts(
         group=told.group or next((one.group for one in above if one.group), None),
         resolution=told.resolution or next((one.resolution for one in above if one.resolution), None),

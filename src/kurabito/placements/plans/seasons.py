@@ -18,7 +18,7 @@ _SHORTEST_SEASON: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class WorkReading:
     """Which episode a video is and why, or the candidates if that cannot be told."""
 
     work: Work | None
@@ -36,7 +36,7 @@ class _Choice:
     """The number in the name counts on from the seasons before."""
 
 
-def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> list[Placed]:
+def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
     """Find the episodes of known series. Files of one list are written in one style, so that the sure ones tell the others."""
     choices = [_choices(reading, context) for reading in readings]
     sure = [found[0].counted_on for found in choices if len(found) == 1]
@@ -75,7 +75,7 @@ def _has(show: ShowContext, episodes: Sequence[Episode]) -> bool:
     return not show.episodes or all(episode in show.episodes for episode in episodes)
 
 
-def _settled(reading: VideoReading, found: list[_Choice], style: bool | None, context: PlanContext) -> Placed:
+def _settled(reading: VideoReading, found: list[_Choice], style: bool | None, context: PlanContext) -> WorkReading:
     if len(found) > 1 and context.link_episodes:
         wanted = [choice for choice in found if set(choice.episodes) <= set(context.link_episodes)]
         found = wanted if len(wanted) == 1 else found
@@ -85,14 +85,14 @@ def _settled(reading: VideoReading, found: list[_Choice], style: bool | None, co
     works = tuple(_work(reading, choice) for choice in found)
     if not found:
         known = sorted({number for show in context.shows for number in show.episodes})
-        return Placed(
+        return WorkReading(
             None,
             because(PlanReason.OUTSIDE, episodes=list(reading.episodes), known=[*known[:1], *known[-1:]]),
             (episode_work(reading, reading.season or context.shows[0].season),),
         )
     if len(found) > 1:
-        return Placed(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
-    return Placed(works[0], reason_for(reading, works[0], counted_on=found[0].counted_on))
+        return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
+    return WorkReading(works[0], reason_for(reading, works[0], counted_on=found[0].counted_on))
 
 
 def _work(reading: VideoReading, choice: _Choice) -> Work:
@@ -107,7 +107,7 @@ def _work(reading: VideoReading, choice: _Choice) -> Work:
     )
 
 
-def place_by_names(readings: Sequence[VideoReading]) -> list[Placed]:
+def place_by_names(readings: Sequence[VideoReading]) -> list[WorkReading]:
     """Find the episodes of what only the names tell."""
     counts = _numbers_by_season(readings)
     return [_placed_by_name(reading, counts) for reading in readings]
@@ -120,22 +120,22 @@ def _numbers_by_season(readings: Iterable[VideoReading]) -> dict[tuple[str, int]
     return found
 
 
-def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Episode]]) -> Placed:
+def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Episode]]) -> WorkReading:
     season = 1 if reading.season is None else reading.season
     work = episode_work(reading, season)
     if season < 2 or reading.season_from is SeasonFrom.PAIR:
-        return Placed(work, reason_for(reading, work))
+        return WorkReading(work, reason_for(reading, work))
     title = fold_title(reading.title or "")
     first = min(counts[title, season])
     before = counts.get((title, season - 1))
     if before and first > 1 and first == max(before) + 1:
         counted = tuple(number - int(first) + 1 for number in reading.episodes)
         moved = episode_work(reading, season, counted)
-        return Placed(moved, reason_for(reading, moved, counted_on=True))
+        return WorkReading(moved, reason_for(reading, moved, counted_on=True))
     if first > _SHORTEST_SEASON and reading.season_from is SeasonFrom.FOLDER:
         through = episode_work(reading, 1)
-        return Placed(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work, through))
-    return Placed(work, reason_for(reading, work))
+        return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work, through))
+    return WorkReading(work, reason_for(reading, work))
 
 
 def episode_work(reading: VideoReading, season: int, episodes: tuple[Episode, ...] | None = None) -> Work:

@@ -11,14 +11,14 @@ from kurabito.placements.plans.folders import read_folder
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
 from kurabito.placements.plans.reading import VideoReading
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.placements.plans.seasons import Placed, episode_work, place_by_names, place_in_series
+from kurabito.placements.plans.seasons import WorkReading, episode_work, place_by_names, place_in_series
 from kurabito.titles import fold_title, parse_title
 
 MOST_EPISODES = 6
 """One file with more of them is a whole season in one, or a range that is none."""
 
 
-def place_videos(readings: Sequence[VideoReading], context: PlanContext) -> list[Placed]:
+def place_videos(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
     """What each video is, as far as it can be told without comparing it with the others' outcome."""
     resolved = [_Unnumbered(readings, context).resolve(reading) for reading in readings]
     told = [one if isinstance(one, VideoReading) else None for one in resolved]
@@ -31,30 +31,30 @@ def _series(context: PlanContext) -> tuple[ShowContext, ...]:
     return tuple(show for show in context.shows if not show.is_film)
 
 
-def _one(one: VideoReading | Placed, next_episode: Callable[[], Placed], context: PlanContext) -> Placed:
-    if isinstance(one, Placed):
+def _one(one: VideoReading | WorkReading, next_episode: Callable[[], WorkReading], context: PlanContext) -> WorkReading:
+    if isinstance(one, WorkReading):
         return one
     if one.kind is WorkKind.EPISODE:
         return _checked(one, next_episode())
     return _film(one, context) if one.kind is WorkKind.FILM else _special(one, context)
 
 
-def _checked(reading: VideoReading, placed: Placed) -> Placed:
+def _checked(reading: VideoReading, placed: WorkReading) -> WorkReading:
     """An episode, unless its own name says two things."""
     if placed.work is None:
         return placed
     if reading.other_season is not None:
         other = episode_work(reading, reading.other_season)
         folder = next((name for name in reversed(reading.path.folders) if read_folder(name).season is not None), None)
-        return Placed(None, because(PlanReason.TWO_SEASONS, folder=folder), (placed.work, other))
+        return WorkReading(None, because(PlanReason.TWO_SEASONS, folder=folder), (placed.work, other))
     episodes = placed.work.episodes
     follows = all(later - sooner == 1 for sooner, later in pairwise(episodes))
     if len(episodes) > MOST_EPISODES or not follows:
-        return Placed(None, because(PlanReason.MANY_EPISODES, episodes=list(episodes)), (placed.work,))
+        return WorkReading(None, because(PlanReason.MANY_EPISODES, episodes=list(episodes)), (placed.work,))
     return placed
 
 
-def _special(reading: VideoReading, context: PlanContext) -> Placed:
+def _special(reading: VideoReading, context: PlanContext) -> WorkReading:
     series = _series(context)
     show = series[0] if series else None
     work = Work(
@@ -66,10 +66,10 @@ def _special(reading: VideoReading, context: PlanContext) -> Placed:
         year=show.facts.year if show else reading.year,
         series_id=show.series_id if show else None,
     )
-    return Placed(work, because(PlanReason.SPECIAL, label=reading.label))
+    return WorkReading(work, because(PlanReason.SPECIAL, label=reading.label))
 
 
-def _film(reading: VideoReading, context: PlanContext) -> Placed:
+def _film(reading: VideoReading, context: PlanContext) -> WorkReading:
     title = reading.title
     if reading.film_number is not None and title is not None:
         title = f"{title} Movie {reading.film_number}"
@@ -84,11 +84,11 @@ def _film(reading: VideoReading, context: PlanContext) -> Placed:
             part=reading.part,
             series_id=show.series_id,
         )
-        return Placed(named, because(PlanReason.FILM))
+        return WorkReading(named, because(PlanReason.FILM))
     if context.shows:
         # A film among the episodes of a series is a work of its own, and no one said that it is wanted.
-        return Placed(None, because(PlanReason.OTHER_SHOW, title=title), (work,))
-    return Placed(work, because(PlanReason.FILM if reading.said_film or reading.year else PlanReason.ONLY_VIDEO))
+        return WorkReading(None, because(PlanReason.OTHER_SHOW, title=title), (work,))
+    return WorkReading(work, because(PlanReason.FILM if reading.said_film or reading.year else PlanReason.ONLY_VIDEO))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class _Unnumbered:
     readings: Sequence[VideoReading]
     context: PlanContext
 
-    def resolve(self, reading: VideoReading) -> VideoReading | Placed:
+    def resolve(self, reading: VideoReading) -> VideoReading | WorkReading:
         """The reading with a kind, or a question."""
         if reading.kind is not None:
             return self._film_of_context(reading)
@@ -110,7 +110,7 @@ class _Unnumbered:
         if self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
-        return Placed(None, because(PlanReason.NO_NUMBER), (work,))
+        return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
 
     def _film_of_context(self, reading: VideoReading) -> VideoReading:
         """The only video of a film's download is that film, whatever number its name has."""
@@ -132,14 +132,14 @@ class _Unnumbered:
             return None
         return replace(reading, kind=WorkKind.EPISODE, title=title or reading.title, season=season, episodes=episodes)
 
-    def _only_episode(self, reading: VideoReading) -> VideoReading | Placed:
+    def _only_episode(self, reading: VideoReading) -> VideoReading | WorkReading:
         wanted = self.context.link_episodes
         if len(self.readings) == 1 and 0 < len(wanted) <= MOST_EPISODES:
             show = self.context.shows[0]
             work = replace(episode_work(reading, show.season, wanted), series_id=show.series_id)
             named = replace(work, title=show.names[0] if show.names else reading.title, year=show.facts.year)
-            return Placed(named, because(PlanReason.ONLY_EPISODE, episodes=list(wanted)))
-        return Placed(None, because(PlanReason.NO_NUMBER))
+            return WorkReading(named, because(PlanReason.ONLY_EPISODE, episodes=list(wanted)))
+        return WorkReading(None, because(PlanReason.NO_NUMBER))
 
     def _stands_alone(self, reading: VideoReading) -> bool:
         """Whether no other video has its title, or one that begins or ends it."""
