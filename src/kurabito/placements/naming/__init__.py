@@ -7,5 +7,4 @@ safe_names.py  names that ext4, NTFS, SMB and APFS take
 numbering.py   which season and number an episode gets: TMDB's, the entry's own, or one count for all
 sidecars.py    language tags of subtitles and audio
 targets.py     the path of an episode, a special, a film or an extra
-nfo.py         the texts of NFO files
 """

@@ -47,8 +47,10 @@ _PLACED_EXTRA: Final = re.compile(
     r"(?=\s?(?:[\])】\[(【]|$)|[ _]\[|_\()",
     re.I,
 )
+# Groups are called so too, behind tags and in capitals.
 _SUFFIX: Final = re.compile(
-    r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview|scene|short|clip|extra|other)$", re.I
+    r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
+    r"|(?<![xh]26[45])(?<!\d\dp)-(scene|short|clip|extra|other)$"
 )
 _SAMPLE: Final = re.compile(r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$", re.I)
 # What follows a number like this is the episode's own title.

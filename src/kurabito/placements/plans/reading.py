@@ -24,11 +24,13 @@ _SPECIAL_WORD: Final = re.compile(
     r"[ _.#-]{0,3}(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
+_SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
     r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|劇場版[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
 )
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
+_SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
 
 
@@ -72,7 +74,7 @@ class VideoReading:
 
 def read_video(path: SplitPath) -> VideoReading:
     """What the name and the folders of a video say."""
-    told = parse_title(path.name)
+    told = ReleaseTitle() if _SCRAMBLED.fullmatch(path.stem) else parse_title(path.name)
     above = [read_folder(folder) for folder in reversed(path.folders)]
     if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
@@ -83,6 +85,7 @@ def read_video(path: SplitPath) -> VideoReading:
     kind, label = _kind(told, path.stem, above, season, episodes)
     if kind is WorkKind.SPECIAL:
         season = 0
+        title = _SPECIAL_ENDING.sub("", title).strip() or title if title else None
     film = _film_number(path.stem) if kind is WorkKind.FILM else None
     return VideoReading(
         path=path,

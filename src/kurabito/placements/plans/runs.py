@@ -15,6 +15,7 @@ from kurabito.titles import fold_title, parse_title
 
 _CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
 _DIGITS: Final = re.compile(r"\d+")
+_COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
 _FEWEST: Final = 3
 """Two names that differ in a number may be two works."""
 
@@ -68,7 +69,8 @@ def _differing(rows: Sequence[Sequence[str]]) -> int | None:
 
 def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> VideoReading:
     at = [found.start() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
-    before = parse_title(reading.path.stem[:at].rstrip(" -_.[(#")).title if reading.path.stem[:at].strip() else None
+    written = _COUNTED.sub("", reading.path.stem[:at]).rstrip(" -_.[(#")
+    before = parse_title(written).title if written else None
     above = next((told.title for told in map(read_folder, reversed(reading.path.folders)) if told.title), None)
     return replace(
         reading,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Final
 
 from kurabito.placements.plans.folders import read_folder
 from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
@@ -14,7 +16,8 @@ from kurabito.placements.plans.reasons import PlanReason
 from kurabito.placements.plans.seasons import WorkReading, episode_work, place_by_names, place_in_series
 from kurabito.titles import fold_title, parse_title
 
-MOST_EPISODES = 6
+_SAYS_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies? ?\d", re.I)
+MOST_EPISODES: Final = 6
 """One file with more of them is a whole season in one, or a range that is none."""
 
 
@@ -71,7 +74,7 @@ def _special(reading: VideoReading, context: PlanContext) -> WorkReading:
 
 def _film(reading: VideoReading, context: PlanContext) -> WorkReading:
     title = reading.title
-    if reading.film_number is not None and title is not None:
+    if reading.film_number is not None and title is not None and not _SAYS_MOVIE.search(title):
         title = f"{title} Movie {reading.film_number}"
     work = Work(kind=WorkKind.FILM, title=title, year=reading.year, part=reading.part)
     films = [show for show in context.shows if show.is_film]
