@@ -61,10 +61,10 @@ def read_lists(path: Path) -> Iterator[FileList]:
 def _rows(line: str) -> Iterator[tuple[str, str, str]]:
     counts = [range(int(first), int(last) + 1) for first, last in RANGE.findall(line)]
     for turn in range(len(counts[0]) if counts else 1):
-        written = iter(
-            f"{count[turn]:0{len(first)}}" for count, (first, _) in zip(counts, RANGE.findall(line), strict=True)
-        )
-        path, _, outcome = RANGE.sub(lambda _: next(written), line).partition(" => ")
+        written = line
+        for count, (first, last) in zip(counts, RANGE.findall(line), strict=True):
+            written = written.replace(f"{{{first}..{last}}}", f"{count[turn]:0{len(first)}}", 1)
+        path, _, outcome = written.partition(" => ")
         outcome, _, reason = outcome.partition(" !")
         usual = next((reason for mark, reason in USUAL.items() if re.search(rf"(?:^| ){mark}(?: |\d|$)", outcome)), "")
         yield path, outcome, reason or usual

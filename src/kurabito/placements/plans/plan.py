@@ -15,6 +15,7 @@ from kurabito.placements.plans.model import (
     ListedFile,
     PlanContext,
     PlannedFile,
+    WorkKind,
     because,
 )
 from kurabito.placements.plans.names import TargetNames
@@ -62,7 +63,7 @@ def _plan_videos(readings: Sequence[VideoReading], context: PlanContext) -> list
     videos: list[PlannedFile] = []
     for reading, placed in zip(readings, place_videos(readings, context), strict=True):
         work = placed.work
-        if work is not None and work.title and not context.shows:
+        if work is not None and work.title and work.kind is not WorkKind.FILM and not context.shows:
             work = replace(work, title=titles.get(fold_title(work.title), work.title))
         videos.append(
             PlannedFile(

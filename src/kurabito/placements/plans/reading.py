@@ -20,7 +20,7 @@ _NUMBER_FIRST: Final = re.compile(
 _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\])])?")
 _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
 _SPECIAL_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)"
+    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
     r"[ _.#-]{0,3}(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
@@ -165,7 +165,7 @@ def _kind(
         return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
     if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):
         return WorkKind.SPECIAL, f"{episodes[0]:g}"
-    if sorted_as is FolderKind.SPECIALS and episodes and not _PAIR.search(stem):
+    if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
 
