@@ -15,6 +15,7 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
+from kurabito.metadata.dumps.model import ROMAJI
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -170,12 +171,13 @@ def entry_key(entry: OfflineEntry) -> str:
 def details_of(entry: OfflineEntry) -> Details:
     """What an entry of the index says, as a record says it."""
     day, ids = entry.air_date, entry.ids
+    is_romaji = entry.language == ROMAJI
     return Details(
         kind=entry.kind,
-        title_japanese=entry.title,
+        title_japanese=None if is_romaji else entry.title,
         title_chinese=entry.title_chinese,
-        title_english=entry.title_english,
-        year=day.year if day else None,
+        title_english=entry.title_english or (entry.title if is_romaji else None),
+        year=entry.began_in,
         season=ids.tmdb_season,
         air_date=day,
         air_weekday=day.isoweekday() if day else None,
