@@ -10,10 +10,11 @@ from typing import Any, Final
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.metadata.dumps.index import ID_FIELDS, IndexEntries, IndexEntry, NameSource
-from kurabito.metadata.dumps.model import ROMAJI, DumpName, DumpSource
-from kurabito.metadata.dumps.names import added_names, franchises_of
+from kurabito.metadata.dumps.model import ROMAJI, DumpName, DumpSource, sound_of
+from kurabito.metadata.dumps.names import IndexName, added_names, franchises_of
 from kurabito.metadata.dumps.store import read_dump, run_in_chunks
 from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.titles import fold_title
 
 _ENTRY: Final = ColumnList(
     "id, kind, year, air_date, bgm_id, anidb_id, mal_id, anilist_id, tmdb_id, tmdb_kind, tmdb_season"
@@ -41,7 +42,7 @@ class Joined:
 
 def join_dumps(conn: Connection) -> Joined:
     """Add what the dumps know to the entries of bangumi-data, in the caller's transaction."""
-    for statement in (_SQL.forget_titles, _SQL.forget_entries, _SQL.forget_offsets):
+    for statement in (_SQL.forget_titles, _SQL.forget_entries, _SQL.forget_sounds, _SQL.forget_offsets):
         conn.run(statement)
     entries = IndexEntries(_known(conn))
     homeless = 0
@@ -53,6 +54,7 @@ def join_dumps(conn: Connection) -> Joined:
     run_in_chunks(conn, _SQL.add_entries, (_row(one) for one in entries if one.source is not DumpSource.BANGUMI_DATA))
     run_in_chunks(conn, _SQL.complete, (_completion(one, franchises.get(one.id)) for one in entries))
     run_in_chunks(conn, _SQL.add_titles, ([*name] for name in names))
+    run_in_chunks(conn, _SQL.add_sounds, _sounds(entries, names))
     run_in_chunks(conn, _SQL.add_offsets, _offsets(entries))
     count = sum(1 for _ in entries)
     return Joined(count, len(names), len(set(franchises.values())), homeless)
@@ -105,6 +107,19 @@ def _completion(entry: IndexEntry, franchise: int | None) -> list[Any]:
         entry.episode_count,
         franchise,
     ]
+
+
+def _sounds(entries: Iterable[IndexEntry], names: Iterable[IndexName]) -> Iterable[list[Any]]:
+    """The sounds of titles in Latin letters; those of a name that an entry may not have are left out with it."""
+    kept = {(name.folded, name.entry_id) for name in names}
+    found = {
+        (sound, entry.id)
+        for entry in entries
+        for title in entry.titles
+        if title.language in (None, ROMAJI) and (fold_title(title.title), entry.id) in kept
+        if (sound := sound_of(title.title)) is not None
+    }
+    return ([*one] for one in sorted(found))
 
 
 def _offsets(entries: Iterable[IndexEntry]) -> Iterable[list[Any]]:

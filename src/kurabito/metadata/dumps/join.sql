@@ -4,6 +4,9 @@ DELETE FROM offline_titles WHERE name_source <> 'bangumi-data';
 -- name: forget_entries
 DELETE FROM offline_entries WHERE source <> 'bangumi-data';
 
+-- name: forget_sounds
+DELETE FROM offline_romaji;
+
 -- name: forget_offsets
 DELETE FROM offline_offsets;
 
@@ -35,3 +38,6 @@ ON CONFLICT (folded, entry_id) DO NOTHING;
 -- name: add_offsets
 INSERT INTO offline_offsets (entry_id, source, season, first)
 SELECT CAST(value ->> 0 AS bigint), value ->> 1, CAST(value ->> 2 AS bigint), CAST(value ->> 3 AS bigint) FROM {given};
+
+-- name: add_sounds
+INSERT INTO offline_romaji (sound, entry_id) SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM {given};

@@ -11,12 +11,14 @@ from typing import Any, Final
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.titles import fold_title
+from kurabito.titles.romaji import romaji_key
 
 ROMAJI: Final = "x-jat"
 """Japanese in Latin letters, as AniDB calls it."""
 LONGEST_NAME: Final = 300
 MOST_NAMES: Final = 200
 
+_SHORTEST_SOUND: Final = 8
 _CROSSES: Final = str.maketrans("\u00d7\u2715\u2716", "xxx")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HANGUL: Final = re.compile("[\uac00-\ud7af]")
@@ -138,6 +140,12 @@ def folded_spellings(title: str) -> set[str]:
     ['spyfamily', 'spyxfamily']
     """
     return {fold_title(title), fold_title(title.translate(_CROSSES))} - {""}
+
+
+def sound_of(title: str) -> str | None:
+    """What a name in Latin letters is found by however its Japanese is spelled; None where that would say too little."""
+    sound = romaji_key(title)
+    return sound if sound is not None and len(sound) >= _SHORTEST_SOUND else None
 
 
 def clean(text: object) -> str:

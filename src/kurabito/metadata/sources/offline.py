@@ -85,6 +85,14 @@ def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry
     return found
 
 
+def sounding(conn: Connection, sounds: Iterable[str]) -> dict[str, list[OfflineEntry]]:
+    """The entries that have a name of each of these sounds."""
+    found: dict[str, list[OfflineEntry]] = {}
+    for sound, *row in conn.all(_SQL.sounding, {"rows": _json([[sound] for sound in sounds])}):
+        found.setdefault(sound, []).append(_entry(tuple(row)))
+    return found
+
+
 def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[OfflineEntry]:
     """The seasons of some shows of TMDB."""
     rows = conn.all(_SQL.of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})

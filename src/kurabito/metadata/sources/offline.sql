@@ -50,3 +50,7 @@ WHERE mine.folded IN (SELECT value ->> 0 FROM {given});
 -- name: of_shows
 SELECT {entry} FROM offline_entries
 WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {given}) AND tmdb_kind = 'tv' ORDER BY id;
+
+-- name: sounding
+SELECT offline_romaji.sound, {entry} FROM offline_romaji JOIN offline_entries ON offline_entries.id = offline_romaji.entry_id
+WHERE offline_romaji.sound IN (SELECT value ->> 0 FROM {given}) ORDER BY offline_entries.id;

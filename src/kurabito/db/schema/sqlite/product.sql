@@ -611,6 +611,13 @@ CREATE TABLE offline_titles (
 
 CREATE INDEX ix_offline_titles_entry ON offline_titles (entry_id, folded);
 
+-- The sound of each name in Latin letters, however it is spelled: it finds what the names themselves do not.
+CREATE TABLE offline_romaji (
+    sound    TEXT    NOT NULL,
+    entry_id INTEGER NOT NULL,
+    PRIMARY KEY (sound, entry_id)
+) WITHOUT ROWID;
+
 -- The dumps that were imported beside bangumi-data, and when.
 CREATE TABLE offline_imports (
     source      TEXT    NOT NULL PRIMARY KEY,
