@@ -85,17 +85,17 @@ def lists_of(conn: Connection, details: Details) -> list[EpisodeList]:
     ]
 
 
-def episodes_of(conn: Connection, details: Details, *, first_in_season: int = 1) -> list[KnownEpisode]:
+def episodes_of(conn: Connection, details: Details, *, first_in_season: int | None = 1) -> list[KnownEpisode]:
     """The episodes of a record, in their order, with what all sources know of each.
 
     bgm.tv lists the episodes of the record itself. TMDB lists those of a season, in which the record may begin later:
-    `first_in_season` says where.
+    `first_in_season` says where. Where that is not known, TMDB's list is left out.
     """
     merged: dict[int | float, KnownEpisode] = {}
     count: int | None = None
     for listed in lists_of(conn, details):
         if listed.source is EpisodeSource.TMDB:
-            numbered = _from(listed.episodes, first_in_season, count)
+            numbered = [] if first_in_season is None else _from(listed.episodes, first_in_season, count)
         elif merged:
             continue
         else:

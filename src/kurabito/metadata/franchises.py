@@ -15,6 +15,7 @@ from typing import Final
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
+from kurabito.metadata.episodes import KnownEpisode, episodes_of
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
@@ -121,6 +122,15 @@ def franchise_of(conn: Connection, wanted: Details | OfflineEntry) -> Franchise 
     for number, source, season, first in conn.all(_SQL.offsets, {"entry_id": entry_id, "franchise_id": franchise_id}):
         said.setdefault(number, []).append(Numbering(NumberingSource(source), first, season))
     return Franchise(tuple(_numbered(_in_seasons(entries, said), said)))
+
+
+def episodes_known(conn: Connection, details: Details) -> list[KnownEpisode]:
+    """The episodes of a record, counted from 1, by every source whose count can be told from its own."""
+    franchise = franchise_of(conn, details)
+    part = None if franchise is None else franchise.entry(details)
+    is_first = part is None or part.part == 1
+    first = part.first_in_season if part is not None else None
+    return episodes_of(conn, details, first_in_season=first or (1 if is_first else None))
 
 
 def _entry(row: Row) -> FranchiseEntry:

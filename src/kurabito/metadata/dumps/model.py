@@ -139,7 +139,8 @@ def folded_spellings(title: str) -> set[str]:
     >>> sorted(folded_spellings("SPY\u00d7FAMILY"))
     ['spyfamily', 'spyxfamily']
     """
-    return {fold_title(title), fold_title(title.translate(_CROSSES))} - {""}
+    spelled = title.translate(_CROSSES)
+    return ({fold_title(title)} if spelled == title else {fold_title(title), fold_title(spelled)}) - {""}
 
 
 def sound_of(title: str) -> str | None:
