@@ -64,6 +64,11 @@ class Details:
         """Every title that is known."""
         return tuple(filter(None, (self.title_japanese, self.title_chinese, self.title_english)))
 
+    @property
+    def lookup_title(self) -> str | None:
+        """The title that it is looked up by: the Japanese one, and for what has none the English one."""
+        return self.title_japanese or self.title_english
+
 
 @dataclass(frozen=True, slots=True)
 class RecordCandidate:
@@ -92,7 +97,7 @@ class Metadata:
 _DETAILS: Final = tuple(Details.__dataclass_fields__)
 _TEXTS: Final = ("title_japanese", "title_chinese", "title_english", "summary", "poster_url")
 # Another one of these makes it another question.
-_ASKED_BY: Final = ("title_japanese", "year", "kind", "tmdb_id")
+_ASKED_BY: Final = ("lookup_title", "year", "kind", "tmdb_id", "bgm_id")
 RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, created_at, updated_at"
 OWN_RECORD: Final = ", ".join(f"metadata.{column}" for column in RECORD.split(", "))
 """The same with the table's name, for beside other tables."""

@@ -17,6 +17,7 @@ from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.sources.tmdb_pages import TmdbPages
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -50,7 +51,8 @@ class MetadataParts:
 def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound) -> MetadataParts:
     """Metadata as the settings want it."""
     key = settings.tmdb_key.get_secret_value() if settings.tmdb_key else None
-    tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url)
+    pages = TmdbPages(queue.database)
+    tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url, pages=pages)
     bangumi = BangumiClient(outbound, url=settings.bgm_url)
     posters = PosterService(outbound, settings.state / POSTERS, bgm_image_host=settings.bgm_image_host)
     runner = MetadataRunner(queue, posters, tmdb, bangumi)
