@@ -76,10 +76,18 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         calendar.router,
         calendar=metadata.calendar,
         entries=metadata.entries,
+        sources=metadata.sources,
+        index=metadata.index,
         summaries=product.catalog_summaries,
         queue=queue,
     )
-    yield partial(record.router, metadata=metadata.service, handle=metadata.actor.handle, queue=queue)
+    yield partial(
+        record.router,
+        metadata=metadata.service,
+        sources=metadata.sources,
+        handle=metadata.actor.handle,
+        queue=queue,
+    )
     yield partial(
         matches.router,
         matches=metadata.matches,

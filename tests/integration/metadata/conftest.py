@@ -20,6 +20,7 @@ from kurabito.db import Database
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
 from kurabito.metadata import MetadataActor, MetadataRunner, MetadataService, PosterService, records
+from kurabito.metadata.health import SourceReports
 from kurabito.metadata.messages import Mailbox
 from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.sources.bangumi import BangumiClient
@@ -128,8 +129,11 @@ def make_desk(
         posters.prepare()
         pages = TmdbPages(queue.database)
         images = world.url("/t/p", "img.test")
-        tmdb = TmdbClient(outbound, key, url=world.url("/3"), image_url=images, pages=pages, clock=clock)
-        bangumi = BangumiClient(outbound, url=world.url(), clock=clock)
+        reports = SourceReports(queue.database, clock)
+        tmdb = TmdbClient(
+            outbound, key, url=world.url("/3"), image_url=images, pages=pages, reports=reports, clock=clock
+        )
+        bangumi = BangumiClient(outbound, url=world.url(), reports=reports, clock=clock)
         runner = MetadataRunner(queue, posters, tmdb, bangumi, clock=clock)
         actor = MetadataActor(runner, clock=clock, mailbox=Mailbox(capacity))
         service = MetadataService(queue.database, tmdb)

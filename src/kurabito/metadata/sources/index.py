@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
+from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
-from kurabito.metadata.errors import IndexRefused
+from kurabito.http.errors import OutboundError
+from kurabito.metadata.errors import IndexRefused, MetadataStopped
+from kurabito.metadata.health import MetadataSource, SourceReports, note_success
+from kurabito.metadata.messages import MetadataHandle
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import LARGEST_INDEX, IndexFile, read_index
+from kurabito.runtime import PermanentError, Registry
+from kurabito.runtime.delegation import DelegatedTasks
 
 UPDATE: Final = "metadata.update_index"
 KEEP: Final = "metadata.keep_index"
@@ -56,6 +64,7 @@ def import_index(conn: Connection, file: IndexFile, origin: IndexOrigin, *, forc
     offline.replace_entries(conn, file.entries)
     counts = {"entries": new, "unknown_kinds": file.unknown_kinds, "bad_rows": file.bad_rows, "origin": origin}
     conn.run(_SQL.note_import, counts)
+    note_success(conn, MetadataSource.INDEX)
     imported = last_import(conn)
     assert imported is not None
     return imported
@@ -76,3 +85,64 @@ async def fetch_index(outbound: Outbound, url: str) -> IndexFile:
     """The file at a URL: a data.json, or the package that has it; raises OutboundError or InvalidInput."""
     reply = await outbound.get(url, trusted=[urlsplit(url).hostname or ""], limits=_LIMITS)
     return await asyncio.to_thread(read_index, reply.content)
+
+
+class IndexUpdates:
+    """Fetches the index when it is asked for, and once a week if its keeper allowed that."""
+
+    def __init__(
+        self,
+        queue: DelegatedTasks,
+        outbound: Outbound,
+        url: str,
+        *,
+        is_allowed: bool,
+        reports: SourceReports,
+        handle: MetadataHandle,
+    ) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._outbound = outbound
+        self._url = url
+        self._is_allowed = is_allowed
+        self._reports = reports
+        self._handle = handle
+
+    def join(self, registry: Registry) -> None:
+        """Register what an update is, and have an old index updated."""
+        registry.task(UPDATE, concurrency=1)(self.update)
+        registry.task(KEEP)(self.update_if_old)
+        registry.every(_LOOKED_AT_EVERY, KEEP, unique_key=KEEP)
+
+    async def last_import(self) -> IndexImport | None:
+        """The import that the index is from; None when there was none."""
+        return await self._database.read(last_import)
+
+    async def begin_update(self) -> UUID:
+        """Ask for an update; the task, which may be one that waits or runs already."""
+        return (await self._queue.enqueue(UPDATE, unique_key=UPDATE)).id
+
+    async def update_if_old(self) -> bool:
+        """Ask for an update when that is allowed and the index is a week old, or missing; whether it was asked for."""
+        if not self._is_allowed:
+            return False
+        imported, now = await self._database.read(lambda conn: (last_import(conn), to_datetime(conn.now())))
+        is_old = imported is None or now - imported.imported_at > _OLD
+        if is_old:
+            await self.begin_update()
+        return is_old
+
+    async def update(self) -> IndexImport:
+        """Fetch the index and import it; raises OutboundError, or PermanentError when the file is refused."""
+        try:
+            file = await fetch_index(self._outbound, self._url)
+            imported = await self._database.write(lambda conn: import_index(conn, file, IndexOrigin.FETCHED))
+        except (InvalidInput, IndexRefused) as error:
+            await self._reports.failed(MetadataSource.INDEX, error)
+            raise PermanentError(f"{self._url}: {error}") from error
+        except OutboundError as error:
+            await self._reports.failed(MetadataSource.INDEX, error)
+            raise
+        with suppress(MetadataStopped):
+            await self._handle.trigger_sync()
+        return imported

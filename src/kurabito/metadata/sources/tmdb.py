@@ -13,6 +13,7 @@ from kurabito.http import Limits, Outbound
 from kurabito.http.errors import BadAnswer, BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
 from kurabito.http.retries import PASSING
 from kurabito.metadata.errors import TmdbError
+from kurabito.metadata.health import MetadataSource, SourceReports
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.single_flight import SingleFlight
 from kurabito.metadata.sources.tmdb_pages import KEPT_FOR, TmdbPages, YearPage
@@ -53,6 +54,7 @@ class TmdbClient:
         url: str,
         image_url: str,
         pages: TmdbPages | None = None,
+        reports: SourceReports | None = None,
         clock: Clock | None = None,
         limits: Limits = TMDB_LIMITS,
     ) -> None:
@@ -61,6 +63,7 @@ class TmdbClient:
         self._url = url.rstrip("/")
         self._image_url = image_url.rstrip("/")
         self._pages = pages or TmdbPages()
+        self._reports = reports or SourceReports()
         self._clock = clock or SystemClock()
         self._limits = limits
         self._lists: OrderedDict[tuple[TmdbKind, int], tuple[int, Titles]] = OrderedDict()
@@ -168,13 +171,17 @@ class TmdbClient:
             params = {**params, "api_key": self._key}
         trusted = [urlsplit(self._url).hostname or ""]
         try:
-            return await self._outbound.get_json(
+            answer = await self._outbound.get_json(
                 self._url + path, params=params, headers=headers, trusted=trusted, limits=self._limits
             )
         except OutboundError as error:
+            if not (isinstance(error, BadStatus) and error.answered == 404):
+                await self._reports.failed(MetadataSource.TMDB, error)
             advice = "; check KURABITO_TMDB_KEY" if isinstance(error, BadStatus) and error.answered == 401 else ""
             may_pass = _may_pass(error, self._limits)
             raise TmdbError(f"TMDB was not read: {error}{advice}", may_pass=may_pass) from error
+        await self._reports.succeeded(MetadataSource.TMDB)
+        return answer
 
 
 def _answered(error: TmdbError, status: int) -> bool:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
@@ -35,7 +36,9 @@ class Id(NamedTuple):
     url: str | None
 
 
-def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queue: Queue) -> APIRouter:
+def router(
+    pages: Pages, metadata: MetadataService, sources: SourceHealths, handle: MetadataHandle, queue: Queue
+) -> APIRouter:
     """A record, the choice of its id, and having all of them filled in."""
     routes = APIRouter()
 
@@ -47,14 +50,17 @@ def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queu
 
     @routes.get("/metadata/{metadata_id}")
     async def record(request: Request, metadata_id: str) -> Response:
-        found, syncs = await asyncio.gather(metadata.get(id_of(metadata_id)), queue.list(task_type=SYNC, limit=1))
+        found, failing, syncs = await asyncio.gather(
+            metadata.get(id_of(metadata_id)), sources.failing(), queue.list(task_type=SYNC, limit=1)
+        )
         return pages.show(
             request,
             "record.html",
             record=found,
             names=CardNames.of(found.details).read_in(pages.words(request).catalogue.tag),
             ids=ids_of(found.details),
-            missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb),
+            missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb, failing=failing),
+            failing=failing,
             sync=syncs.items[0] if syncs.items else None,
         )
 
