@@ -22,7 +22,7 @@ from kurabito.metadata.errors import BgmtvError, IndexRefused
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import read_index
+from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_index
 from kurabito.metadata.sources.index import IndexImport, IndexOrigin, import_index, last_import
 from kurabito.runtime import Registry, Worker
 
@@ -178,6 +178,17 @@ async def test_a_refresh_makes_records_of_what_is_on_and_has_them_filled_in(
     assert await calendar.season(2022, 10) == []
     with pytest.raises(InvalidInput):
         await calendar.season(2022, 2)
+
+
+async def test_a_show_that_begins_in_the_last_two_weeks_of_a_quarter_is_of_the_next_season(desk: Desk) -> None:
+    days = ("2021-12-17", "2021-12-18", "2021-12-31", "2022-03-17", "2022-03-18")
+    entries = [OfflineEntry(day, RecordKind.TV, "ja", Ids(), date.fromisoformat(day)) for day in days]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    calendar = CalendarService(desk.queue, desk.bangumi, desk.actor.handle)
+    begun = [
+        [one.entry.title for one in await calendar.season(*season)] for season in ((2021, 10), (2022, 1), (2022, 4))
+    ]
+    assert begun == [[days[0]], list(days[1:4]), [days[4]]]
 
 
 async def test_a_second_refresh_replaces_the_week_and_one_that_fails_leaves_it(
