@@ -15,7 +15,7 @@ from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.metadata.records import Details
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import read_entries
+from kurabito.metadata.sources.bangumi_data import read_index
 from processes import BenchmarkBroken
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "integration" / "metadata"))
@@ -71,7 +71,7 @@ def measure(content: bytes, lookups: int) -> tuple[float, float]:
         database.open()
         migrate(database, PRODUCT)
         began = time.perf_counter()
-        entries = list(read_entries(content))
+        entries = read_index(content).entries
         database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
         imported = time.perf_counter() - began
         wanted = [

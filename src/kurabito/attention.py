@@ -45,6 +45,7 @@ class AttentionCode(StrEnum):
     SCAN_FAILED = "scan_failed"
     SCAN_INCOMPLETE = "scan_incomplete"
     REMOVAL_STOPPED = "removal_stopped"
+    METADATA_SOURCE_FAILING = "metadata_source_failing"
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
     CHECK_FAILED = "check_failed"
@@ -61,6 +62,7 @@ class ActionId(StrEnum):
     OPEN_SUBSCRIPTION = "open_subscription"
     SCAN_LIBRARY = "scan_library"
     REMOVE_LIBRARY = "remove_library"
+    OPEN_METADATA_SOURCES = "open_metadata_sources"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
 

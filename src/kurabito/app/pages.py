@@ -76,6 +76,8 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         calendar.router,
         calendar=metadata.calendar,
         entries=metadata.entries,
+        sources=metadata.sources,
+        index=metadata.index,
         summaries=product.catalog_summaries,
         queue=queue,
     )
@@ -83,6 +85,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         record.router,
         metadata=metadata.service,
         extras=metadata.extras,
+        sources=metadata.sources,
         handle=metadata.actor.handle,
         queue=queue,
     )

@@ -9,7 +9,7 @@ from kurabito.api.downloads import conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.following import catalog, fetcher_results, previews, subscriptions, title_rules
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, extras, matches, posters, records
+from kurabito.api.metadata import calendar, extras, matches, posters, records, sources
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -53,7 +53,9 @@ def _feed_routes(product: Product) -> list[APIRouter]:
 def _metadata_routes(product: Product) -> list[APIRouter]:
     metadata = product.metadata
     return [
-        records.router(metadata.service, metadata.actor.handle),
+        # Before the records: their paths end in an id.
+        sources.router(metadata.sources, metadata.index),
+        records.router(metadata.service, metadata.actor.handle, metadata.sources, metadata.posters),
         extras.router(metadata.extras),
         calendar.router(metadata.calendar, metadata.entries),
         posters.router(metadata.posters),

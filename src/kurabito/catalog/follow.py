@@ -9,7 +9,6 @@ from typing import Final
 from kurabito.catalog import series
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.linker import lock_catalog
-from kurabito.catalog.matching.decision import as_new_record
 from kurabito.catalog.matching.knowledge import details_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
@@ -56,7 +55,7 @@ def _add(conn: Connection, bgm_id: int) -> int:
         raise MetadataNotFound(
             f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index again"
         )
-    return records.add(conn, as_new_record(details_of(entry))).id
+    return records.add(conn, details_of(entry)).id
 
 
 def _series_of(conn: Connection, record: Metadata) -> int:

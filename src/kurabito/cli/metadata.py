@@ -11,9 +11,15 @@ import typer
 
 if TYPE_CHECKING:
     from kurabito.metadata.dumps.files import DumpFile
+    from kurabito.metadata.sources.bangumi_data import IndexFile
+    from kurabito.metadata.sources.index import IndexOrigin
     from kurabito.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Import the IDs and names of shows and films, for use offline.")
+
+Force = Annotated[
+    bool, typer.Option("--force", help="Import the file even if it is empty, or has lost a fifth of the entries.")
+]
 
 
 @app.command("import")
@@ -24,6 +30,7 @@ def import_file(
             help="The file; which project it is of is recognised.", exists=True, dir_okay=False, show_default=False
         ),
     ],
+    force: Force = False,
 ) -> None:
     """Import what a project knows of shows and films. It replaces what the last file of that project said.
 
@@ -43,44 +50,43 @@ def import_file(
     from kurabito import settings
     from kurabito.metadata.dumps.files import DumpFile
     from kurabito.metadata.dumps.model import DumpSource
+    from kurabito.metadata.sources.bangumi_data import read_index
+    from kurabito.metadata.sources.index import IndexOrigin
 
     with _progress() as report, DumpFile(file, report) as dump:
-        if dump.source is DumpSource.BANGUMI_DATA:
-            content = dump.content()
-        else:
+        if dump.source is not DumpSource.BANGUMI_DATA:
             _import_dump(settings.load(), dump, file.name)
             return
-    _replace(settings.load(), content)
+        index = read_index(dump.content())
+    _replace(settings.load(), index, IndexOrigin.FILE, force)
 
 
 @app.command()
-def update() -> None:
+def update(force: Force = False) -> None:
     """Download the file from the address in `offline_ids_url`, and import it.
+
+    With `KURABITO_OFFLINE_IDS_REFRESH=true`, `kurabito serve` does the same once a week.
 
     Examples:
 
-        KURABITO_OFFLINE_IDS_URL=https://example.org/data.json kurabito metadata update
+        kurabito metadata update
     """
     import asyncio
 
     from kurabito import settings
-    from kurabito.errors import ConfigError
+    from kurabito.metadata.sources.index import IndexOrigin
     from kurabito.settings.store import stored_settings
 
     given = stored_settings(settings.load())
-    if given.offline_ids_url is None:
-        raise ConfigError("nothing says where to fetch from: set KURABITO_OFFLINE_IDS_URL to the URL of a data.json")
-    _replace(given, asyncio.run(_fetch(given, given.offline_ids_url)))
+    _replace(given, asyncio.run(_fetch(given)), IndexOrigin.FETCHED, force)
 
 
-async def _fetch(settings: Settings, url: str) -> bytes:
-    from urllib.parse import urlsplit
+async def _fetch(settings: Settings) -> IndexFile:
+    from kurabito.http import Outbound
+    from kurabito.metadata.sources.index import fetch_index
 
-    from kurabito.http import Limits, Outbound
-
-    limits = Limits(seconds=300.0, max_bytes=64 * 1024 * 1024)
     async with Outbound(private_hosts=settings.allow_private_hosts, proxy=settings.proxy) as outbound:
-        return (await outbound.get(url, trusted=[urlsplit(url).hostname or ""], limits=limits)).content
+        return await fetch_index(outbound, settings.offline_ids_url)
 
 
 @contextmanager
@@ -111,12 +117,14 @@ def _import_dump(settings: Settings, file: DumpFile, file_name: str) -> None:
     )
 
 
-def _replace(settings: Settings, content: bytes) -> None:
+def _replace(settings: Settings, file: IndexFile, origin: IndexOrigin, force: bool) -> None:
     from kurabito.cli.databases import product_database
-    from kurabito.metadata.sources import offline
-    from kurabito.metadata.sources.bangumi_data import read_entries
+    from kurabito.metadata.sources.index import import_index
 
-    entries = list(read_entries(content))
     with product_database(settings, create=True) as database:
-        count = database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
-    typer.echo(f"{count:,} entries are known now.")
+        imported = database.write_blocking(lambda conn: import_index(conn, file, origin, force=force))
+    typer.echo(f"{imported.entries:,} entries are known now.")
+    if imported.unknown_kinds:
+        typer.echo(f"{imported.unknown_kinds:,} rows were left out: their type is not known to this version.")
+    if imported.bad_rows:
+        typer.echo(f"{imported.bad_rows:,} rows were left out: they make no sense.")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from kurabito.clock import Clock
 from kurabito.errors import InvalidInput
+from kurabito.http.retries import PASSING
 
 T = TypeVar("T")
 
@@ -29,6 +30,8 @@ class Limits:
     """Bytes to read of an error response, so that the caller learns the reason; 0 reads none of it."""
     redirects: int = 5
     attempts: int = 3
+    passing: frozenset[int] = PASSING
+    """Answers that another attempt may change; some hosts say 500 and mean the moment."""
     patience: float = 60.0
     """The longest wait for another attempt; a host that asks for more is left to the caller."""
 

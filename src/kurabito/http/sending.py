@@ -16,7 +16,7 @@ from kurabito.http.limits import Limits, within
 from kurabito.http.redaction import shown
 from kurabito.http.redirects import redirected
 from kurabito.http.replies import Reply
-from kurabito.http.retries import IDEMPOTENT, PASSING, back_off, retry_after
+from kurabito.http.retries import IDEMPOTENT, back_off, retry_after
 from kurabito.http.throttle import Courtesy, pause
 from kurabito.http.transport import Wire
 from kurabito.logs import get_logger
@@ -52,7 +52,7 @@ class Exchange:
             except (Unreachable, BadStatus, TimedOut) as error:
                 wait = max(back_off(attempt, self._random), _asked_wait(error))
                 again = attempt < limits.attempts and wait <= limits.patience
-                if not (again and request.method in IDEMPOTENT and _is_passing(error)):
+                if not (again and request.method in IDEMPOTENT and _is_passing(error, limits)):
                     if broken is not None:
                         return broken
                     raise
@@ -114,8 +114,8 @@ def _is_conditional(request: httpx2.Request) -> bool:
     return "if-none-match" in request.headers or "if-modified-since" in request.headers
 
 
-def _is_passing(error: OutboundError) -> bool:
-    return isinstance(error, Unreachable) or (isinstance(error, BadStatus) and error.answered in PASSING)
+def _is_passing(error: OutboundError, limits: Limits) -> bool:
+    return isinstance(error, Unreachable) or (isinstance(error, BadStatus) and error.answered in limits.passing)
 
 
 def _asked_wait(error: OutboundError) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kurabito.errors import KurabitoError, NotFound, StateConflict
+from kurabito.runtime import PermanentError
 
 
 class MetadataError(KurabitoError):
@@ -39,6 +40,23 @@ class TmdbError(MetadataError):
     """TMDB did not say what was asked."""
 
     code = "tmdb"
+
+    def __init__(self, message: str, *, may_pass: bool = True) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+        """Whether the same request may succeed a moment later; not with a refused key, or a host that is not there."""
+
+
+class NothingAnswered(MetadataError, PermanentError):
+    """A sync could ask none of the services that it needed."""
+
+    code = "nothing_answered"
+
+
+class IndexRefused(MetadataError, StateConflict):
+    """An offline index was not imported, because it would replace a better one."""
+
+    code = "index_refused"
 
 
 class PosterError(MetadataError):

@@ -1,15 +1,15 @@
-"""Which title of TMDB is the one: by its exact name, and by nothing that only looks like it."""
+"""Which title of TMDB is the one: by its name, however it is typed, and by nothing that only looks like it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from kurabito.metadata.pending import Lookup
 from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
-from kurabito.metadata.sources.tmdb import Title, TmdbClient
+from kurabito.metadata.sources.tmdb_titles import Title, Titles, TmdbSeason, fold_name
 from kurabito.titles.numbers import han_number
 
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
@@ -28,6 +28,14 @@ _SEASON_MARKS: Final = tuple(
 _PART_MARK: Final = re.compile(
     r"\s*[(\[]?\s*(?:第\s*[\d一二三四]\s*(?:クール|部分)|(?:Part|パート)[. ]?\d|後半|続編)\s*[)\]]?$", re.I
 )
+_JAPANESE: Final = "ja"
+# TMDB has many an OVA, and some web series, among its films.
+_WORLDS: Final = {
+    RecordKind.TV: (TmdbKind.TV,),
+    RecordKind.WEB: (TmdbKind.TV, TmdbKind.MOVIE),
+    RecordKind.OVA: (TmdbKind.TV, TmdbKind.MOVIE),
+    RecordKind.MOVIE: (TmdbKind.MOVIE,),
+}
 
 
 class Sequel(NamedTuple):
@@ -52,43 +60,106 @@ def read_sequel(title: str) -> Sequel | None:
     return None
 
 
-async def look_up(tmdb: TmdbClient, title: str, year: int | None, kind: RecordKind = RecordKind.TV) -> Lookup:
+class TitleSource(Protocol):
+    """Who is asked for titles: TMDB itself, or TMDB as one sync asks it."""
+
+    async def titles_of(self, kind: TmdbKind, year: int) -> Titles: ...
+
+    async def search(self, kind: TmdbKind, name: str, year: int | None = None) -> list[Title]: ...
+
+    async def seasons_of(self, show_id: int) -> list[TmdbSeason]: ...
+
+
+async def look_up(tmdb: TitleSource, title: str, year: int | None, kind: RecordKind = RecordKind.TV) -> Lookup:
     """The id of the title that began in this year, or a year before or after; raises TmdbError.
 
     An animation of the year itself is taken at once. Else all three years are weighed together. What cannot be told apart is
-    not guessed at: it is listed for a person to choose.
+    not guessed at: it is listed for a person to choose. A film that stands where an OVA or a web series is looked for is the
+    same to TMDB, so films are looked at too where no show has the name.
     """
-    if year is None:
-        return Lookup()
-    world = TmdbKind.MOVIE if kind is RecordKind.MOVIE else TmdbKind.TV
-    matches = list((await tmdb.titles_of(world, year)).get(title, ()))
-    if not any(match.is_animation for match in matches):
-        for near in (year - 1, year + 1):
-            matches += (await tmdb.titles_of(world, near)).get(title, ())
-    if (chosen := weigh(matches, year)) is not None:
+    found: list[Title] = []
+    for world in _WORLDS[kind]:
+        matches = await _matches(tmdb, world, title, year)
+        found += matches
+        if (chosen := weigh(matches, year, title)) is not None:
+            return Lookup(chosen.id, world, poster_url=chosen.poster_url)
+        if any(match.is_animation for match in matches):
+            break
+    if not found and kind is not RecordKind.MOVIE and (sequel := read_sequel(title)):
+        return await _look_up_sequel(tmdb, sequel, year)
+    return Lookup(candidates=tuple(_candidate(match) for match in found))
+
+
+async def look_up_western(tmdb: TitleSource, title: str, year: int | None, kind: RecordKind) -> Lookup:
+    """The id of a show or film that is known by its English name; raises TmdbError.
+
+    Such a name is no Japanese one, so TMDB's search is asked and not its lists, and nothing has to be an animation. Without a
+    year a name alone decides nothing.
+    """
+    world = _WORLDS[kind][0]
+    folded = fold_name(title)
+    found = [
+        match
+        for match in await tmdb.search(world, title)
+        if folded in (fold_name(match.name), fold_name(match.local_name or ""))
+        and (year is None or match.year is None or abs(match.year - year) <= 1)
+    ]
+    chosen = None if year is None else _nearest([match for match in found if match.year is not None], year)
+    if chosen is not None:
         return Lookup(chosen.id, world, poster_url=chosen.poster_url)
-    if not matches and world is TmdbKind.TV and (sequel := read_sequel(title)):
-        return Lookup(candidates=await _shows_before(tmdb, sequel, year))
-    return Lookup(candidates=tuple(_candidate(match) for match in matches))
+    return Lookup(candidates=tuple(_candidate(match) for match in found))
 
 
-def weigh(matches: Sequence[Title], year: int) -> Title | None:
-    """The one of several equal names: animation before anything else, then the nearest year; None when two are left."""
-    best = [match for match in matches if match.is_animation] or list(matches)
-    distances = {match.id: abs((match.year or year) - year) for match in best}
+def weigh(matches: Sequence[Title], year: int | None, title: str | None = None) -> Title | None:
+    """The one of several equal names: only animations count, the name letter by letter first, then the nearest year.
+
+    None when two are left, or none: a live action that has the name alone is not what an anime record is about.
+    """
+    animations = [match for match in matches if match.is_animation]
+    return _nearest([match for match in animations if match.name == title] or animations, year)
+
+
+def _nearest(matches: Sequence[Title], year: int | None) -> Title | None:
+    distances = {match.id: 0 if year is None else abs((match.year or year) - year) for match in matches}
     nearest = min(distances.values(), default=0)
-    left = [match for match in best if distances[match.id] == nearest]
+    left = [match for match in matches if distances[match.id] == nearest]
     return left[0] if len(left) == 1 else None
 
 
-async def _shows_before(tmdb: TmdbClient, sequel: Sequel, year: int) -> tuple[RecordCandidate, ...]:
-    """TMDB keeps the seasons of a show in one entry, which has the name without the mark and began earlier."""
-    found = await tmdb.search(TmdbKind.TV, sequel.name)
-    return tuple(
-        _candidate(show, sequel.season)
-        for show in found
-        if unicodedata.normalize("NFKC", show.name) == sequel.name and (show.year is None or show.year <= year)
-    )
+async def _matches(tmdb: TitleSource, world: TmdbKind, title: str, year: int | None) -> list[Title]:
+    """What has this name in the year, and unless an animation does, in the years beside it; without a year, ever."""
+    folded = fold_name(title)
+    if year is None:
+        return [match for match in await tmdb.search(world, title) if _is_japanese(match, folded)]
+    matches = list((await tmdb.titles_of(world, year)).get(folded, ()))
+    if not any(match.is_animation for match in matches):
+        for near in (year - 1, year + 1):
+            matches += (await tmdb.titles_of(world, near)).get(folded, ())
+    return matches
+
+
+async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None) -> Lookup:
+    """TMDB keeps the seasons of a show in one entry, which has the name without the mark and began earlier.
+
+    Where that entry has the season, and the season began when the record says, it is the one; else a person confirms it.
+    """
+    folded = fold_name(sequel.name)
+    shows = [
+        show
+        for show in await tmdb.search(TmdbKind.TV, sequel.name)
+        if _is_japanese(show, folded) and (year is None or show.year is None or show.year <= year)
+    ]
+    animations = [show for show in shows if show.is_animation]
+    if len(animations) == 1 and year is not None:
+        (show,) = animations
+        for season in await tmdb.seasons_of(show.id):
+            if season.number == sequel.season and season.year is not None and abs(season.year - year) <= 1:
+                return Lookup(show.id, TmdbKind.TV, season.number, season.poster_url or show.poster_url)
+    return Lookup(candidates=tuple(_candidate(show, sequel.season) for show in shows))
+
+
+def _is_japanese(match: Title, folded: str) -> bool:
+    return fold_name(match.name) == folded and match.language in (None, _JAPANESE)
 
 
 def _candidate(match: Title, season: int | None = None) -> RecordCandidate:

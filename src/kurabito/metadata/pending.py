@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from kurabito.clock import SECOND
-from kurabito.db import Connection, Queries
+from kurabito.db import Connection, Queries, Query
 from kurabito.metadata.records import RECORD, Metadata, RecordCandidate, TmdbKind, candidates_as_stored, record_of
 
 POSTER_URL_PREFIX: Final = "/posters/"
@@ -15,15 +17,19 @@ SYNC_CHUNK: Final = 100
 TMDB_COOL_DOWN: Final = timedelta(days=7)
 _COOL_DOWN: Final = TMDB_COOL_DOWN // timedelta(seconds=1) * SECOND
 
-# The words of the two partial indexes; a statement has to repeat them to be answered by one.
+# The words of the partial indexes; a statement has to repeat them to be answered by one.
 _CONDITIONS: Final = {
     "has_remote_poster": "poster_url IS NOT NULL AND poster_url <> '' AND substr(poster_url, 1, 9) <> '/posters/'",
     "lacks_tmdb": "tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> ''",
+    "is_western": "tmdb_id IS NULL AND (title_japanese IS NULL OR title_japanese = '') AND title_english <> ''",
+    "lacks_poster": "(poster_url IS NULL OR poster_url = '') AND (bgm_id IS NOT NULL OR tmdb_id IS NOT NULL)",
 }
 # SQLite would rather walk the whole table by its ids, so the indexes are named.
 _PLACES: Final = {
     "with_remote_poster": "metadata {indexed_by ix_metadata_remote_poster}",
     "without_tmdb": "metadata {indexed_by ix_metadata_without_tmdb}",
+    "western": "metadata {indexed_by ix_metadata_western}",
+    "without_poster": "metadata {indexed_by ix_metadata_without_poster}",
 }
 _SQL: Final = Queries("kurabito.metadata", "pending.sql", record=RECORD, **_CONDITIONS, **_PLACES)
 
@@ -88,6 +94,46 @@ def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
     return int(conn.value(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN}))
 
 
+def with_remote_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
+    """The next records whose poster is still somewhere else, in the order of their ids."""
+    return _chunk(conn, _SQL.with_remote_poster, after, limit)
+
+
+def to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
+    """The next records whose id at TMDB needs a lookup by their Japanese title."""
+    return _chunk(conn, _SQL.to_look_up, after, limit)
+
+
+def western_to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
+    """The next records that have only an English title to look them up by."""
+    return _chunk(conn, _SQL.western_to_look_up, after, limit)
+
+
+def without_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
+    """The next records without a poster that bgm.tv or TMDB can be asked for one."""
+    return _chunk(conn, _SQL.without_poster, after, limit)
+
+
+def count_work(conn: Connection, *, ids: bool) -> int:
+    """How many records lack something that a sync can ask for; each is counted once."""
+    return int(conn.value(_SQL.count_work, {"ids": int(ids), "cool_down": _COOL_DOWN}))
+
+
+def count_lookups(conn: Connection) -> int:
+    """How many records wait for a lookup at TMDB."""
+    return int(conn.value(_SQL.count_lookups, {"cool_down": _COOL_DOWN}))
+
+
+def count_without_poster(conn: Connection) -> int:
+    """How many records wait for bgm.tv to say where their poster is."""
+    return int(conn.value(_SQL.count_without_poster, {"cool_down": _COOL_DOWN}))
+
+
+def _chunk(conn: Connection, query: Query, after: int, limit: int) -> list[Metadata]:
+    values = {"after": after, "limit": limit, "cool_down": _COOL_DOWN}
+    return [record_of(row) for row in conn.all(query, values)]
+
+
 def ask_for_poster(conn: Connection, metadata_id: int, url: str) -> None:
     """Write down where the poster of a record is to come from, so that a crash does not forget it."""
     conn.run(_SQL.ask_for_poster, {"id": metadata_id, "url": url})
@@ -98,11 +144,16 @@ def keep_poster(conn: Connection, metadata_id: int, url: str, path: str) -> bool
     return bool(conn.run(_SQL.keep_poster, {"id": metadata_id, "url": url, "path": path}))
 
 
+def keep_poster_lookup(conn: Connection, metadata_id: int, url: str | None) -> bool:
+    """Write down where a poster is, or that there is none; false when the record has one by now."""
+    return bool(conn.run(_SQL.keep_poster_lookup, {"id": metadata_id, "url": url}))
+
+
 def keep_lookup(conn: Connection, record: Metadata, found: Lookup) -> bool:
     """Write down how a lookup ended, and that it was made; false when the record asks something else by now."""
     values = {
         "id": record.id,
-        "title_japanese": record.details.title_japanese,
+        "title": record.details.lookup_title,
         "tmdb_id": found.tmdb_id,
         "tmdb_kind": found.tmdb_kind,
         "tmdb_season": found.tmdb_season,
@@ -112,7 +163,17 @@ def keep_lookup(conn: Connection, record: Metadata, found: Lookup) -> bool:
     return bool(conn.run(_SQL.keep_lookup, values))
 
 
-def keep_ids(conn: Connection, metadata_id: int, ids: Ids) -> None:
-    """Give a record the ids that it does not have; an id of bgm.tv only if no other record has it."""
-    values = {name: getattr(ids, name) for name in ("bgm_id", "anidb_id", "anilist_id", "mal_id", "mikan_id")}
-    conn.run(_SQL.keep_ids, {"id": metadata_id, **values})
+def keep_ids(conn: Connection, given: Sequence[tuple[Metadata, Ids]]) -> int:
+    """Give records the ids that they do not have, all at once; how many were changed.
+
+    An id of bgm.tv goes to one record only, and ids to no record that has another title by now.
+    """
+    rows, taken = [], set[int]()
+    for record, ids in given:
+        row = {"id": record.id, "title_japanese": record.details.title_japanese, **asdict(ids)}
+        if ids.bgm_id in taken:
+            row["bgm_id"] = None
+        elif ids.bgm_id is not None:
+            taken.add(ids.bgm_id)
+        rows.append(row)
+    return conn.run(_SQL.keep_ids, {"rows": json.dumps(rows, ensure_ascii=False)})

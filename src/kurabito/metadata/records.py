@@ -64,6 +64,11 @@ class Details:
         """Every title that is known."""
         return tuple(filter(None, (self.title_japanese, self.title_chinese, self.title_english)))
 
+    @property
+    def lookup_title(self) -> str | None:
+        """The title that it is looked up by: the Japanese one, and for what has none the English one."""
+        return self.title_japanese or self.title_english
+
 
 @dataclass(frozen=True, slots=True)
 class RecordCandidate:
@@ -87,13 +92,15 @@ class Metadata:
     candidates: tuple[RecordCandidate, ...]
     created_at: datetime
     updated_at: datetime
+    poster_lookup_at: datetime | None = None
+    """When bgm.tv or TMDB was asked where its poster is."""
 
 
 _DETAILS: Final = tuple(Details.__dataclass_fields__)
 _TEXTS: Final = ("title_japanese", "title_chinese", "title_english", "summary", "poster_url")
 # Another one of these makes it another question.
-_ASKED_BY: Final = ("title_japanese", "year", "kind", "tmdb_id")
-RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, created_at, updated_at"
+_ASKED_BY: Final = ("lookup_title", "year", "kind", "tmdb_id", "bgm_id")
+RECORD: Final = f"id, {', '.join(_DETAILS)}, tmdb_lookup_at, tmdb_candidates, created_at, updated_at, poster_lookup_at"
 OWN_RECORD: Final = ", ".join(f"metadata.{column}" for column in RECORD.split(", "))
 """The same with the table's name, for beside other tables."""
 _LONGEST_FOLDED: Final = 200
@@ -206,7 +213,7 @@ def forget(conn: Connection, metadata_id: int) -> None:
 
 def record_of(row: Row) -> Metadata:
     """The record that a row of `RECORD` stands for."""
-    metadata_id, *fields, looked_up, candidates, created, updated = row
+    metadata_id, *fields, looked_up, candidates, created, updated, poster_looked_up = row
     values = dict(zip(_DETAILS, fields, strict=True))
     values["kind"] = RecordKind(values["kind"])
     values["air_date"] = None if values["air_date"] is None else date.fromisoformat(values["air_date"])
@@ -218,6 +225,7 @@ def record_of(row: Row) -> Metadata:
         tuple(_candidate(found) for found in json.loads(candidates)),
         to_datetime(created),
         to_datetime(updated),
+        None if poster_looked_up is None else to_datetime(poster_looked_up),
     )
 
 

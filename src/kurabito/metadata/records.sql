@@ -33,7 +33,7 @@ SET kind = :kind, title_japanese = :title_japanese, title_chinese = :title_chine
 WHERE id = :id;
 
 -- name: forget_lookup
-UPDATE metadata SET tmdb_lookup_at = NULL, tmdb_candidates = '[]' WHERE id = :id;
+UPDATE metadata SET tmdb_lookup_at = NULL, tmdb_candidates = '[]', poster_lookup_at = NULL WHERE id = :id;
 
 -- name: leave_calendar
 DELETE FROM calendar_entries WHERE metadata_id = :id;

@@ -28,6 +28,8 @@ from kurabito.runtime import Registry, TaskContext, TaskState
 from kurabito.runtime.delegation import DelegatedTasks
 
 SYNC: Final = "metadata.sync"
+IDS: Final = "metadata.ids"
+"""Ids alone, while a sync may still be busy with posters for hours."""
 _MOST_WAITING: Final = 64
 """Downloads that were accepted; five of them run. The rest waits in the mailbox, then with the caller."""
 
@@ -56,11 +58,13 @@ class MetadataRunner:
         self._room = asyncio.Semaphore(_MOST_WAITING)
         self._under_way: set[asyncio.Task[object]] = set()
         self._next_sync: asyncio.Task[object] | None = None
+        self._lookups_turn = asyncio.Lock()
         self._told_off = False
 
     def join(self, registry: Registry) -> None:
         """Register what a sync is."""
         registry.task(SYNC, concurrency=1)(self.sync_all_metadata)
+        registry.task(IDS, concurrency=1)(self.fill_in_ids)
         self._extras.join(registry)
 
     async def handle(self, message: MetadataMessage) -> None:
@@ -78,23 +82,28 @@ class MetadataRunner:
     async def begin_sync(self) -> UUID:
         """Request a sync that sees the current records; returns its task, which may already wait or run.
 
-        One that runs may be past it, or belong to a process that was killed, so another follows.
+        One that runs may be past it, or belong to a process that was killed, so another follows. Ids do not wait for that.
         """
         task = await self._queue.enqueue(SYNC, unique_key=SYNC)
-        if task.state is TaskState.RUNNING and (self._next_sync is None or self._next_sync.done()):
-            self._next_sync = asyncio.create_task(self._sync_after(task.id))
+        if task.state is TaskState.RUNNING:
+            await self._queue.enqueue(IDS, unique_key=IDS)
+            if self._next_sync is None or self._next_sync.done():
+                self._next_sync = asyncio.create_task(self._sync_after(task.id))
         return task.id
 
     async def sync_all_metadata(self, ctx: TaskContext) -> Synced:
-        """Look through all records, and fill in the posters and ids that are missing."""
+        """Look through all records, and fill in the posters and ids that are missing; raises NothingAnswered."""
         if not self._tmdb.is_on and not self._told_off:
             self._told_off = True
             _log.info("TMDB is off: ids come from the offline index alone; KURABITO_TMDB_KEY turns it on")
-        sync = Sync(self._database, self._downloads, self._tmdb, self._bangumi, self._clock)
-        synced = await sync.run(ctx.report)
+        synced = await self._sync().run(ctx.report)
         # Episodes, summaries and backdrops come after the ids by which they are asked for.
         await ctx.enqueue(EXTRAS, unique_key=EXTRAS)
         return synced
+
+    async def fill_in_ids(self, ctx: TaskContext) -> Synced:
+        """Fill in the ids that are missing, and leave the posters to the next sync; raises NothingAnswered."""
+        return await self._sync().run_ids(ctx.report)
 
     async def stop(self, unread: Iterable[MetadataMessage] = ()) -> None:
         """Cancel the downloads under way. They, and what was not read, are written down and come with the next sync."""
@@ -108,6 +117,9 @@ class MetadataRunner:
                     await self._write_down([(metadata_id, url)])
                 case DownloadPosterBatch(tasks):
                     await self._write_down(tasks)
+
+    def _sync(self) -> Sync:
+        return Sync(self._database, self._downloads, self._tmdb, self._bangumi, self._clock, self._lookups_turn)
 
     async def _download(self, tasks: Iterable[tuple[int, str]]) -> None:
         wanted = list(tasks)

@@ -119,8 +119,13 @@ class Settings(BaseModel):
     tmdb_image_url: str = Field("https://image.tmdb.org/t/p/original", description="address of TMDB's images")
     bgm_url: str = Field("https://api.bgm.tv", description="address of the bgm.tv API")
     bgm_image_host: str = Field("lain.bgm.tv", min_length=1, description="host of bgm.tv's images")
-    offline_ids_url: str | None = Field(
-        None, description="where `kurabito metadata update` gets the data.json of bangumi-data; none: it gets nothing"
+    offline_ids_url: str = Field(
+        "https://unpkg.com/bangumi-data@0.3/dist/data.json",
+        min_length=1,
+        description="where the offline index comes from: the data.json of bangumi-data, or its package",
+    )
+    offline_ids_refresh: bool = Field(
+        False, description="whether the offline index is fetched and refreshed automatically, once a week"
     )
     download_poll_interval: Seconds = Field(60.0, description="how often downloaders are asked, in seconds")
     stalled_minutes: Minutes = Field(60.0, description="minutes without progress until a download counts as stalled")

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kurabito.db import Connection
 from kurabito.metadata.calendar import REFRESH
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.runner import SYNC
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.metadata.sources.bangumi_data import IndexFile, OfflineEntry
+from kurabito.metadata.sources.index import IndexOrigin, import_index
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ async def test_a_record_is_made_found_changed_and_forgotten(site: Site, eventual
         ("POST", {"title_japanese": "蔵", "year": 12}, 422, "year"),
         ("POST", {"title_japanese": "蔵", "kind": "play"}, 422, "kind"),
         ("POST", {"title_japanese": "蔵", "poster_url": "/posters/../../etc/passwd"}, 422, "poster_url"),
+        ("POST", {"title_japanese": "蔵", "poster_url": "/posters/0123456789abcdef.jpg"}, 422, "poster_url"),
         ("POST", {"title_japanese": "蔵", "poster_url": "file:///etc/passwd"}, 422, "poster_url"),
         ("POST", {"title_japanese": "蔵", "bgm_id": 1}, 409, "bgm_id"),
         ("PATCH", {"title_japanese": None}, 422, "title_japanese"),
@@ -161,3 +164,44 @@ async def test_nothing_else_is_served(with_posters: Site, path: str) -> None:
 
 async def _tasks(site: Site, task_type: str) -> list[Any]:
     return list(await site.queue.list(task_type=task_type))
+
+
+async def test_the_sources_say_how_they_are_and_what_waits_for_them(site: Site) -> None:
+    assert isinstance(site.queue, SqlQueue)
+    answer = (await site.http.get("/api/v1/metadata/sources")).json()
+    assert {one["source"]: one["state"] for one in answer["sources"]} == {
+        "tmdb": "off",
+        "bgm": "unused",
+        "index": "off",
+    }
+    assert answer["index"] is None
+    entries = (OfflineEntry("蔵", RecordKind.TV, "ja", Ids(bgm_id=1)),)
+    file = IndexFile(entries, unknown_kinds=2, bad_rows=3)
+
+    def fail(conn: Connection) -> None:
+        import_index(conn, file, IndexOrigin.FILE)
+        conn.run(
+            "INSERT INTO metadata_sources (name, failed_at, error_code, error_message) "
+            "VALUES ('bgm', :now, 'timed_out', 'nothing came')"
+        )
+        conn.run("INSERT INTO metadata (kind, bgm_id, created_at, updated_at) VALUES ('tv', 5, 1, 1)")
+
+    await site.queue.database.write(fail)
+    answer = (await site.http.get("/api/v1/metadata/sources")).json()
+    bgm = next(one for one in answer["sources"] if one["source"] == "bgm")
+    assert (bgm["state"], bgm["failure"], bgm["message"], bgm["held_back"]) == (
+        "failing",
+        "timed_out",
+        "nothing came",
+        1,
+    )
+    assert answer["index"] | {"imported_at": ""} == {
+        "imported_at": "", "entries": 1, "unknown_kinds": 2, "bad_rows": 3, "origin": "file",
+    }  # fmt: skip
+    (record,) = (await site.http.get("/api/v1/metadata")).json()["items"]
+    assert record["missing"] == ["poster_held_back", "id_without_title"]
+    attention = (await site.http.get("/api/v1/attention")).json()["items"]
+    (failing,) = (one for one in attention if one["code"] == "metadata_source_failing")
+    assert failing["facts"] == {"source": "bgm", "failure": "timed_out", "held_back": 1}
+    assert failing["action"] == {"id": "open_metadata_sources", "target": "bgm"}
+    assert (await site.http.post("/api/v1/metadata/index/update")).status_code == 202

@@ -283,4 +283,4 @@ async def test_a_download_that_is_cancelled_leaves_nothing(outbound: Outbound, s
 @pytest.mark.parametrize("name", ["seconds", "connect_seconds", "idle_seconds", "max_bytes", "attempts"])
 def test_limits_are_more_than_nothing(name: str) -> None:
     with pytest.raises(InvalidInput, match=name):
-        Limits(**{name: 0})
+        Limits(**{name: 0})  # type: ignore[arg-type]

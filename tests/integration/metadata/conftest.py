@@ -20,11 +20,13 @@ from kurabito.db import Database
 from kurabito.http import Outbound
 from kurabito.http.addresses import Address
 from kurabito.metadata import MetadataActor, MetadataRunner, MetadataService, PosterService, records
+from kurabito.metadata.health import SourceReports
 from kurabito.metadata.messages import Mailbox
 from kurabito.metadata.records import Details, Metadata
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
-from kurabito.runtime import Registry, Worker
+from kurabito.metadata.sources.tmdb_pages import TmdbPages
+from kurabito.runtime import Registry, TaskRecord, Worker
 from kurabito.runtime.sql.queue import SqlQueue
 
 if TYPE_CHECKING:
@@ -103,13 +105,17 @@ class Desk:
 
     async def sync(self) -> dict[str, Any]:
         """A whole sync, as the task that it is; what it came to."""
-        registry = Registry()
-        self.runner.join(registry)
-        async with Worker(self.queue, registry):
-            task = await self.queue.wait(await self.runner.begin_sync(), timeout=60)
+        task = await self.sync_task()
         assert task.state == "succeeded", task.last_error
         result: dict[str, Any] = task.result
         return result
+
+    async def sync_task(self) -> TaskRecord:
+        """The task of a whole sync, however it ended."""
+        registry = Registry()
+        self.runner.join(registry)
+        async with Worker(self.queue, registry):
+            return await self.queue.wait(await self.runner.begin_sync(), timeout=60)
 
 
 @pytest.fixture
@@ -121,14 +127,25 @@ def make_desk(
     def open_desk(*, key: str | None = made_up.KEY, capacity: int = 64) -> Desk:
         posters = PosterService(outbound, tmp_path / "posters", bgm_image_host="bgm.test")
         posters.prepare()
-        tmdb = TmdbClient(outbound, key, url=world.url("/3"), image_url=world.url("/t/p", "img.test"), clock=clock)
-        bangumi = BangumiClient(outbound, url=world.url(), clock=clock)
+        pages = TmdbPages(queue.database)
+        images = world.url("/t/p", "img.test")
+        reports = SourceReports(queue.database, clock)
+        tmdb = TmdbClient(
+            outbound, key, url=world.url("/3"), image_url=images, pages=pages, reports=reports, clock=clock
+        )
+        bangumi = BangumiClient(outbound, url=world.url(), reports=reports, clock=clock)
         runner = MetadataRunner(queue, posters, tmdb, bangumi, clock=clock)
         actor = MetadataActor(runner, clock=clock, mailbox=Mailbox(capacity))
         service = MetadataService(queue.database, tmdb)
         return Desk(queue, queue.database, posters, tmdb, bangumi, runner, actor, service, clock, tmp_path / "posters")
 
     return open_desk
+
+
+@pytest.fixture
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pauses between attempts cost no time."""
+    monkeypatch.setattr("kurabito.http.retries._FIRST_WAIT", 0.0)
 
 
 @pytest.fixture

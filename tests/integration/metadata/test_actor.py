@@ -78,20 +78,16 @@ async def test_a_sync_gives_every_record_what_it_lacks_and_a_second_one_finds_no
     assert set(world.asked[before:]) == {"/bad.jpg"}
 
 
-async def test_unreachable_refused_and_busy_do_not_spend_the_lookup(
-    desk: Desk, make_desk: Callable[..., Desk], world: World, made_up: Any
+async def test_unreachable_and_refused_do_not_spend_the_lookup(
+    desk: Desk, make_desk: Callable[..., Desk], world: World, made_up: Any, hurry: None
 ) -> None:
     world.shows = [made_up.Show(1, "蔵", "2020-05-01")]
     one = desk.add(title_japanese="蔵", year=2020)
     wrong, off = make_desk(key="wrong"), make_desk(key=None)
-    assert (await wrong.sync())["ids_failed"] == 1
+    assert "KURABITO_TMDB_KEY" in ((await wrong.sync_task()).last_error or "")
     assert (await off.sync())["records"] == 0
-    world.troubles = [(500, {}), (429, {"Retry-After": "3600"})]
-    assert (await desk.sync())["ids_failed"] == 1
-    assert desk.get(one).tmdb_lookup_at is None
-    world.troubles = []
     world.is_down = True
-    assert (await desk.sync())["ids_failed"] == 1
+    assert (await desk.sync_task()).state is TaskState.DEAD
     assert desk.get(one).tmdb_lookup_at is None
     world.is_down = False
     assert (await desk.sync())["ids"] == 1

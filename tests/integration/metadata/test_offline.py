@@ -7,8 +7,10 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +18,12 @@ import pytest
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
-from kurabito.metadata.errors import BgmtvError
+from kurabito.metadata.errors import BgmtvError, IndexRefused
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import read_entries
+from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_index
+from kurabito.metadata.sources.index import IndexImport, IndexOrigin, import_index, last_import
 from kurabito.runtime import Registry, Worker
 
 if TYPE_CHECKING:
@@ -58,13 +61,13 @@ CONTENT = json.dumps({"siteMeta": {}, "items": FILE}, ensure_ascii=False).encode
 
 @pytest.fixture
 def index(desk: Desk) -> Desk:
-    entries = list(read_entries(CONTENT))
+    entries = read_index(CONTENT).entries
     assert desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries)) == len(FILE)
     return desk
 
 
 def test_the_file_is_read_in_the_time_of_japan_and_with_every_form_of_an_id() -> None:
-    first, second, film, special, old, *_ = read_entries(CONTENT)
+    first, second, film, special, old, *_ = read_index(CONTENT).entries
     assert (first.air_date, first.title_chinese, first.kind) == (date(2022, 1, 1), "藏之夜", RecordKind.TV)
     assert first.ids == Ids(bgm_id=11, tmdb_id=101, tmdb_kind=TmdbKind.TV, mal_id=7, anilist_id=8)
     assert (second.ids.tmdb_id, second.ids.tmdb_season, second.ids.mikan_id) == (101, 2, 3)
@@ -73,10 +76,10 @@ def test_the_file_is_read_in_the_time_of_japan_and_with_every_form_of_an_id() ->
     assert old.ids.tmdb_id == 201
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"items": [1]}', b'{"items": [{"title": "a", "type": "b"}]}'])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"items": [1]}', b'{"items": {"a": "b"}}', b"\x1f\x8bno"])
 def test_another_file_is_refused(content: bytes) -> None:
     with pytest.raises(InvalidInput, match="bangumi-data"):
-        list(read_entries(content))
+        read_index(content)
 
 
 async def test_an_entry_is_found_by_id_or_by_a_name_that_is_clear(index: Desk) -> None:
@@ -125,32 +128,11 @@ async def test_a_sync_takes_ids_from_the_index_and_asks_tmdb_only_for_the_rest(
     assert index.get(other).details.tmdb_id == 900
 
 
-async def test_a_bgm_that_does_not_answer_leaves_the_record_for_the_next_sync(
-    index: Desk, world: World, made_up: Any
-) -> None:
-    async def time_passes() -> None:
-        while True:
-            index.clock.advance(1)
-            await asyncio.sleep(0.005)
-
-    ids = [index.add(title_japanese="古い蔵", year=year) for year in (1985, 2022)]
-    passing = asyncio.create_task(time_passes())
-    world.troubles = [(500, {}), (500, {})]
-    assert (await index.sync())["ids_failed"] == 2
-    assert [index.get(one).tmdb_lookup_at for one in ids] == [None, None]
-    world.troubles = []
-    # An entry that bgm.tv has not is no trouble: there is only no picture of it.
-    world.subjects[16] = made_up.entry(16, "古い蔵") | {"images": {"large": world.url("/pic/16.jpg", "bgm.test")}}
-    assert (await index.sync())["ids"] == 2
-    passing.cancel()
-    assert [bool(index.poster(one)) for one in ids] == [False, True]
-
-
 async def test_a_new_index_is_another_chance_for_what_was_not_found(desk: Desk) -> None:
     one = desk.add(title_japanese="古い蔵", year=2022, poster_url="/posters/0123456789abcdef.jpg")
     assert (await desk.sync())["ids_not_found"] == 1
     for _ in range(2):
-        desk.database.write_blocking(lambda conn: offline.replace_entries(conn, list(read_entries(CONTENT))))
+        desk.database.write_blocking(lambda conn: offline.replace_entries(conn, read_index(CONTENT).entries))
     assert (await desk.sync())["ids"] == 1
     assert desk.get(one).details.tmdb_id == 202
 
@@ -198,6 +180,17 @@ async def test_a_refresh_makes_records_of_what_is_on_and_has_them_filled_in(
         await calendar.season(2022, 2)
 
 
+async def test_a_show_that_begins_in_the_last_two_weeks_of_a_quarter_is_of_the_next_season(desk: Desk) -> None:
+    days = ("2021-12-17", "2021-12-18", "2021-12-31", "2022-03-17", "2022-03-18")
+    entries = [OfflineEntry(day, RecordKind.TV, "ja", Ids(), date.fromisoformat(day)) for day in days]
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, entries))
+    calendar = CalendarService(desk.queue, desk.bangumi, desk.actor.handle)
+    begun = [
+        [one.entry.title for one in await calendar.season(*season)] for season in ((2021, 10), (2022, 1), (2022, 4))
+    ]
+    assert begun == [[days[0]], list(days[1:4]), [days[4]]]
+
+
 async def test_a_second_refresh_replaces_the_week_and_one_that_fails_leaves_it(
     desk: Desk, world: World, made_up: Any
 ) -> None:
@@ -237,6 +230,46 @@ async def test_the_command_imports_a_file_or_fetches_it_from_where_the_settings_
         await run("update", KURABITO_OFFLINE_IDS_URL=world.url("/data.json")),
     ):
         assert (outcome.returncode, outcome.stdout) == (0, "8 entries are known now.\n"), outcome.stderr
-    refused = await run("update")
+    (tmp_path / "data.json").write_bytes(_with(FILE[:4], {"title": "蔵", "type": "hologram"}, 7))
+    refused = await run("import", str(tmp_path / "data.json"))
     assert refused.returncode == 1
-    assert "KURABITO_OFFLINE_IDS_URL" in refused.stderr
+    assert "4 entries, and 8 are known" in refused.stderr
+    assert "--force" in refused.stderr
+    forced = await run("import", "--force", str(tmp_path / "data.json"))
+    assert forced.stdout.splitlines() == [
+        "4 entries are known now.",
+        "1 rows were left out: their type is not known to this version.",
+        "1 rows were left out: they make no sense.",
+    ]
+
+
+def _with(items: list[dict[str, Any]], *more: Any) -> bytes:
+    return json.dumps({"siteMeta": {}, "items": [*items, *more]}, ensure_ascii=False).encode()
+
+
+async def test_an_index_that_lost_too_much_is_refused_and_what_it_could_not_read_is_told(desk: Desk) -> None:
+    def take(content: bytes, *, force: bool = False) -> IndexImport:
+        file = read_index(content)
+        return desk.database.write_blocking(lambda conn: import_index(conn, file, IndexOrigin.FILE, force=force))
+
+    with pytest.raises(IndexRefused):
+        take(_with([]))
+    first = take(_with([item(f"蔵{n}", "2022-01-08T00:00:00.000Z") for n in range(10)]))
+    assert (first.entries, first.unknown_kinds, first.bad_rows) == (10, 0, 0)
+    kept = _with([item(f"蔵{n}", "2022-01-08T00:00:00.000Z") for n in range(8)], {"type": "tv"}, {"type": "x"}, None)
+    second = take(kept)
+    assert (second.entries, second.unknown_kinds, second.bad_rows) == (8, 1, 2)
+    with pytest.raises(IndexRefused, match="6 entries, and 8 are known"):
+        take(_with([item(f"蔵{n}", "2022-01-08T00:00:00.000Z") for n in range(6)]))
+    assert desk.database.read_blocking(last_import) == second
+    assert take(_with([]), force=True).entries == 0
+
+
+def test_the_package_of_the_project_is_read_as_its_file_is() -> None:
+    packed = BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as package:
+        for name, content in (("package/README.md", b"hello"), ("package/dist/data.json", CONTENT)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            package.addfile(member, BytesIO(content))
+    assert read_index(packed.getvalue()) == read_index(CONTENT)

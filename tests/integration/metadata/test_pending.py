@@ -141,7 +141,9 @@ async def test_a_lookup_is_spent_whatever_it_found_and_a_new_title_gives_another
 
 async def test_ids_are_added_to_a_record_and_never_taken_from_another(desk: Desk) -> None:
     first, second = desk.add(title_japanese="蔵", bgm_id=1), desk.add(title_japanese="蔵", mal_id=3)
-    desk.database.write_blocking(lambda conn: pending.keep_ids(conn, second, Ids(bgm_id=1, mal_id=4, anidb_id=5)))
+    record = desk.get(second)
+    ids = Ids(bgm_id=1, mal_id=4, anidb_id=5)
+    assert desk.database.write_blocking(lambda conn: pending.keep_ids(conn, [(record, ids)])) == 1
     details = desk.get(second).details
     assert (details.bgm_id, details.mal_id, details.anidb_id) == (None, 3, 5)
     with pytest.raises(MetadataConflict, match="bgm_id"):

@@ -11,7 +11,7 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.http import Outbound
 from kurabito.metadata.errors import BgmtvError, TmdbError
-from kurabito.metadata.lookup import look_up
+from kurabito.metadata.lookup import look_up, look_up_western
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
@@ -48,7 +48,7 @@ async def test_among_a_thousand_shows_a_year_every_id_is_right_and_nearly_every_
         elif wanted.season == 1:
             first_seasons.append(outcome.tmdb_id == wanted.truth)
         else:
-            # A person confirms it: the entry at TMDB has the show's name, not the season's.
+            # TMDB knows no date of that season, so a person confirms it: the entry has the show's name, not the season's.
             assert outcome.tmdb_id is None
             candidates = [(one.tmdb_id, one.season) for one in outcome.candidates]
             sequels.append((wanted.truth, wanted.season) in candidates)
@@ -84,7 +84,7 @@ async def test_a_year_is_read_whole_once_however_many_ask_and_again_the_next_day
     assert world.count("/3/discover/tv") == 6
 
 
-async def test_only_the_exact_name_counts_and_the_years_beside_are_read_when_they_have_to_be(
+async def test_only_the_name_counts_and_the_years_beside_are_read_when_they_have_to_be(
     tmdb: TmdbClient, world: World, made_up: Any
 ) -> None:
     world.shows = [
@@ -102,19 +102,90 @@ async def test_only_the_exact_name_counts_and_the_years_beside_are_read_when_the
     assert world.count("/3/discover/tv") == 1
     assert await found(tmdb, "蔵の夜", 2020) == 2
     assert await found(tmdb, "蔵の昼", 2020) == 4
-    assert await found(tmdb, "蔵の朝 ", 2020) is None
+    assert await found(tmdb, "蔵の 朝", 2020) == 3
     assert await found(tmdb, "蔵の外", 2020) is None
-    assert await found(tmdb, "蔵の役者", 2020) == 6
+    # A live action that is alone with the name is not what an anime record is about.
+    assert await found(tmdb, "蔵の役者", 2020) is None
+    assert [one.tmdb_id for one in (await look_up(tmdb, "蔵の役者", 2020)).candidates] == [6]
     assert await found(tmdb, "蔵の映画", 2020) is None
     assert await found(tmdb, "蔵の映画", 2020, RecordKind.MOVIE) == 7
     assert await found(tmdb, "蔵の昼", 2021) is None
-    assert await found(tmdb, "蔵の朝", None) is None
+    assert await found(tmdb, "蔵の朝", None) == 3
+    assert await found(tmdb, "蔵の両隣", None) is None
     between = await look_up(tmdb, "蔵の両隣", 2020)
     assert between.tmdb_id is None
     assert [(one.tmdb_id, one.kind, one.is_animation) for one in between.candidates] == [
         (8, TmdbKind.TV, True),
         (9, TmdbKind.TV, True),
     ]
+
+
+async def test_a_name_is_the_same_however_it_is_typed_and_one_that_is_typed_alike_goes_first(
+    tmdb: TmdbClient, world: World, made_up: Any
+) -> None:
+    world.shows = [
+        made_up.Show(1, "KURA\u00d7YORU", "2020-04-01"),
+        made_up.Show(2, "蔵 〜夜〜", "2020-04-01"),
+        made_up.Show(3, "Kura", "2020-04-01"),
+        made_up.Show(4, "\uff2b\uff35\uff32\uff21", "2020-05-01"),
+    ]
+    assert await found(tmdb, "kura x yoru", 2020) == 1
+    assert await found(tmdb, "蔵\uff5e夜\uff5e", 2020) == 2
+    assert await found(tmdb, "Kura", 2020) == 3
+    assert await found(tmdb, "KURA", 2020) is None
+    assert await found(tmdb, "Kura!", 2020) is None
+
+
+async def test_a_sequel_is_its_show_and_a_season_where_tmdb_says_when_that_began(
+    tmdb: TmdbClient, world: World, made_up: Any
+) -> None:
+    world.shows = [
+        made_up.Show(1, "蔵の夜", "2018-04-01"),
+        made_up.Show(2, "蔵の夜", "2019-04-01", (made_up.DRAMA,)),
+        made_up.Show(3, "蔵の朝", "2018-04-01"),
+        made_up.Show(4, "蔵の朝", "2010-04-01"),
+    ]
+    world.season_starts = {1: ["2018-04-01", "2020-10-02"], 3: ["2018-04-01", "2020-10-02"]}
+    second = await look_up(tmdb, "蔵の夜 第2期", 2020)
+    assert (second.tmdb_id, second.tmdb_kind, second.tmdb_season) == (1, TmdbKind.TV, 2)
+    assert (second.poster_url or "").endswith("/1-2.jpg")
+    third = await look_up(tmdb, "蔵の夜 第3期", 2022)
+    assert third.tmdb_id is None
+    assert (1, 3) in [(one.tmdb_id, one.season) for one in third.candidates]
+    # Years later, it is not the season that TMDB has.
+    assert await found(tmdb, "蔵の夜 第2期", 2024) is None
+    assert await found(tmdb, "蔵の朝 第2期", 2020) is None
+
+
+async def test_an_ova_may_be_a_film_to_tmdb_and_a_film_is_never_a_show(
+    tmdb: TmdbClient, world: World, made_up: Any
+) -> None:
+    world.shows = [
+        made_up.Show(1, "蔵の外伝", "2020-04-01", kind="movie"),
+        made_up.Show(2, "蔵の番外", "2020-04-01"),
+        made_up.Show(3, "蔵の番外", "2020-04-01", kind="movie"),
+    ]
+    assert [await found(tmdb, "蔵の外伝", 2020, kind) for kind in RecordKind] == [None, 1, 1, 1]
+    ova = await look_up(tmdb, "蔵の番外", 2020, RecordKind.OVA)
+    assert (ova.tmdb_id, ova.tmdb_kind) == (2, TmdbKind.TV)
+
+
+async def test_what_has_an_english_title_alone_is_searched_for_and_need_be_no_animation(
+    tmdb: TmdbClient, world: World, made_up: Any
+) -> None:
+    world.shows = [
+        made_up.Show(1, "The Cellar", "2011-04-01", (made_up.DRAMA,), "en"),
+        made_up.Show(2, "The Cellar", "1985-04-01", (made_up.DRAMA,), "en"),
+        made_up.Show(3, "The Cellar Door", "2011-04-01", (made_up.DRAMA,), "en"),
+        made_up.Show(4, "The Cellar", "2011-04-01", (made_up.DRAMA,), "en", "movie"),
+    ]
+    western = look_up_western
+    assert (await western(tmdb, "the cellar", 2012, RecordKind.TV)).tmdb_id == 1
+    assert (await western(tmdb, "The Cellar", 2011, RecordKind.MOVIE)).tmdb_id == 4
+    assert (await western(tmdb, "The Cellar", 2000, RecordKind.TV)).tmdb_id is None
+    undated = await western(tmdb, "The Cellar", None, RecordKind.TV)
+    assert undated.tmdb_id is None
+    assert [one.tmdb_id for one in undated.candidates] == [1, 2]
 
 
 async def test_a_list_that_became_shorter_while_it_was_read_is_read_to_its_new_end(
@@ -147,10 +218,9 @@ async def test_who_does_not_answer_says_nothing_about_a_name_and_the_key_is_told
     assert world.headers[-1]["authorization"] == "Bearer eyJ.a.token"
     assert "api_key" not in world.asked[-1]
     tmdb = TmdbClient(outbound, made_up.KEY, url=world.url("/3"), image_url="", clock=clock)
-    world.troubles = [(200, {}), (500, {})]
-    for _ in range(2):
-        with pytest.raises(TmdbError):
-            await tmdb.titles_of(TmdbKind.TV, 2020)
+    world.troubles = [(200, {})] * 3
+    with pytest.raises(TmdbError):
+        await tmdb.titles_of(TmdbKind.TV, 2020)
     with pytest.raises(TmdbError, match="off"):
         await TmdbClient(outbound, None, url=world.url("/3"), image_url="").titles_of(TmdbKind.TV, 2020)
     assert await tmdb.titles_of(TmdbKind.TV, 2020) == {}

@@ -10,6 +10,7 @@ import asyncio
 import json
 import random
 import sys
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -88,6 +89,12 @@ class World:
     troubles: list[tuple[int, dict[str, str]]] = field(default_factory=list)
     """Answers that are given before anything else, one each."""
     is_down: bool = False
+    bgm_is_down: bool = False
+    error_rate: float = 0.0
+    """How often TMDB answers that it cannot just now."""
+    chance: random.Random = field(default_factory=lambda: random.Random(5))
+    season_starts: dict[int, list[str]] = field(default_factory=dict)
+    """When each season of a show began, the first one first."""
     hold: asyncio.Event | None = None
     """Pictures wait for it."""
     hold_lists: asyncio.Event | None = None
@@ -109,7 +116,7 @@ class World:
                 target = first.split(" ")[1]
                 self.asked.append(target)
                 self.headers.append({k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)})
-                if self.is_down:
+                if self.is_down or (self.bgm_is_down and target.startswith(("/v0/", "/calendar"))):
                     return
                 await asyncio.sleep(self.latency)
                 status, headers, body = await self._answer(target)
@@ -131,7 +138,7 @@ class World:
                     await self.hold_lists.wait()
                 return self._tmdb(query, lambda: self._discover(kind, query))
             case ["3", "search", kind]:
-                return self._tmdb(query, lambda: [s for s in self.shows if s.kind == kind and query["query"] in s.name])
+                return self._tmdb(query, lambda: self._search(kind, query["query"]))
             case ["3", "tv" | "movie", *_] if self.troubles:
                 return *self.troubles.pop(0), b"{}"
             case ["3", "tv" | "movie" as kind, number]:
@@ -156,6 +163,8 @@ class World:
         if self.troubles:
             status, headers = self.troubles.pop(0)
             return status, headers, b"{}"
+        if self.chance.random() < self.error_rate:
+            return self.chance.choice((429, 500, 502, 503, 504)), {}, b"{}"
         if query.get("api_key") != KEY:
             return _json(401, {"status_code": 7, "status_message": "Invalid API key", "success": False})
         found, page = find(), int(query.get("page", "1"))
@@ -165,12 +174,24 @@ class World:
         shown = [show.told() for show in found[(page - 1) * PAGE : page * PAGE]]
         return _json(200, {"page": page, "results": shown, "total_pages": pages, "total_results": len(found)})
 
+    def _search(self, kind: str, words: str) -> list[Show]:
+        asked = _folded(words)
+        return [show for show in self.shows if show.kind == kind and asked in _folded(show.name)]
+
     def _details(self, kind: str, number: int, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-        if not any(show.id == number and show.kind == kind for show in self.shows):
+        if self.chance.random() < self.error_rate:
+            return self.chance.choice((429, 500, 502, 503, 504)), {}, b"{}"
+        show = next((show for show in self.shows if (show.kind, show.id) == (kind, number)), None)
+        if show is None:
             return _json(404, {"status_code": 34, "success": False})
-        said: dict[str, Any] = {"id": number, "overview": f"{number} ({query['language']})"}
-        said["backdrop_path"] = f"/backdrop{number}.jpg"
-        for part in query["append_to_response"].split(","):
+        seasons = [
+            {"season_number": place, "air_date": day, "poster_path": f"/{number}-{place}.jpg", "episode_count": 12}
+            for place, day in enumerate(self.season_starts.get(number, [show.date]), 1)
+        ]
+        said: dict[str, Any] = {**show.told(), "seasons": seasons, "backdrop_path": f"/backdrop{number}.jpg"}
+        if "language" in query:
+            said["overview"] = f"{number} ({query['language']})"
+        for part in filter(None, query.get("append_to_response", "").split(",")):
             if part == "translations":
                 told = [("en", "US"), ("zh", "CN"), ("zh", "TW"), ("fr", "FR")]
                 listed = [
@@ -227,6 +248,10 @@ class World:
         finally:
             self.at_once -= 1
         return 200, {"Content-Type": "image/jpeg"}, JPEG + path.encode() * 500
+
+
+def _folded(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _json(status: int, body: Any) -> tuple[int, dict[str, str], bytes]:

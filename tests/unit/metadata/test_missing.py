@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from kurabito.metadata.health import MetadataSource
 from kurabito.metadata.missing import MissingMetadata, missing_metadata
 from kurabito.metadata.records import Details, Metadata, RecordCandidate, TmdbKind
 
@@ -23,7 +24,7 @@ def _record(details: Details, looked_up: datetime | None = None, *candidates: Re
     ("record", "asks_tmdb", "missing"),
     [
         (_record(WHOLE), False, []),
-        (_record(replace(WHOLE, poster_url=None)), True, [MissingMetadata.POSTER]),
+        (_record(replace(WHOLE, poster_url=None)), True, [MissingMetadata.POSTER_NOT_ASKED]),
         (_record(replace(WHOLE, poster_url="https://x.example/p.jpg")), True, [MissingMetadata.POSTER_WAITS]),
         (_record(replace(WHOLE, tmdb_id=None)), True, [MissingMetadata.ID_WAITS]),
         (_record(replace(WHOLE, tmdb_id=None)), False, [MissingMetadata.ID_NOT_ASKED]),
@@ -31,7 +32,7 @@ def _record(details: Details, looked_up: datetime | None = None, *candidates: Re
         (_record(replace(WHOLE, tmdb_id=None), NOW, MAYBE), True, [MissingMetadata.ID_TO_CHOOSE]),
         (_record(WHOLE, NOW, MAYBE), True, []),
         (
-            _record(Details(title_english="Night of the Storehouse")),
+            _record(Details(title_chinese="藏之夜")),
             True,
             [MissingMetadata.POSTER, MissingMetadata.ID_WITHOUT_TITLE],
         ),
@@ -39,3 +40,19 @@ def _record(details: Details, looked_up: datetime | None = None, *candidates: Re
 )
 def test_a_record_lacks(record: Metadata, asks_tmdb: bool, missing: list[MissingMetadata]) -> None:
     assert missing_metadata(record, asks_tmdb=asks_tmdb) == missing
+
+
+@pytest.mark.parametrize(
+    ("details", "poster_looked_up", "missing"),
+    [
+        (Details(title_japanese="蔵"), None, [MissingMetadata.POSTER, MissingMetadata.ID_HELD_BACK]),
+        (Details(title_japanese="蔵", bgm_id=3, tmdb_id=7), None, [MissingMetadata.POSTER_HELD_BACK]),
+        (Details(title_japanese="蔵", tmdb_id=7), None, [MissingMetadata.POSTER_NOT_ASKED]),
+        (Details(title_japanese="蔵", bgm_id=3, tmdb_id=7), NOW, [MissingMetadata.POSTER_NOT_FOUND]),
+    ],
+)
+def test_a_source_that_does_not_answer_is_why_and_not_that_nobody_looked(
+    details: Details, poster_looked_up: datetime | None, missing: list[MissingMetadata]
+) -> None:
+    record = replace(_record(details), poster_lookup_at=poster_looked_up)
+    assert missing_metadata(record, asks_tmdb=True, failing=tuple(MetadataSource)) == missing

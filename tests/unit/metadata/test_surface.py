@@ -47,6 +47,8 @@ def test_the_public_names_are_there() -> None:
         (errors.MetadataNotFound, errors.MetadataError),
         (errors.BgmtvError, errors.MetadataError),
         (errors.TmdbError, errors.MetadataError),
+        (errors.NothingAnswered, errors.MetadataError),
+        (errors.IndexRefused, errors.MetadataError),
     ],
 )
 def test_everything_that_goes_wrong_is_one_tree(error: type[KurabitoError], above: type[KurabitoError]) -> None:

@@ -31,6 +31,7 @@ from kurabito.http.errors import OutboundError
 from kurabito.library.deletion.rules import KeepReason, KeepRule
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.metadata.calendar import SEASON_MONTHS
+from kurabito.metadata.health import SourceFailure
 from kurabito.metadata.missing import MissingMetadata
 from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
@@ -156,6 +157,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"kind.{kind}" for kind in ReleaseKind if kind not in (ReleaseKind.TV, ReleaseKind.UNKNOWN)}
     wanted |= (
         {f"lack.{lack}" for lack in MissingMetadata}
+        | {f"source.failure_{failure}" for failure in SourceFailure}
         | {f"clue.{clue}" for clue in Clue}
         | {f"show.{kind}" for kind in ShownAs}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import date, datetime
@@ -12,9 +13,12 @@ from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
-from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.errors import InvalidInput
+from kurabito.metadata import MetadataHandle, MetadataService, PosterService
 from kurabito.metadata.errors import MetadataStopped
+from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.missing import MissingMetadata, missing_metadata
+from kurabito.metadata.pending import POSTER_URL_PREFIX, is_local
 from kurabito.metadata.posters.pictures import MEDIA_TYPES
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.runner import SYNC
@@ -39,7 +43,7 @@ PosterUrl = Annotated[
 class _Known(StrictBody):
     """What may be known of a show or a film."""
 
-    title_japanese: Title | None = Field(None, description="what TMDB is asked for, letter by letter")
+    title_japanese: Title | None = Field(None, description="what TMDB is asked for")
     title_chinese: Title | None = None
     title_english: Title | None = None
     year: Year | None = Field(None, description="in which it began")
@@ -107,19 +111,21 @@ class MetadataAnswer(BaseModel):
     mal_id: int | None
     mikan_id: int | None
     tmdb_lookup_at: datetime | None = Field(description="when TMDB was asked last; it is asked again after seven days")
+    poster_lookup_at: datetime | None = Field(description="when bgm.tv or TMDB was asked where its poster is")
     tmdb_candidates: list[CandidateAnswer] = Field(description="what it may be; choose by setting `tmdb_id`")
     missing: list[MissingMetadata] = Field(description="what it still lacks, and why; empty when it is complete")
     created_at: datetime
     updated_at: datetime
 
     @classmethod
-    def of(cls, record: Metadata, *, asks_tmdb: bool) -> Self:
+    def of(cls, record: Metadata, missing: list[MissingMetadata]) -> Self:
         return cls(
             id=record.id,
             **asdict(record.details),
             tmdb_lookup_at=record.tmdb_lookup_at,
+            poster_lookup_at=record.poster_lookup_at,
             tmdb_candidates=[CandidateAnswer(**asdict(candidate)) for candidate in record.candidates],
-            missing=missing_metadata(record, asks_tmdb=asks_tmdb),
+            missing=missing,
             created_at=record.created_at,
             updated_at=record.updated_at,
         )
@@ -131,19 +137,29 @@ class SyncAccepted(BaseModel):
     task_type: str = Field(description="of the task that a sync is; `GET /tasks?task_type=` shows it")
 
 
-def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
+def router(
+    metadata: MetadataService, handle: MetadataHandle, sources: SourceHealths, posters: PosterService
+) -> APIRouter:
     """The routes of the records."""
     routes = APIRouter(prefix="/api/v1/metadata", tags=["metadata"])
 
-    def answer(record: Metadata) -> MetadataAnswer:
-        return MetadataAnswer.of(record, asks_tmdb=metadata.asks_tmdb)
+    async def answers(records: Sequence[Metadata]) -> list[MetadataAnswer]:
+        failing = await sources.failing()
+        return [
+            MetadataAnswer.of(record, missing_metadata(record, asks_tmdb=metadata.asks_tmdb, failing=failing))
+            for record in records
+        ]
+
+    async def answer(record: Metadata) -> MetadataAnswer:
+        (answered,) = await answers([record])
+        return answered
 
     @routes.post("", status_code=201, responses=documented(409, *WITH_BODY))
     async def create_metadata(order: MetadataOrder) -> MetadataAnswer:
         """Keep a record. Its poster and its id at TMDB are filled in soon after."""
-        record = await metadata.create(Details(**_named(order)))
+        record = await metadata.create(Details(**_named(order, posters)))
         await _fill_in_soon(handle)
-        return answer(record)
+        return await answer(record)
 
     @routes.get("", responses=documented(422))
     async def list_metadata(
@@ -154,7 +170,8 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
     ) -> PageAnswer[MetadataAnswer]:
         """Records, a page at a time."""
         page = await metadata.search(contains=contains, year=year, limit=limit, cursor=cursor)
-        return PageAnswer[MetadataAnswer].of(page, answer)
+        answered = dict(zip((record.id for record in page), await answers(list(page)), strict=True))
+        return PageAnswer[MetadataAnswer].of(page, lambda record: answered[record.id])
 
     @routes.post("/sync", status_code=202, responses=documented())
     async def sync_metadata() -> SyncAccepted:
@@ -165,14 +182,14 @@ def router(metadata: MetadataService, handle: MetadataHandle) -> APIRouter:
     @routes.get("/{metadata_id}", responses=documented(404, 422))
     async def get_metadata(metadata_id: MetadataId) -> MetadataAnswer:
         """One record."""
-        return answer(await metadata.get(metadata_id))
+        return await answer(await metadata.get(metadata_id))
 
     @routes.patch("/{metadata_id}", responses=documented(404, 409, *WITH_BODY))
     async def change_metadata(metadata_id: MetadataId, change: MetadataChange) -> MetadataAnswer:
         """Change a record. A new title or year makes the next sync look it up again."""
-        record = await metadata.change(metadata_id, _named(change))
+        record = await metadata.change(metadata_id, _named(change, posters))
         await _fill_in_soon(handle)
-        return answer(record)
+        return await answer(record)
 
     @routes.delete("/{metadata_id}", status_code=204, responses=documented(404, 422))
     async def delete_metadata(metadata_id: MetadataId) -> None:
@@ -188,6 +205,10 @@ async def _fill_in_soon(handle: MetadataHandle) -> None:
         await handle.trigger_sync()
 
 
-def _named(body: MetadataOrder | MetadataChange) -> dict[str, Any]:
-    """The fields of `Details` that a body names."""
-    return body.model_dump(exclude_unset=True)
+def _named(body: MetadataOrder | MetadataChange, posters: PosterService) -> dict[str, Any]:
+    """The fields of `Details` that a body names; a poster of ours has to be here."""
+    fields = body.model_dump(exclude_unset=True)
+    poster = fields.get("poster_url") or ""
+    if is_local(poster) and not posters.has(poster.removeprefix(POSTER_URL_PREFIX)):
+        raise InvalidInput("poster_url", "no poster of that name is kept here; give the address of the picture")
+    return fields

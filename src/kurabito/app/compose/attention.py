@@ -31,6 +31,7 @@ from kurabito.feeds.subscriptions import Subscription
 from kurabito.library.service import LibrarySummary
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.maintenance.disk_space import disk_space
+from kurabito.metadata.health import SourceHealths
 from kurabito.protocol.planes import Planes
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.settings import Settings
@@ -47,6 +48,7 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             "downloaders": _downloaders(product.downloaders),
             "feeds": _feeds(product.feeds.subscriptions),
             "libraries": _libraries(product.library, product.planes),
+            "metadata": _metadata(product.metadata.sources),
             "matches": _matches(product.metadata.matches),
             "conflicts": _conflicts(product.downloads.conflicts),
         }
@@ -189,6 +191,22 @@ def _scans(reports: Sequence[LibraryReport]) -> Iterator[AttentionItem]:
             since=library.removing_since or (last.ended_at if last else None),
             action=AttentionAction(action, library.id),
         )
+
+
+def _metadata(sources: SourceHealths) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        return [
+            AttentionItem(
+                code=AttentionCode.METADATA_SOURCE_FAILING,
+                severity=Severity.WARNING,
+                facts={"source": health.source, "failure": health.failure, "held_back": health.held_back},
+                since=health.last_success_at,
+                action=AttentionAction(ActionId.OPEN_METADATA_SOURCES, health.source),
+            )
+            for health in (await sources.failing()).values()
+        ]
+
+    return look
 
 
 def _matches(matches: Matches) -> AttentionSource:

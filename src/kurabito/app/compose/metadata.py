@@ -15,9 +15,12 @@ from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.extras.service import ExtrasService
+from kurabito.metadata.health import SourceHealths, SourceReports
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.sources.bangumi import BangumiClient
+from kurabito.metadata.sources.index import IndexUpdates
 from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.sources.tmdb_pages import TmdbPages
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -40,6 +43,8 @@ class MetadataParts:
     sweeper: PosterCleanup
     entries: FollowFromMetadata
     extras: ExtrasService
+    index: IndexUpdates
+    sources: SourceHealths
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -47,16 +52,29 @@ class MetadataParts:
         self.sweeper.join(registry)
         self.runner.join(registry)
         self.calendar.join(registry)
+        self.index.join(registry)
 
 
 def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound) -> MetadataParts:
     """Metadata as the settings want it."""
     key = settings.tmdb_key.get_secret_value() if settings.tmdb_key else None
-    tmdb = TmdbClient(outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url)
-    bangumi = BangumiClient(outbound, url=settings.bgm_url)
+    pages = TmdbPages(queue.database)
+    reports = SourceReports(queue.database)
+    tmdb = TmdbClient(
+        outbound, key, url=settings.tmdb_url, image_url=settings.tmdb_image_url, pages=pages, reports=reports
+    )
+    bangumi = BangumiClient(outbound, url=settings.bgm_url, reports=reports)
     posters = PosterService(outbound, settings.state / POSTERS, bgm_image_host=settings.bgm_image_host)
     runner = MetadataRunner(queue, posters, tmdb, bangumi)
     actor = MetadataActor(runner)
+    index = IndexUpdates(
+        queue,
+        outbound,
+        settings.offline_ids_url,
+        is_allowed=settings.offline_ids_refresh,
+        reports=reports,
+        handle=actor.handle,
+    )
 
     async def fill_in() -> None:
         # While we stop nothing is filled in any more; the sync of the next start takes it.
@@ -75,4 +93,6 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         PosterCleanup(queue.database, posters),
         FollowFromMetadata(queue.database, Catalog(queue.database), fill_in),
         ExtrasService(queue.database),
+        index,
+        SourceHealths(queue.database, asks_tmdb=tmdb.is_on),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from kurabito.catalog.matching.clues import FolderReading
@@ -15,7 +14,6 @@ from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
-from kurabito.metadata.records import Details
 
 _SQL: Final = Queries("kurabito.catalog.matching", "decision.sql")
 _FIRST_SEASON: Final = 1
@@ -68,17 +66,10 @@ def decide_series(conn: Connection, *, after: int, limit: int) -> tuple[int, int
     return max(names), len(found)
 
 
-def as_new_record(details: Details) -> Details:
-    """What a record begins with. Where bgm.tv knows it, the sync looks its id up, and finds a poster on the way."""
-    if details.bgm_id is None or details.poster_url is not None:
-        return details
-    return replace(details, tmdb_id=None, tmdb_kind=None, tmdb_season=None)
-
-
 def _with_records(conn: Connection, things: Sequence[Thing]) -> dict[str, int]:
     """The record of each thing by its key; those that have none get one."""
     known = {thing.key: thing.metadata_id for thing in things if thing.metadata_id is not None}
-    new = {thing.key: as_new_record(thing.details) for thing in things if thing.metadata_id is None}
+    new = {thing.key: thing.details for thing in things if thing.metadata_id is None}
     return known | dict(zip(new, records.add_all(conn, list(new.values())), strict=True))
 
 

@@ -8,7 +8,6 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.decision import as_new_record
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
@@ -119,7 +118,7 @@ def record_for(conn: Connection, candidate: MatchCandidate) -> int:
             return records.find(conn, candidate.metadata_id).id
     details = candidate.details
     known = records.of_bgm(conn, details.bgm_id) if details.bgm_id is not None else records.of_tmdb(conn, details)
-    return known.id if known is not None else records.add(conn, as_new_record(details)).id
+    return known.id if known is not None else records.add(conn, details).id
 
 
 def _named(match: FolderMatch, key: str) -> MatchCandidate:

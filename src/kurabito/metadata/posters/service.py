@@ -91,11 +91,14 @@ class PosterService:
 
     def find(self, name: str) -> Poster:
         """The poster of that name; raises PosterNameInvalid for anything that is not one of ours."""
-        known = _NAME.fullmatch(name)
-        path = self._folder / name if known else None
-        if known is None or path is None or not path.is_file():
+        if not self.has(name):
             raise PosterNameInvalid("no poster has that name")
-        return Poster(path, MEDIA_TYPES[known[1]], name.partition(".")[0])
+        tag, _, extension = name.partition(".")
+        return Poster(self._folder / name, MEDIA_TYPES[extension], tag)
+
+    def has(self, name: str) -> bool:
+        """Whether a poster of that name is kept here."""
+        return _NAME.fullmatch(name) is not None and (self._folder / name).is_file()
 
     def names(self) -> list[str]:
         """The names of all posters that are kept here."""

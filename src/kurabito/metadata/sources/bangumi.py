@@ -16,6 +16,7 @@ from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.http.throttle import Courtesy
 from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.errors import BgmtvError
+from kurabito.metadata.health import MetadataSource, SourceReports
 from kurabito.metadata.records import Details, RecordKind
 
 # bgm.tv wants to know who asks, and turns away what looks like a browser or a library.
@@ -38,10 +39,17 @@ class BangumiClient:
     """Asks bgm.tv, about once a second; raises BgmtvError when it does not answer as it should."""
 
     def __init__(
-        self, outbound: Outbound, *, url: str, clock: Clock | None = None, limits: Limits = DEFAULT_LIMITS
+        self,
+        outbound: Outbound,
+        *,
+        url: str,
+        reports: SourceReports | None = None,
+        clock: Clock | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._outbound = outbound
         self._url = url.rstrip("/")
+        self._reports = reports or SourceReports()
         self._limits = limits
         # Not the client's own pace for a host: the pictures may come from the same one, and need not wait.
         self._turns = Courtesy(clock or SystemClock(), at_once=1, interval=_BETWEEN)
@@ -93,11 +101,15 @@ class BangumiClient:
         host = urlsplit(self._url).hostname or ""
         try:
             async with self._turns.turn(host):
-                return await self._outbound.get_json(
+                answer = await self._outbound.get_json(
                     self._url + path, headers={"User-Agent": _USER_AGENT}, trusted=[host], limits=self._limits
                 )
         except OutboundError as error:
+            if not (isinstance(error, BadStatus) and error.answered == 404):
+                await self._reports.failed(MetadataSource.BGM, error)
             raise BgmtvError(f"bgm.tv was not read: {error}") from error
+        await self._reports.succeeded(MetadataSource.BGM)
+        return answer
 
 
 def _airing(item: Mapping[str, Any]) -> Details:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import tarfile
+import zlib
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
+from io import BytesIO
 from typing import Any, Final
 
 from kurabito.errors import InvalidInput
@@ -24,6 +26,10 @@ _SITES: Final = {
     "mikan": "mikan_id",
 }
 _NUMBER: Final = re.compile(r"\d{1,18}")
+_KINDS: Final = frozenset(RecordKind)
+_GZIP: Final = b"\x1f\x8b"
+_IN_PACKAGE: Final = "dist/data.json"
+LARGEST_INDEX: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +59,60 @@ class OfflineEntry:
         return (self.title, *self.other_titles)
 
 
-def read_entries(content: bytes) -> Iterator[OfflineEntry]:
-    """The entries of the file; raises InvalidInput when it is something else."""
-    try:
-        items = json.loads(content)["items"]
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise _not_the_file(error) from None
-    for item in items:
+@dataclass(frozen=True, slots=True)
+class IndexFile:
+    """What was read of a file, and what of it could not be."""
+
+    entries: tuple[OfflineEntry, ...]
+    unknown_kinds: int = 0
+    """Rows of a type that is newer than this program."""
+    bad_rows: int = 0
+
+
+def read_index(content: bytes) -> IndexFile:
+    """What the file says; raises InvalidInput when it is another file. A row that makes no sense costs only itself."""
+    entries, unknown, bad = [], 0, 0
+    for item in _items(content):
         try:
-            yield _entry(item)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise _not_the_file(error) from None
+            if item["type"] not in _KINDS:
+                unknown += 1
+                continue
+            entries.append(_entry(item))
+        except (LookupError, TypeError, ValueError, AttributeError):
+            bad += 1
+    if bad and not entries:
+        raise _not_the_file("none of its rows is an entry")
+    return IndexFile(tuple(entries), unknown, bad)
+
+
+def _items(content: bytes) -> list[Any]:
+    try:
+        items = json.loads(_unpacked(content) if content.startswith(_GZIP) else content)["items"]
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+        OSError,
+        EOFError,
+        zlib.error,
+        tarfile.TarError,
+    ) as error:
+        raise _not_the_file(repr(error)) from None
+    if not isinstance(items, list):
+        raise _not_the_file("its items are no list")
+    return items
+
+
+def _unpacked(package: bytes) -> bytes:
+    """The data.json of the project's package, which is a tar file."""
+    with tarfile.open(fileobj=BytesIO(package), mode="r:gz") as files:
+        for member in files:
+            if member.isfile() and member.name.endswith(_IN_PACKAGE) and member.size <= LARGEST_INDEX:
+                found = files.extractfile(member)
+                assert found is not None
+                return found.read()
+    raise LookupError(_IN_PACKAGE)
 
 
 def _entry(item: dict[str, Any]) -> OfflineEntry:
@@ -71,8 +120,11 @@ def _entry(item: dict[str, Any]) -> OfflineEntry:
         language: [_clean(name) for name in names] for language, names in item.get("titleTranslate", {}).items()
     }
     chinese = [*translations.get("zh-Hans", ()), *translations.get("zh-Hant", ())]
+    title = _clean(item["title"])
+    if not title:
+        raise ValueError("an entry without a title")
     return OfflineEntry(
-        title=_clean(item["title"]),
+        title=title,
         kind=RecordKind(item["type"]),
         language=_clean(item.get("lang", "ja")),
         ids=_ids(item.get("sites", ())),
@@ -105,5 +157,5 @@ def _clean(text: str) -> str:
     return text.replace("\x00", "").strip()
 
 
-def _not_the_file(error: Exception) -> InvalidInput:
-    return InvalidInput("file", f"is not the data.json of bangumi-data: {error!r}; get it from that project")
+def _not_the_file(why: str) -> InvalidInput:
+    return InvalidInput("file", f"is not the data.json of bangumi-data: {why}; get it from that project")

@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from kurabito.clock import SECOND, Clock, SystemClock
+from kurabito.clock import Clock, SystemClock
 from kurabito.http import Limits, Outbound
-from kurabito.http.client import DEFAULT_LIMITS
-from kurabito.http.errors import BadStatus, OutboundError
+from kurabito.http.errors import BadAnswer, BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.http.retries import PASSING
 from kurabito.metadata.errors import TmdbError
+from kurabito.metadata.health import MetadataSource, SourceReports
 from kurabito.metadata.records import TmdbKind
 from kurabito.metadata.single_flight import SingleFlight
+from kurabito.metadata.sources.tmdb_pages import KEPT_FOR, TmdbPages, YearPage
+from kurabito.metadata.sources.tmdb_titles import (
+    Title,
+    Titles,
+    TmdbSeason,
+    by_name,
+    poster_in,
+    read_count,
+    read_seasons,
+    read_titles,
+)
 
+__all__ = ["TMDB_LIMITS", "Title", "Titles", "TmdbClient", "TmdbSeason"]
+
+TMDB_LIMITS: Final = Limits(attempts=4, passing=PASSING | {500})
 _LANGUAGE: Final = "ja"
-_ANIMATION: Final = 16
-_KEPT_FOR: Final = 24 * 3600 * SECOND
 _LISTS_KEPT: Final = 48
 _LAST_PAGE: Final = 500
 """TMDB gives no more than this many."""
+_ROUNDS: Final = 3
+"""How often the pages of a list that failed are asked for before the list has failed."""
 
 # Films and shows have the same things under other names.
 _YEAR: Final = {TmdbKind.TV: "first_air_date_year", TmdbKind.MOVIE: "primary_release_year"}
-_DATE: Final = {TmdbKind.TV: "first_air_date", TmdbKind.MOVIE: "release_date"}
 _SORT: Final = {TmdbKind.TV: "first_air_date.asc", TmdbKind.MOVIE: "primary_release_date.asc"}
-_NAME: Final = {TmdbKind.TV: "original_name", TmdbKind.MOVIE: "original_title"}
-
-
-class Title(NamedTuple):
-    """A show or a film of TMDB, as far as it takes to recognise it."""
-
-    id: int
-    kind: TmdbKind
-    name: str
-    """In its own language."""
-    year: int | None
-    is_animation: bool
-    poster_url: str | None
-
-
-Titles = Mapping[str, tuple[Title, ...]]
-"""By their names, which several may share."""
 
 
 class TmdbClient:
@@ -56,13 +53,17 @@ class TmdbClient:
         *,
         url: str,
         image_url: str,
+        pages: TmdbPages | None = None,
+        reports: SourceReports | None = None,
         clock: Clock | None = None,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: Limits = TMDB_LIMITS,
     ) -> None:
         self._outbound = outbound
         self._key = key
         self._url = url.rstrip("/")
         self._image_url = image_url.rstrip("/")
+        self._pages = pages or TmdbPages()
+        self._reports = reports or SourceReports()
         self._clock = clock or SystemClock()
         self._limits = limits
         self._lists: OrderedDict[tuple[TmdbKind, int], tuple[int, Titles]] = OrderedDict()
@@ -76,15 +77,31 @@ class TmdbClient:
     async def titles_of(self, kind: TmdbKind, year: int) -> Titles:
         """Everything in Japanese that began in a year: read once a day, however many ask."""
         known = self._lists.get((kind, year))
-        if known is not None and self._clock.now() - known[0] < _KEPT_FOR:
+        if known is not None and self._clock.now() - known[0] < KEPT_FOR:
             self._lists.move_to_end((kind, year))
             return known[1]
         return await self._reading.do((kind, year), lambda: self._read_year(kind, year))
 
-    async def search(self, kind: TmdbKind, name: str) -> list[Title]:
-        """What TMDB finds for a name, the best first."""
-        answer = await self._ask(f"/search/{kind}", {"query": name})
-        return list(self._titles(kind, answer))
+    async def search(self, kind: TmdbKind, name: str, year: int | None = None) -> list[Title]:
+        """What TMDB finds for a name, the best first; with a year, only what began in it."""
+        asked = {"query": name} if year is None else {"query": name, _YEAR[kind]: str(year)}
+        return read_titles(kind, await self._ask(f"/search/{kind}", asked), self._image_url)
+
+    async def seasons_of(self, show_id: int) -> list[TmdbSeason]:
+        """The seasons of a show; none when TMDB has no such show, or says nothing about them."""
+        return list(read_seasons(await self._details(TmdbKind.TV, show_id), self._image_url))
+
+    async def poster_of(self, kind: TmdbKind, tmdb_id: int) -> str | None:
+        """Where the poster of a show or film is; None when there is none."""
+        return poster_in(await self._details(kind, tmdb_id), self._image_url)
+
+    async def _details(self, kind: TmdbKind, tmdb_id: int) -> Any:
+        try:
+            return await self._ask(f"/{kind}/{tmdb_id}", {})
+        except TmdbError as error:
+            if _answered(error, 404) or isinstance(error.__cause__, BadAnswer):
+                return None
+            raise
 
     async def read(self, path: str, params: Mapping[str, str]) -> Any:
         """What TMDB answers at a path of its API."""
@@ -95,41 +112,65 @@ class TmdbClient:
         return f"{self._image_url}{path}" if path else None
 
     async def _read_year(self, kind: TmdbKind, year: int) -> Titles:
-        asked_at = self._clock.now()
-        first = await self._page(kind, year, 1)
-        pages = min(_count(first, "total_pages"), _LAST_PAGE)
-        try:
-            async with asyncio.TaskGroup() as group:
-                rest = [group.create_task(self._later_page(kind, year, page)) for page in range(2, pages + 1)]
-        except ExceptionGroup as failed:
-            # One page that is missing may be the one with the name in it, and one reason is enough.
-            raise failed.exceptions[0] from None
+        kept = await self._pages.fresh(kind, year)
+        for rounds_left in reversed(range(_ROUNDS)):
+            failures = await self._read_missing(kind, year, kept)
+            if not failures:
+                break
+            if not rounds_left:
+                # One page that is missing may be the one with the name in it, and one reason is enough.
+                raise failures[0]
         # A show that is added while we read moves another one to the next page, where it is met again.
-        answers = [first, *(page.result() for page in rest)]
-        found = {title.id: title for answer in answers for title in self._titles(kind, answer)}
-        titles = _by_name(found.values())
-        self._lists[kind, year] = asked_at, titles
+        titles = by_name({title.id: title for page in kept.values() for title in page.titles}.values())
+        self._lists[kind, year] = min(page.read_at for page in kept.values()), titles
         self._lists.move_to_end((kind, year))
         while len(self._lists) > _LISTS_KEPT:
             self._lists.popitem(last=False)
         return titles
 
-    async def _page(self, kind: TmdbKind, year: int, page: int) -> Any:
-        asked = {"with_original_language": _LANGUAGE, _YEAR[kind]: str(year), "sort_by": _SORT[kind], "page": str(page)}
-        return await self._ask(f"/discover/{kind}", asked)
+    async def _read_missing(self, kind: TmdbKind, year: int, kept: dict[int, YearPage]) -> list[TmdbError]:
+        """Read the pages that are missing; the failures that another try may change. Other failures are raised."""
+        failures: list[TmdbError] = []
 
-    async def _later_page(self, kind: TmdbKind, year: int, page: int) -> Any:
+        async def read(page: int) -> None:
+            try:
+                kept[page] = await self._read_page(kind, year, page)
+            except TmdbError as error:
+                if not error.may_pass:
+                    raise
+                failures.append(error)
+
+        if 1 not in kept:
+            await read(1)
+        if failures:
+            return failures
         try:
-            return await self._page(kind, year, page)
+            async with asyncio.TaskGroup() as group:
+                for page in range(2, min(kept[1].pages, _LAST_PAGE) + 1):
+                    if page not in kept:
+                        group.create_task(read(page))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return failures
+
+    async def _read_page(self, kind: TmdbKind, year: int, page: int) -> YearPage:
+        asked_at = self._clock.now()
+        asked = {"with_original_language": _LANGUAGE, _YEAR[kind]: str(year), "sort_by": _SORT[kind], "page": str(page)}
+        try:
+            answer = await self._ask(f"/discover/{kind}", asked)
+            titles, pages = read_titles(kind, answer, self._image_url), read_count(answer, "total_pages")
         except TmdbError as error:
             # The list has become shorter since its first page was read.
-            if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
-                return {"results": []}
-            raise
+            if page == 1 or not _answered(error, 404):
+                raise
+            titles, pages = [], page
+        read = YearPage(page, pages, tuple(titles), asked_at)
+        await self._pages.keep(kind, year, read)
+        return read
 
     async def _ask(self, path: str, params: Mapping[str, str]) -> Any:
         if not self._key:
-            raise TmdbError("TMDB is off: set KURABITO_TMDB_KEY to a key of yours")
+            raise TmdbError("TMDB is off: set KURABITO_TMDB_KEY to a key of yours", may_pass=False)
         headers = {}
         if "." in self._key:
             # A token of the newer sort. The older keys are short and go into the query.
@@ -138,44 +179,25 @@ class TmdbClient:
             params = {**params, "api_key": self._key}
         trusted = [urlsplit(self._url).hostname or ""]
         try:
-            return await self._outbound.get_json(
+            answer = await self._outbound.get_json(
                 self._url + path, params=params, headers=headers, trusted=trusted, limits=self._limits
             )
         except OutboundError as error:
-            refused = isinstance(error, BadStatus) and error.answered == 401
-            advice = "; check KURABITO_TMDB_KEY" if refused else ""
-            raise TmdbError(f"TMDB was not read: {error}{advice}") from error
-
-    def _titles(self, kind: TmdbKind, answer: Any) -> Iterable[Title]:
-        try:
-            for found in answer["results"]:
-                poster = found.get("poster_path")
-                yield Title(
-                    int(found["id"]),
-                    kind,
-                    str(found[_NAME[kind]]),
-                    _year_of(found.get(_DATE[kind])),
-                    _ANIMATION in (found.get("genre_ids") or ()),
-                    f"{self._image_url}{poster}" if poster else None,
-                )
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise TmdbError(f"TMDB answered with something else than a list of titles: {error!r}") from None
+            if not (isinstance(error, BadStatus) and error.answered == 404):
+                await self._reports.failed(MetadataSource.TMDB, error)
+            advice = "; check KURABITO_TMDB_KEY" if isinstance(error, BadStatus) and error.answered == 401 else ""
+            may_pass = _may_pass(error, self._limits)
+            raise TmdbError(f"TMDB was not read: {error}{advice}", may_pass=may_pass) from error
+        await self._reports.succeeded(MetadataSource.TMDB)
+        return answer
 
 
-def _by_name(titles: Iterable[Title]) -> Titles:
-    named: dict[str, tuple[Title, ...]] = {}
-    for title in titles:
-        named[title.name] = (*named.get(title.name, ()), title)
-    return named
+def _answered(error: TmdbError, status: int) -> bool:
+    return isinstance(error.__cause__, BadStatus) and error.__cause__.answered == status
 
 
-def _count(answer: Any, name: str) -> int:
-    value = answer.get(name) if isinstance(answer, dict) else None
-    if not isinstance(value, int):
-        raise TmdbError(f"TMDB answered without {name}")
-    return value
-
-
-def _year_of(day: Any) -> int | None:
-    text = str(day or "")[:4]
-    return int(text) if text.isdecimal() and len(text) == 4 else None
+def _may_pass(error: OutboundError, limits: Limits) -> bool:
+    """Whether the same request may succeed a moment later: the host is there, and did not ask for a long pause."""
+    if isinstance(error, BadStatus):
+        return error.answered in limits.passing and (error.retry_after or 0.0) <= limits.patience
+    return isinstance(error, ConnectionBroke) or not isinstance(error, Unreachable | UrlNotAllowed)

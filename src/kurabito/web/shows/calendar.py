@@ -19,6 +19,8 @@ from kurabito.clock import to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.metadata import CalendarService
 from kurabito.metadata.calendar import REFRESH, SEASON_MONTHS
+from kurabito.metadata.health import SourceHealths
+from kurabito.metadata.sources.index import IndexUpdates
 from kurabito.runtime import Queue
 from kurabito.web.forms import count_of, fields_of, id_of
 from kurabito.web.pages import Pages
@@ -70,7 +72,13 @@ class Day:
 
 
 def router(
-    pages: Pages, calendar: CalendarService, entries: FollowFromMetadata, summaries: CatalogSummaries, queue: Queue
+    pages: Pages,
+    calendar: CalendarService,
+    entries: FollowFromMetadata,
+    sources: SourceHealths,
+    index: IndexUpdates,
+    summaries: CatalogSummaries,
+    queue: Queue,
 ) -> APIRouter:
     """This week, a season, the refresh from bgm.tv, and following what is on."""
     routes = APIRouter()
@@ -99,11 +107,18 @@ def router(
             asked=asked.items[0] if asked.items else None,
             years=years,
             months=SEASON_MONTHS,
+            sources=list((await sources.all()).values()),
+            index=await index.last_import(),
         )
 
     @routes.post("/calendar/refresh")
     async def refresh() -> Response:
         await calendar.begin_refresh()
+        return pages.go("/calendar")
+
+    @routes.post("/calendar/index")
+    async def update_index() -> Response:
+        await index.begin_update()
         return pages.go("/calendar")
 
     @routes.post("/calendar/follow")

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
 from kurabito.metadata.extras.service import ExtrasService
+from kurabito.metadata.health import SourceHealths
 from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
@@ -37,7 +38,12 @@ class Id(NamedTuple):
 
 
 def router(
-    pages: Pages, metadata: MetadataService, extras: ExtrasService, handle: MetadataHandle, queue: Queue
+    pages: Pages,
+    metadata: MetadataService,
+    extras: ExtrasService,
+    sources: SourceHealths,
+    handle: MetadataHandle,
+    queue: Queue,
 ) -> APIRouter:
     """A record, the choice of its id, and having all of them filled in."""
     routes = APIRouter()
@@ -50,8 +56,9 @@ def router(
 
     @routes.get("/metadata/{metadata_id}")
     async def record(request: Request, metadata_id: str) -> Response:
-        found, syncs, story = await asyncio.gather(
+        found, failing, syncs, story = await asyncio.gather(
             metadata.get(id_of(metadata_id)),
+            sources.failing(),
             queue.list(task_type=SYNC, limit=1),
             extras.story(id_of(metadata_id)),
         )
@@ -61,7 +68,8 @@ def router(
             record=found,
             names=CardNames.of(found.details).read_in(pages.words(request).catalogue.tag),
             ids=ids_of(found.details),
-            missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb),
+            missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb, failing=failing),
+            failing=failing,
             sync=syncs.items[0] if syncs.items else None,
             story=story,
         )

@@ -533,7 +533,9 @@ CREATE TABLE metadata (
     mal_id          INTEGER,
     mikan_id        INTEGER,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    -- Where its poster is: when that was last asked for.
+    poster_lookup_at INTEGER
 );
 
 CREATE UNIQUE INDEX ix_metadata_bgm ON metadata (bgm_id) WHERE bgm_id IS NOT NULL;
@@ -543,6 +545,40 @@ CREATE INDEX ix_metadata_remote_poster ON metadata (id)
     WHERE poster_url IS NOT NULL AND poster_url <> '' AND substr(poster_url, 1, 9) <> '/posters/';
 CREATE INDEX ix_metadata_without_tmdb ON metadata (tmdb_lookup_at, id)
     WHERE tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> '';
+CREATE INDEX ix_metadata_without_poster ON metadata (poster_lookup_at, id)
+    WHERE (poster_url IS NULL OR poster_url = '') AND (bgm_id IS NOT NULL OR tmdb_id IS NOT NULL);
+CREATE INDEX ix_metadata_western ON metadata (tmdb_lookup_at, id)
+    WHERE tmdb_id IS NULL AND (title_japanese IS NULL OR title_japanese = '') AND title_english <> '';
+
+-- The pages of TMDB's lists that were read today: a restart, or a page that failed, costs no page a second time.
+CREATE TABLE tmdb_pages (
+    kind    TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
+    year    INTEGER NOT NULL,
+    page    INTEGER NOT NULL,
+    pages   INTEGER NOT NULL,
+    titles  TEXT    NOT NULL,
+    read_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, year, page)
+);
+
+-- How the services and the index are that metadata comes from: the last time each answered, and the last time it failed.
+CREATE TABLE metadata_sources (
+    name          TEXT NOT NULL PRIMARY KEY,
+    succeeded_at  INTEGER,
+    failed_at     INTEGER,
+    error_code    TEXT,
+    error_message TEXT
+);
+
+-- The last import of the offline index, and what of its file could not be taken. One row at most.
+CREATE TABLE offline_imports (
+    id            INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    imported_at   INTEGER NOT NULL,
+    entries       INTEGER NOT NULL,
+    unknown_kinds INTEGER NOT NULL,
+    bad_rows      INTEGER NOT NULL,
+    origin        TEXT    NOT NULL
+);
 
 -- What is on this week, as bgm.tv said last.
 CREATE TABLE calendar_entries (

@@ -1,0 +1,148 @@
+"""The offline index as a whole: imported from a file or fetched, refused when it lost too much, refreshed once a week."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.rows import ColumnList
+from kurabito.errors import InvalidInput
+from kurabito.http import Limits, Outbound
+from kurabito.http.errors import OutboundError
+from kurabito.metadata.errors import IndexRefused, MetadataStopped
+from kurabito.metadata.health import MetadataSource, SourceReports, note_success
+from kurabito.metadata.messages import MetadataHandle
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import LARGEST_INDEX, IndexFile, read_index
+from kurabito.runtime import PermanentError, Registry
+from kurabito.runtime.delegation import DelegatedTasks
+
+UPDATE: Final = "metadata.update_index"
+KEEP: Final = "metadata.keep_index"
+_LOOKED_AT_EVERY: Final = 3600.0
+_OLD: Final = timedelta(days=7)
+_LIMITS: Final = Limits(seconds=300.0, max_bytes=LARGEST_INDEX)
+_MOST_LOST: Final = 0.2
+_IMPORT: Final = ColumnList("imported_at, entries, unknown_kinds, bad_rows, origin")
+_SQL: Final = Queries("kurabito.metadata.sources", "index.sql", **{"import": _IMPORT})
+
+
+class IndexOrigin(StrEnum):
+    """Where an import came from."""
+
+    FILE = "file"
+    FETCHED = "fetched"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexImport:
+    """An import of the index, and what of its file could not be taken."""
+
+    imported_at: datetime
+    entries: int
+    unknown_kinds: int
+    bad_rows: int
+    origin: IndexOrigin
+
+
+def import_index(conn: Connection, file: IndexFile, origin: IndexOrigin, *, force: bool = False) -> IndexImport:
+    """Replace the index by what a file says; raises IndexRefused when it is empty, or a fifth of the entries are gone."""
+    known, new = int(conn.value(_SQL.count)), len(file.entries)
+    if not force and (not new or new < known * (1 - _MOST_LOST)):
+        raise IndexRefused(
+            f"the file has {new:,} entries, and {known:,} are known; nothing was changed. If that is right, import it with "
+            "--force"
+        )
+    offline.replace_entries(conn, file.entries)
+    counts = {"entries": new, "unknown_kinds": file.unknown_kinds, "bad_rows": file.bad_rows, "origin": origin}
+    conn.run(_SQL.note_import, counts)
+    note_success(conn, MetadataSource.INDEX)
+    imported = last_import(conn)
+    assert imported is not None
+    return imported
+
+
+def last_import(conn: Connection) -> IndexImport | None:
+    """The import that the index is from; None when there was none."""
+    row = conn.one(_SQL.last_import)
+    if row is None:
+        return None
+    found = _IMPORT.row(row)
+    return IndexImport(
+        to_datetime(found.imported_at), found.entries, found.unknown_kinds, found.bad_rows, IndexOrigin(found.origin)
+    )
+
+
+async def fetch_index(outbound: Outbound, url: str) -> IndexFile:
+    """The file at a URL: a data.json, or the package that has it; raises OutboundError or InvalidInput."""
+    reply = await outbound.get(url, trusted=[urlsplit(url).hostname or ""], limits=_LIMITS)
+    return await asyncio.to_thread(read_index, reply.content)
+
+
+class IndexUpdates:
+    """Fetches the index when it is asked for, and once a week if its keeper allowed that."""
+
+    def __init__(
+        self,
+        queue: DelegatedTasks,
+        outbound: Outbound,
+        url: str,
+        *,
+        is_allowed: bool,
+        reports: SourceReports,
+        handle: MetadataHandle,
+    ) -> None:
+        self._queue = queue
+        self._database = queue.database
+        self._outbound = outbound
+        self._url = url
+        self._is_allowed = is_allowed
+        self._reports = reports
+        self._handle = handle
+
+    def join(self, registry: Registry) -> None:
+        """Register what an update is, and have an old index updated."""
+        registry.task(UPDATE, concurrency=1)(self.update)
+        registry.task(KEEP)(self.update_if_old)
+        registry.every(_LOOKED_AT_EVERY, KEEP, unique_key=KEEP)
+
+    async def last_import(self) -> IndexImport | None:
+        """The import that the index is from; None when there was none."""
+        return await self._database.read(last_import)
+
+    async def begin_update(self) -> UUID:
+        """Ask for an update; the task, which may be one that waits or runs already."""
+        return (await self._queue.enqueue(UPDATE, unique_key=UPDATE)).id
+
+    async def update_if_old(self) -> bool:
+        """Ask for an update when that is allowed and the index is a week old, or missing; whether it was asked for."""
+        if not self._is_allowed:
+            return False
+        imported, now = await self._database.read(lambda conn: (last_import(conn), to_datetime(conn.now())))
+        is_old = imported is None or now - imported.imported_at > _OLD
+        if is_old:
+            await self.begin_update()
+        return is_old
+
+    async def update(self) -> IndexImport:
+        """Fetch the index and import it; raises OutboundError, or PermanentError when the file is refused."""
+        try:
+            file = await fetch_index(self._outbound, self._url)
+            imported = await self._database.write(lambda conn: import_index(conn, file, IndexOrigin.FETCHED))
+        except (InvalidInput, IndexRefused) as error:
+            await self._reports.failed(MetadataSource.INDEX, error)
+            raise PermanentError(f"{self._url}: {error}") from error
+        except OutboundError as error:
+            await self._reports.failed(MetadataSource.INDEX, error)
+            raise
+        with suppress(MetadataStopped):
+            await self._handle.trigger_sync()
+        return imported

@@ -1,0 +1,76 @@
+"""A source that does not answer is named on the pages, and nothing says that it was only not asked yet."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import Page, expect
+
+from kurabito.app.compose.feeds import open_outbound
+from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import Details, RecordKind, TmdbKind
+from kurabito.metadata.runner import SYNC
+from kurabito.metadata.sources.bangumi_data import IndexFile, OfflineEntry
+from kurabito.metadata.sources.index import IndexOrigin, import_index
+from kurabito.runtime import Registry, TaskState, Worker
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Fit, Stage
+
+IDS = Ids(bgm_id=7, tmdb_id=70, tmdb_kind=TmdbKind.TV)
+
+
+async def test_what_is_missing_is_told_with_the_source_that_does_not_answer(
+    page: Page, stage: Stage, fits: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kurabito.http.retries._FIRST_WAIT", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    await stage.go()
+    away = {"tmdb_key": "made-up", "tmdb_url": nowhere, "bgm_url": nowhere}
+    stage.settings = type(stage.settings)(**{**stage.settings.model_dump(exclude_unset=True), **away})
+    await stage.come()
+
+    async with open_outbound(stage.settings) as outbound:
+        parts = open_metadata(stage.settings, stage.queue, outbound)
+        unknown = await parts.service.create(Details(title_japanese="知らない蔵", year=2020))
+        await _sync(stage, parts, TaskState.DEAD)
+        # An id that is known comes although no service answers; only the poster waits.
+        index = IndexFile((OfflineEntry("蔵の夜", RecordKind.TV, "ja", IDS),), bad_rows=1)
+        await stage.queue.database.write(lambda conn: import_index(conn, index, IndexOrigin.FILE))
+        known = await parts.service.create(Details(title_japanese="蔵の夜"))
+        fresh = await parts.service.create(Details(title_japanese="別の蔵", mal_id=1, tmdb_id=3))
+        await page.goto(await stage.link())
+        await page.goto(f"{stage.url}/metadata/{fresh.id}")
+        await expect(page.locator("#state")).to_contain_text("No poster yet. The next sync asks for one.")
+        await _sync(stage, parts, TaskState.SUCCEEDED)
+
+    await page.goto(f"{stage.url}/metadata/{unknown.id}")
+    state = page.locator("#state")
+    await expect(state).to_contain_text("Not looked up: TMDB does not answer.")
+    await expect(state).to_contain_text("It could not be reached. Last attempt")
+    await expect(state).not_to_contain_text("Not looked up yet")
+    await page.goto(f"{stage.url}/metadata/{known.id}")
+    await expect(page.locator(".ids")).to_contain_text("70")
+    await expect(state).to_contain_text("bgm.tv would have it, and does not answer.")
+    await expect(state).not_to_contain_text("It comes with the ID")
+
+    await page.goto(f"{stage.url}/calendar")
+    sources = page.locator("#sources")
+    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("Not answering It could not be reached.")
+    await expect(sources.locator("[data-source=tmdb]")).to_contain_text("1 record waits for it.")
+    await expect(sources.locator("[data-source=bgm]")).to_contain_text("1 record waits for it.")
+    await expect(sources.locator("[data-source=index]")).to_contain_text("Working 1 entry, imported")
+    await expect(sources.locator("[data-source=index]")).to_contain_text("1 row of the file was left out.")
+    await fits()
+
+
+async def _sync(stage: Stage, parts: MetadataParts, ends: TaskState) -> None:
+    registry = Registry()
+    parts.runner.join(registry)
+    async with Worker(stage.queue, registry, name="filler", grace=0.0):
+        task = await stage.queue.enqueue(SYNC, unique_key=SYNC)
+        assert (await stage.queue.wait(task.id, timeout=60)).state is ends
