@@ -1,0 +1,6 @@
+"""Placements: the way of a finished file into a library. Policy only; a data plane touches the disks.
+
+naming/    what a file is called in its library: templates, presets, numbering, language tags, names that every system takes
+plans/     what the files of a download or a folder are, and what is done with each; pure
+errors.py  what can be wrong with a template
+"""

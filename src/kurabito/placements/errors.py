@@ -1,0 +1,39 @@
+"""The errors of naming and filing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kurabito.errors import InvalidInput, KurabitoError
+
+
+class PlacementError(KurabitoError):
+    """A file could not be named or filed."""
+
+    code = "placement"
+
+
+class InvalidTemplate(PlacementError, InvalidInput):
+    """A template cannot be read; `position` is the character, counted from 1, at which it is wrong."""
+
+    code = "invalid_template"
+
+    def __init__(self, field: str, problem: str, position: int) -> None:
+        InvalidInput.__init__(self, field, f"{problem} (at character {position})")
+        self.position = position
+        self.cause = problem
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.field, self.cause, self.position)
+
+
+class ValueUnknown(PlacementError):
+    """A template names a fact that is not known of this file."""
+
+    code = "value_unknown"
+
+    def __init__(self, token: str) -> None:
+        super().__init__(
+            f"the name needs {{{token}}}, which is not known; fill it in, or put it into an optional part: <{{{token}}}>"
+        )
+        self.token = token

@@ -1,0 +1,104 @@
+"""What a file is, by its name and the folders above it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from kurabito.placements.plans.folders import FolderKind, folder_kind
+from kurabito.placements.plans.model import FileClass
+from kurabito.placements.plans.paths import SplitPath
+
+_ENDINGS: Final[dict[str, FileClass]] = {
+    ending: file_class
+    for file_class, endings in {
+        FileClass.VIDEO: "mkv mp4 avi wmv m4v mov mpg mpeg webm flv rmvb rm ogm ogv m2ts mts ts vob divx asf 3gp f4v",
+        FileClass.SUBTITLE: "ass srt ssa sub idx vtt sup smi ttml mks",
+        FileClass.AUDIO: "mka flac mp3 aac ac3 eac3 dts dtshd thd opus ogg wav m4a wv tak ape tta wma aiff",
+        FileClass.FONT: "ttf otf ttc woff woff2 pfb",
+        FileClass.ARCHIVE: "rar zip 7z tar gz bz2 xz tgz iso img mdf nrg cab ace",
+        FileClass.EXECUTABLE: "exe lnk scr zipx bat cmd msi ps1 vbs vbe js jse wsf hta pif jar cpl reg com arj lzh dll apk sh",
+    }.items()
+    for ending in endings.split()
+}
+_VOLUME: Final = re.compile(r"r\d{2,3}|z\d{2}|\d{3}")
+_SPLIT: Final = re.compile(r"\.(?:7z|zip|rar)$", re.I)
+_UNFINISHED: Final = frozenset("!qb part aria2 crdownload bc! !ut tmp parts".split())
+# A web address without an ending of its own is no program.
+_ADDRESS: Final = re.compile(r"www\.|[@ ]", re.I)
+_OF_EXTRAS: Final = re.compile(r"fonts?|字体|字體|scans?|booklets?|bk|cds?|ost|menus?|特典", re.I)
+
+# What no episode is called.
+_SURE_EXTRA: Final = re.compile(
+    r"(?<![A-Za-z])(?:NC[ _.-]?(?:OP|ED|IN)(?![a-z]{2})|Creditless|Textless|Non[ _-]?Credit|Clean[ _.-](?:OP|ED)(?![a-z]{3}))"
+    r"|(?<![A-Za-z])Clean[ _.-](?:Opening|Ending)|ノンクレジット|ノンテロップ|无字幕(?:OP|ED)|無字幕(?:OP|ED)",
+    re.I,
+)
+_WORDS: Final = (
+    r"PVs?|CMs?|OP|ED|Opening|Ending|(?:BD |DVD |Disc )?Menus?|IV|MV|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?"
+    r"|Interviews?|Making(?: of)?|Promos?|Promotion(?:al)?(?: Video)?|TV ?Spots?|SPOT|Logo|Event|Digest|Commentary"
+    r"|Talk(?: Show)?|Cast Talk|Image Video|Character PV|Staff Credits?|Featurette|Bonus|予告|预告|預告|映像特典|特典映像|宣番"
+    r"|Audio Guide|Music Video|Live|Greeting|Short PV|Bumper|Eyecatch|Cam Rip|Warning|Storyboard|Gallery|Photo"
+)
+# A number, or a letter, may follow; then the name or its bracket is over.
+_PLACED_EXTRA: Final = re.compile(
+    rf"(?:^|[\[(【]\s?|\s-\s|[ _.](?=[^\[\]()]*$|[^\[\]()]*[\[(]))({_WORDS}|[^\s\[\]()【】]{{2,24}}[ _](?:PV|CM|Menu|Trailer|Preview))"
+    r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type)?[ _.]?(?:\d{1,3}|[A-D]|II?I?)(?:[ _.&+~-]{1,3}\d{1,3}|[a-f])?)?(?:v\d)?"
+    r"(?=\s?(?:[\])】\[(【]|$)|[ _]\[|_\()",
+    re.I,
+)
+# Groups are called so too, behind tags and in capitals.
+_SUFFIX: Final = re.compile(
+    r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
+    r"|(?<![xh]26[45])(?<!\d\dp)-(scene|short|clip|extra|other)$"
+)
+_SAMPLE: Final = re.compile(r"^sample(?:[._ \-]|$)|[._ \-\[(]sample[\])]?$", re.I)
+# What follows a number like this is the episode's own title.
+_NUMBERED: Final = re.compile(r"S\d{1,2}[ ._]?E\d|(?<!\d)\d{1,2}x\d\d|\s-\s\d{2,4}(?:v\d)?\s-\s|第\d+[话話集]", re.I)
+
+
+class Classified(NamedTuple):
+    """What a file is, and the word that says so where its ending does not."""
+
+    file_class: FileClass
+    word: str | None = None
+    unfinished: bool = False
+
+
+def classify(path: SplitPath) -> Classified:
+    """What a file is. Whatever pretends to be something else is what its last ending says."""
+    if path.extension in _UNFINISHED:
+        return Classified(FileClass.OTHER, unfinished=True)
+    by_ending = _by_ending(path)
+    if by_ending is FileClass.ARCHIVE and _OF_EXTRAS.search(path.stem):
+        is_font = re.search("font|字体|字體", path.stem, re.I)
+        return Classified(FileClass.FONT if is_font else FileClass.OTHER, path.stem)
+    if by_ending not in (FileClass.VIDEO, FileClass.SUBTITLE, FileClass.AUDIO) or path.is_clutter:
+        return Classified(FileClass.OTHER if path.is_clutter and by_ending is not FileClass.EXECUTABLE else by_ending)
+    kinds = [folder_kind(folder) for folder in path.folders]
+    if _SAMPLE.search(path.stem) or FolderKind.SAMPLE in kinds:
+        return Classified(FileClass.SAMPLE)
+    word = extra_word(path.stem)
+    if word is None and FolderKind.EXTRAS in kinds and not _NUMBERED.search(path.stem):
+        word = path.folders[kinds.index(FolderKind.EXTRAS)]
+    if word is not None and by_ending is FileClass.VIDEO:
+        return Classified(FileClass.EXTRA, word)
+    return Classified(by_ending, word)
+
+
+def extra_word(stem: str) -> str | None:
+    """The word that makes a video an extra: `NCOP1`, `[Menu01]`, ` - PV 2`."""
+    if found := _SURE_EXTRA.search(stem) or _SUFFIX.search(stem):
+        return found[0].strip("-")
+    if (found := _PLACED_EXTRA.search(stem)) and not _NUMBERED.search(stem, 0, found.end()):
+        return found[1].strip()
+    return None
+
+
+def _by_ending(path: SplitPath) -> FileClass:
+    known = _ENDINGS.get(path.extension)
+    if known is FileClass.EXECUTABLE and path.extension == "com" and _ADDRESS.search(path.stem):
+        return FileClass.OTHER
+    if known is None and _VOLUME.fullmatch(path.extension) and (path.extension[0] in "rz" or _SPLIT.search(path.stem)):
+        return FileClass.ARCHIVE
+    return known or FileClass.OTHER

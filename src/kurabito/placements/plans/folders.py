@@ -1,0 +1,122 @@
+"""What the folders above a file say: a show, a season, that there are only extras in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from kurabito.titles import ReleaseKind, parse_title
+
+
+class FolderKind(StrEnum):
+    """What a folder is for."""
+
+    EXTRAS = "extras"
+    SPECIALS = "specials"
+    FILMS = "films"
+    TRACKS = "tracks"
+    MUSIC = "music"
+    SAMPLE = "sample"
+    DISC = "disc"
+    SEASON = "season"
+    NEUTRAL = "neutral"
+    """`Disc 1`, `1080p`, `CHS`: how it is sorted, and nothing about the show."""
+    NAMED = "named"
+
+
+_KINDS: Final[dict[FolderKind, str]] = {
+    FolderKind.EXTRAS: (
+        r"extras?|bonus(?:es)?|menus?|nc|nc ?(?:op|ed)s?|op|ed|oped|ops|eds|creditless(?: ?(?:op|ed|openings?|endings?)s?)?|pvs?|cms?"
+        r"|trailers?|teasers?|featurettes?|behind the scenes|interviews?|deleted scenes|scenes|clips|previews?|promos?"
+        r"|(?:bonus|special) features|映像特典|特典映像|特典|tokuten|others?|misc|mvs?|making|events?|iv|webpreviews?"
+        r"|openings?|endings?|花絮|预告|logo|shorts|interview|mini-?clips?"
+    ),
+    FolderKind.SPECIALS: r"sps?|specials?|ovas?|oads?|onas?|omake|番外篇?|特别篇|特別篇|season ?0{1,2}|s0{1,2}|sp ?& ?ova|ova ?& ?sp",
+    FolderKind.FILMS: r"movies?|films?|剧场版|劇場版|the movies?|电影|電影",
+    FolderKind.TRACKS: r"subs?|subtitles?|sub ?packs?|字幕|外挂字幕|外掛字幕|audios?|audio tracks?|ass|srt|mka|音轨|commentary",
+    FolderKind.MUSIC: r"cds?|osts?|soundtracks?|music|bgm|albums?|audio cds?|drama cds?|音乐|原声|singles?|songs?",
+    FolderKind.SAMPLE: r"samples?|proof",
+    FolderKind.DISC: r"bdmv|video_ts|certificate",
+    FolderKind.NEUTRAL: (
+        r"(?:disc|disk|disque|dvd|bd|cd|vol|volume|box|part|pt)[ ._-]?\d{1,2}|\d{3,4}[pi]|4k|uhd|hevc|x26[45]|h\.?26[45]|av1|mkv|mp4"
+        r"|videos?|tv|main|episodes?|complete|batch|web-?dl|bluray|blu-ray|bdrip|bd|dvd|正片|本篇|main disc|fonts?|scans?|bk|booklets?"
+        r"|images?|pics?|covers?|artworks?|posters?|anime|shows|series|tv shows|downloads?|completed?|media|10bit|8bit|hi10p|dual audio"
+    ),
+}
+_PATTERNS: Final = {kind: re.compile(pattern, re.I) for kind, pattern in _KINDS.items()}
+_SEASON: Final = re.compile(
+    r"(?:season|saison|staffel|temporada|stagione|series|s|сезон)[ ._-]{0,3}(\d{1,2})(?:[ ._-]*[\[(].*)?|第\s?(\d{1,2})\s?[季期]|(\d)(?:st|nd|rd|th) season",
+    re.I,
+)
+_WRAPPED: Final = re.compile(r"^[\[(【]\s*([^\[\]()【】]+?)\s*[\])】]$")
+_PARTS: Final = re.compile(r"\s*(?:[&+,、/]|\band\b)\s*", re.I)
+_ID: Final = re.compile(r"\s*[\[{](?:tmdb|tvdb|imdb|anidb|bgm)(?:id)?[-=][\w-]+[\]}]", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """What the name of one folder says; what it does not say is None."""
+
+    name: str
+    kind: FolderKind
+    title: str | None = None
+    season: int | None = None
+    several_seasons: bool = False
+    year: int | None = None
+    group: str | None = None
+    resolution: int | None = None
+    source: str | None = None
+    episodes: tuple[int | float, ...] = ()
+    work: ReleaseKind = ReleaseKind.UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def folder_kind(name: str) -> FolderKind:
+    """What a folder is for, by its name alone."""
+    plain = _plain(name)
+    if _SEASON.fullmatch(plain) and not _PATTERNS[FolderKind.SPECIALS].fullmatch(plain):
+        return FolderKind.SEASON
+    for kind, pattern in _PATTERNS.items():
+        if pattern.fullmatch(plain):
+            return kind
+    parts = [part for part in _PARTS.split(plain) if part]
+    if len(parts) > 1 and all(folder_kind(part) in (FolderKind.EXTRAS, FolderKind.SPECIALS) for part in parts):
+        return FolderKind.SPECIALS if FolderKind.SPECIALS in map(folder_kind, parts) else FolderKind.EXTRAS
+    return FolderKind.NAMED
+
+
+@lru_cache(maxsize=4096)
+def read_folder(name: str) -> FolderFacts:
+    """What a folder says. A number in its name belongs to the name, unless it is a release of its own."""
+    kind = folder_kind(name)
+    if kind is FolderKind.SEASON:
+        found = _SEASON.fullmatch(_plain(name))
+        digits = next((group for group in found.groups() if group), "1") if found else "1"
+        return FolderFacts(name, kind, season=int(digits))
+    if kind is not FolderKind.NAMED:
+        return FolderFacts(name, kind)
+    told = parse_title(_ID.sub("", name))
+    bare = not (told.seasons or told.source or told.resolution or told.group)
+    title = _ID.sub("", name).strip() if told.episodes and bare and len(told.episodes) == 1 else told.title
+    episodes = () if bare else told.episodes
+    return FolderFacts(
+        name,
+        kind,
+        title,
+        told.season if len(told.seasons) == 1 else None,
+        len(told.seasons) > 1,
+        told.year,
+        told.group,
+        told.resolution,
+        told.source,
+        episodes,
+        told.kind,
+    )
+
+
+def _plain(name: str) -> str:
+    wrapped = _WRAPPED.match(name.strip())
+    return (wrapped[1] if wrapped else name.strip()).replace("_", " ").strip()

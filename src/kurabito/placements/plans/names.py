@@ -1,0 +1,157 @@
+"""The path of each file in the library, or why it can have none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Final
+
+from kurabito.placements.errors import ValueUnknown
+from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme, number_episodes, special_number
+from kurabito.placements.naming.presets import NamingSettings
+from kurabito.placements.naming.safe_names import twin_key
+from kurabito.placements.naming.sidecars import TrackTag
+from kurabito.placements.naming.targets import beside, episode_stem, extra_stem, film_stem, with_extension
+from kurabito.placements.naming.tokens import NameFacts
+from kurabito.placements.plans.model import (
+    FileAction,
+    FileClass,
+    PlanContext,
+    PlannedFile,
+    ShowContext,
+    Work,
+    WorkKind,
+    because,
+)
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.reasons import PlanReason
+from kurabito.reasons import Reason
+
+_NUMBERED_SPECIAL: Final = "S00E"
+
+
+class TargetNames:
+    """Names the files of one plan."""
+
+    def __init__(self, context: PlanContext) -> None:
+        self._context = context
+        self._naming = context.naming
+        self._stems: dict[str, str] = {}
+        """The paths of the videos without extension, by the paths that they come from."""
+        self._taken: set[str] = set()
+        """The names of the tracks, so that two of one language both have one."""
+
+    def name(self, files: Sequence[PlannedFile]) -> list[PlannedFile]:
+        """The same files with their targets. Videos first: what goes along is named after them."""
+        found = [self._named(file) if file.video is None else file for file in files]
+        return _without_twins([self._beside(file) if file.video is not None else file for file in found])
+
+    def _named(self, file: PlannedFile) -> PlannedFile:
+        if file.action is not FileAction.FILE or file.work is None:
+            return file
+        try:
+            stem = self._stem(file, file.work)
+        except ValueUnknown as missing:
+            return _asked(file, because(PlanReason.NO_VALUE, token=missing.token))
+        if isinstance(stem, Reason):
+            return _asked(file, stem)
+        self._stems[file.path] = stem
+        return replace(file, target=with_extension(stem, SplitPath.of(file.path).extension))
+
+    def _stem(self, file: PlannedFile, work: Work) -> str | Reason[PlanReason]:
+        show = show_of(work, self._context)
+        facts = _facts(file, work, show)
+        folder = show.folder if show else None
+        if file.file_class is FileClass.EXTRA:
+            return extra_stem(self._naming, facts, folder, film=work.kind is WorkKind.FILM)
+        if work.kind is WorkKind.FILM:
+            return film_stem(self._naming, facts, folder, work.part)
+        numbered = _numbered(facts, work, show, self._naming)
+        if numbered is None:
+            return because(PlanReason.NO_MAPPING, season=work.season, episodes=list(work.episodes))
+        season_folder = show.season_folders.get(numbered.season or 0) if show else None
+        return episode_stem(self._naming, numbered, folder, season_folder)
+
+    def _beside(self, file: PlannedFile) -> PlannedFile:
+        if file.action is not FileAction.FILE:
+            return file
+        stem = self._stems.get(file.video or "")
+        if stem is None or file.tag is None:
+            return replace(file, action=FileAction.LEAVE, reason=because(PlanReason.NO_VIDEO))
+        target = next(target for target in self._tracks(file, file.tag, stem) if twin_key(target) not in self._taken)
+        self._taken.add(twin_key(target))
+        return replace(file, target=target)
+
+    def _tracks(self, file: PlannedFile, tag: TrackTag, stem: str) -> Iterator[str]:
+        """The names that a track may get: its own, then with a number."""
+        extension = SplitPath.of(file.path).extension
+        yield beside(stem, tag, self._naming, extension)
+        for number in count(2):
+            yield beside(stem, replace(tag, title=str(number)), self._naming, extension)
+
+
+def show_of(work: Work, context: PlanContext) -> ShowContext | None:
+    """The series that a work is of, if it is one of the context."""
+    alike = [show for show in context.shows if show.series_id == work.series_id]
+    exact = [show for show in alike if show.season == work.season]
+    return next(iter(exact or alike), None)
+
+
+def _facts(file: PlannedFile, work: Work, show: ShowContext | None) -> NameFacts:
+    known = show.facts if show else NameFacts()
+    return replace(
+        known,
+        title=known.title or work.title,
+        year=known.year or work.year,
+        group=file.release.group,
+        resolution=file.release.resolution,
+        source=file.release.source,
+        version=file.release.version if file.release.version > 1 else None,
+        original=SplitPath.of(file.path).stem,
+        special=work.label,
+    )
+
+
+def _numbered(facts: NameFacts, work: Work, show: ShowContext | None, naming: NamingSettings) -> NameFacts | None:
+    """The facts with season and number as the library counts; None where the record does not say."""
+    entry = (
+        show.numbers if show else EntryNumbers(season=work.season or 1, before=0 if work.season in (None, 1) else None)
+    )
+    if work.kind is WorkKind.SPECIAL:
+        label = work.label or ""
+        explicit = int(label.removeprefix(_NUMBERED_SPECIAL)) if label.startswith(_NUMBERED_SPECIAL) else None
+        number = special_number(label, entry) or explicit
+        return replace(facts, season=0, episode=() if number is None else (number,))
+    # Without a record the names are all there is, and they count as their season does.
+    scheme = NumberingScheme.ENTRY if show is None and naming.numbering is NumberingScheme.TMDB else naming.numbering
+    found = number_episodes([int(number) for number in work.episodes], scheme, entry)
+    if found is None:
+        template = naming.template("episode_file")
+        # A template without numbers needs none.
+        is_needed = {"season", "episode", "episodes", "absolute"} & {
+            *template.tokens,
+            *naming.template("season_folder").tokens,
+        }
+        return None if is_needed else facts
+    return replace(facts, season=found.season, episode=found.episodes, absolute=found.absolute)
+
+
+def _asked(file: PlannedFile, reason: Reason[PlanReason]) -> PlannedFile:
+    return replace(file, action=FileAction.ASK, reason=reason, candidates=(file.work,) if file.work else ())
+
+
+def _without_twins(files: list[PlannedFile]) -> list[PlannedFile]:
+    """Two files never get one name, nor names that one of the systems takes for the same."""
+    by_name: dict[str, list[PlannedFile]] = defaultdict(list)
+    for file in files:
+        if file.target is not None:
+            by_name[twin_key(file.target)].append(file)
+    found: list[PlannedFile] = []
+    for file in files:
+        others = [other.path for other in by_name[twin_key(file.target)] if other is not file] if file.target else []
+        found.append(
+            replace(_asked(file, because(PlanReason.SAME_NAME, others=others)), target=None) if others else file
+        )
+    return found

@@ -1,0 +1,199 @@
+"""Which episode, special or film a video is: what its own name says, and what the folders above it add."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from kurabito.placements.plans.folders import FolderFacts, FolderKind, read_folder
+from kurabito.placements.plans.model import NO_RELEASE, ReleaseFacts, WorkKind
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, parse_title
+
+# Everything before the number is missing, so that the name behind it is the episode's.
+_NUMBER_FIRST: Final = re.compile(
+    r"\s*(?:\[[^\]]*\]\s*)?(?:S\d{1,2}[ ._-]*)?(?:E|EP|Ep\.?|Episode|Folge|第|#)?[ ._]*(\d{1,4})(?:\.\d)?(?:v\d)?(?![A-Za-z\d])",
+    re.I,
+)
+_ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\])])?")
+_PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
+_SPECIAL_WORD: Final = re.compile(
+    r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
+    r"[ _.#-]{0,3}(\d{1,3}(?![\dA-Za-z]))?",
+    re.I,
+)
+_SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
+_WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
+_FILM_NUMBER: Final = re.compile(
+    r"(?:The[ ._])?Movies?[ ._#-]{0,3}(\d{1,2})(?!\d)|劇場版[ ]?(\d{1,2})(?!\d)|M(\d{2})(?=\])", re.I
+)
+_PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
+_SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
+_SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
+
+
+class SeasonFrom(StrEnum):
+    """What says the season of a video."""
+
+    PAIR = "pair"
+    """`S02E03`: season and number in one."""
+    NAME = "name"
+    FOLDER = "folder"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoReading:
+    """What is said of one video, before it is compared with the others."""
+
+    path: SplitPath
+    kind: WorkKind | None
+    """None: nothing says it."""
+    title: str | None
+    season: int | None = None
+    season_from: SeasonFrom = SeasonFrom.NOTHING
+    season_folder: str | None = None
+    other_season: int | None = None
+    """What the folder says, where that is another season."""
+    episodes: tuple[Episode, ...] = ()
+    label: str | None = None
+    year: int | None = None
+    part: int | None = None
+    film_number: int | None = None
+    release: ReleaseFacts = NO_RELEASE
+    own_title: bool = True
+    """The title is from the file's own name."""
+    said_film: bool = False
+    only_folder: bool = False
+    """It lies among specials, and nothing in its own name says which one it is."""
+    counted: bool = False
+    """Only the other names of its folder tell its number."""
+
+
+def read_video(path: SplitPath) -> VideoReading:
+    """What the name and the folders of a video say."""
+    told = ReleaseTitle() if _SCRAMBLED.fullmatch(path.stem) else parse_title(path.name)
+    above = [read_folder(folder) for folder in reversed(path.folders)]
+    if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
+        # `grp-show.s01e02` in the folder of its release, which has the name in full.
+        told = replace(told, title=above[0].title, year=above[0].year, group=above[0].group)
+    episodes = told.episodes or _number_alone(path.stem)
+    season, source, folder = _season(told, path.stem, above)
+    title, own = _title(told, path.stem, above, episodes)
+    kind, label = _kind(told, path.stem, above, season, episodes)
+    if kind is WorkKind.SPECIAL:
+        season = 0
+        title = _SPECIAL_ENDING.sub("", title).strip() or title if title else None
+    film = _film_number(path.stem) if kind is WorkKind.FILM else None
+    return VideoReading(
+        path=path,
+        kind=kind,
+        title=title,
+        season=season,
+        season_from=source,
+        season_folder=folder.name if folder else None,
+        other_season=_other_season(told, above, source) if kind is WorkKind.EPISODE else None,
+        episodes=() if kind is WorkKind.FILM else episodes,
+        label=label,
+        year=told.year or next((one.year for one in above if one.year), None),
+        part=_part(path.stem, kind),
+        film_number=film,
+        release=_release(told, above),
+        own_title=own,
+        said_film=told.kind is ReleaseKind.MOVIE,
+        only_folder=kind is None and any(folder.kind is FolderKind.SPECIALS for folder in above),
+    )
+
+
+def _number_alone(stem: str) -> tuple[Episode, ...]:
+    """`01`, `[12]`, `05v2`: nothing but a number."""
+    found = _ONLY_NUMBER.fullmatch(stem.strip())
+    if found is None:
+        return ()
+    value = float(found[1])
+    return (int(value) if value.is_integer() else value,)
+
+
+def _season(
+    told: ReleaseTitle, stem: str, above: list[FolderFacts]
+) -> tuple[int | None, SeasonFrom, FolderFacts | None]:
+    if told.season is not None and len(told.seasons) == 1:
+        return told.season, SeasonFrom.PAIR if _PAIR.search(stem) else SeasonFrom.NAME, None
+    for folder in above:
+        if folder.season is not None:
+            return folder.season, SeasonFrom.FOLDER, folder
+        if folder.kind in (FolderKind.SPECIALS, FolderKind.FILMS):
+            break
+    return None, SeasonFrom.NOTHING, None
+
+
+def _other_season(told: ReleaseTitle, above: list[FolderFacts], source: SeasonFrom) -> int | None:
+    """The season of the nearest folder, where the name says another one."""
+    if source not in (SeasonFrom.PAIR, SeasonFrom.NAME):
+        return None
+    nearest = next((folder.season for folder in above if folder.season is not None), None)
+    return nearest if nearest not in (None, told.season) else None
+
+
+def _title(
+    told: ReleaseTitle, stem: str, above: list[FolderFacts], episodes: tuple[Episode, ...]
+) -> tuple[str | None, bool]:
+    """The show's title, and whether the file itself says it."""
+    first = _NUMBER_FIRST.match(stem) if episodes else None
+    own = told.title
+    if own is not None and first is not None and not own[:1].isdigit():
+        own = None
+    if own is not None and _ONLY_NUMBER.fullmatch(own) and (first or _ONLY_NUMBER.fullmatch(stem.strip())):
+        own = own if own != stem.strip() and told.episodes else None
+    if own is not None and read_folder(own).kind not in (FolderKind.SPECIALS, FolderKind.EXTRAS):
+        return own, True
+    return next((folder.title for folder in above if folder.title), None), False
+
+
+def _kind(
+    told: ReleaseTitle, stem: str, above: list[FolderFacts], season: int | None, episodes: tuple[Episode, ...]
+) -> tuple[WorkKind | None, str | None]:
+    """Whether it is an episode, a special (with what it is called) or a film; None if nothing says it."""
+    sorted_as = next((one.kind for one in above if one.kind not in (FolderKind.NEUTRAL, FolderKind.TRACKS)), None)
+    if told.kind is ReleaseKind.MOVIE or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
+        return WorkKind.FILM, None
+    if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
+        return WorkKind.SPECIAL, _special_label(stem, episodes)
+    if season == 0:
+        return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
+    if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):
+        return WorkKind.SPECIAL, f"{episodes[0]:g}"
+    if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
+        return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
+    return (WorkKind.EPISODE, None) if episodes else (None, None)
+
+
+def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP") -> str:
+    found = _SPECIAL_WORD.search(stem)
+    if found is None:
+        word = "OVA" if "ova" in folder.lower() else "OAD" if "oad" in folder.lower() else "SP"
+    else:
+        word = _WORDS_FOR.get(found[1].lower(), found[1])
+    number = found[2] if found and found[2] else f"{episodes[0]:g}" if episodes else ""
+    return f"{word} {float(number):g}" if number else word
+
+
+def _film_number(stem: str) -> int | None:
+    found = _FILM_NUMBER.search(stem)
+    return int(next(group for group in found.groups() if group)) if found else None
+
+
+def _part(stem: str, kind: WorkKind | None) -> int | None:
+    found = _PART.search(stem) if kind in (None, WorkKind.FILM) else None
+    return int(found[1]) if found else None
+
+
+def _release(told: ReleaseTitle, above: list[FolderFacts]) -> ReleaseFacts:
+    return ReleaseFacts(
+        group=told.group or next((one.group for one in above if one.group), None),
+        resolution=told.resolution or next((one.resolution for one in above if one.resolution), None),
+        source=told.source or next((one.source for one in above if one.source), None),
+        version=told.version or 1,
+    )

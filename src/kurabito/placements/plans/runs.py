@@ -1,0 +1,121 @@
+"""What the names of one folder say together: the number that differs is the episode, the words that stay are the title."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from kurabito.placements.plans.folders import read_folder
+from kurabito.placements.plans.model import WorkKind
+from kurabito.placements.plans.reading import VideoReading
+from kurabito.titles import fold_title, parse_title
+
+_CHECKSUM: Final = re.compile(r"[\[( ][0-9A-Fa-f]{8}[\])]?")
+_DIGITS: Final = re.compile(r"\d+")
+_COUNTED: Final = re.compile(r"[ ._-]+(?:Part|Pt|Episode|Ep|E|No|Vol)[ ._#-]*$", re.I)
+_FEWEST: Final = 3
+"""Two names that differ in a number may be two works."""
+
+
+def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
+    """The same readings, with numbers and titles that only the other names of their folder tell."""
+    by_folder: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place, reading in enumerate(readings):
+        by_folder[reading.path.folders].append(place)
+    found = list(readings)
+    for places in by_folder.values():
+        if len(places) >= _FEWEST:
+            for place, reading in zip(places, _agreed(_counted([found[place] for place in places])), strict=True):
+                found[place] = reading
+    return found
+
+
+def _counted(readings: list[VideoReading]) -> list[VideoReading]:
+    """Give numbers to names that differ in one number only, where the parser found none or the same for all."""
+    by_shape: dict[str, list[int]] = defaultdict(list)
+    numbers: list[list[str]] = []
+    for place, reading in enumerate(readings):
+        plain = _CHECKSUM.sub("", reading.path.stem)
+        numbers.append(_DIGITS.findall(plain))
+        by_shape[_DIGITS.sub("#", plain)].append(place)
+    found = list(readings)
+    for places in by_shape.values():
+        group = [readings[place] for place in places]
+        if len(places) < _FEWEST or not _needs_numbers(group):
+            continue
+        column = _differing([numbers[place] for place in places])
+        if column is not None:
+            for place in places:
+                found[place] = _with_number(readings[place], numbers[place], column)
+    return found
+
+
+def _needs_numbers(group: Sequence[VideoReading]) -> bool:
+    if any(reading.kind not in (None, WorkKind.EPISODE) for reading in group):
+        return False
+    return any(reading.kind is None for reading in group) or len({reading.episodes for reading in group}) == 1
+
+
+def _differing(rows: Sequence[Sequence[str]]) -> int | None:
+    """The one place at which the numbers differ, if they all do there."""
+    columns = [column for column, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
+    if len(columns) != 1 or len({int(row[columns[0]]) for row in rows}) != len(rows):
+        return None
+    return columns[0] if all(int(row[columns[0]]) < 2000 for row in rows) else None
+
+
+def _with_number(reading: VideoReading, numbers: Sequence[str], column: int) -> VideoReading:
+    at = [found.start() for found in _DIGITS.finditer(_CHECKSUM.sub("", reading.path.stem))][column]
+    written = _COUNTED.sub("", reading.path.stem[:at]).rstrip(" -_.[(#")
+    before = parse_title(written).title if written else None
+    above = next((told.title for told in map(read_folder, reversed(reading.path.folders)) if told.title), None)
+    return replace(
+        reading,
+        kind=WorkKind.EPISODE,
+        episodes=(int(numbers[column]),),
+        title=before or above or reading.title,
+        own_title=before is not None,
+        counted=True,
+    )
+
+
+def _agreed(readings: list[VideoReading]) -> list[VideoReading]:
+    """Where every episode has another title, its own name was read into it: what all begin with is the show's."""
+    places = [
+        place for place, one in enumerate(readings) if one.kind is WorkKind.EPISODE and one.own_title and one.title
+    ]
+    titles = [str(readings[place].title) for place in places]
+    if len(places) < _FEWEST or len({fold_title(title) for title in titles}) <= len(places) / 2:
+        return readings
+    shared = _shared_words(titles)
+    above = [told for told in map(read_folder, reversed(readings[0].path.folders)) if told.title]
+    title = shared or (str(above[0].title) if above else None)
+    if title is None:
+        return readings
+    found = list(readings)
+    for place in places:
+        found[place] = replace(readings[place], title=title, own_title=bool(shared))
+    return found
+
+
+def _shared_words(titles: Iterable[str]) -> str:
+    """The words that all titles begin with."""
+    rows = [title.split() for title in titles]
+    shared: list[str] = []
+    for words in zip(*rows, strict=False):
+        if len({word.casefold() for word in words}) > 1:
+            break
+        shared.append(words[0])
+    return " ".join(shared).rstrip(" -:~")
+
+
+def shown_titles(readings: Iterable[VideoReading]) -> dict[str, str]:
+    """How each title is written most often, by its letters and digits alone."""
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    for reading in readings:
+        if reading.title:
+            written[fold_title(reading.title)][reading.title] += 1
+    return {folded: counts.most_common(1)[0][0] for folded, counts in written.items()}

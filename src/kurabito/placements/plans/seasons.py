@@ -1,0 +1,161 @@
+"""Whether a number is of its season or counts through all of them, and whether the series has such an episode."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
+from kurabito.placements.plans.reading import SeasonFrom, VideoReading
+from kurabito.placements.plans.reasons import PlanReason
+from kurabito.reasons import Reason
+from kurabito.titles import Episode, fold_title
+
+_SHORTEST_SEASON: Final = 10
+"""A number below it, in a season after the first, cannot count through all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReading:
+    """Which episode a video is and why, or the candidates if that cannot be told."""
+
+    work: Work | None
+    reason: Reason[PlanReason]
+    candidates: tuple[Work, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A series and the numbers that a file would have in it."""
+
+    show: ShowContext
+    episodes: tuple[Episode, ...]
+    counted_on: bool
+    """The number in the name counts on from the seasons before."""
+
+
+def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
+    """Find the episodes of known series. Files of one list are written in one style, so that the sure ones tell the others."""
+    choices = [_choices(reading, context) for reading in readings]
+    sure = [found[0].counted_on for found in choices if len(found) == 1]
+    style = sure[0] if sure and len(set(sure)) == 1 and any(len(found) > 1 for found in choices) else None
+    if style is None and any(1 in reading.episodes for reading in readings):
+        style = False
+    return [_settled(reading, found, style, context) for reading, found in zip(readings, choices, strict=True)]
+
+
+def _choices(reading: VideoReading, context: PlanContext) -> list[_Choice]:
+    """Every series and number that the name may mean."""
+    found: list[_Choice] = []
+    shows = [show for show in context.shows if not show.is_film]
+    for place, show in enumerate(shows):
+        if reading.season is not None and show.season != reading.season and len(shows) > 1:
+            continue
+        counted_on = list(_counted_on(show, reading.episodes))
+        own = reading.season is not None or place == 0
+        # Of a series whose episodes are not known, what its releases count on from is all that can be told.
+        if own and _has(show, reading.episodes) and (show.episodes or not counted_on):
+            found.append(_Choice(show, reading.episodes, counted_on=False))
+        found += counted_on
+    if reading.season_from is SeasonFrom.PAIR and any(not choice.counted_on for choice in found):
+        return [choice for choice in found if not choice.counted_on]
+    return list({(id(choice.show), choice.episodes): choice for choice in found}.values())
+
+
+def _counted_on(show: ShowContext, episodes: Sequence[Episode]) -> Iterator[_Choice]:
+    for offset in {show.episode_offset, show.numbers.before or 0} - {0}:
+        counted = tuple(number - offset for number in episodes)
+        if counted and counted[0] > 0 and _has(show, counted):
+            yield _Choice(show, counted, counted_on=True)
+
+
+def _has(show: ShowContext, episodes: Sequence[Episode]) -> bool:
+    return not show.episodes or all(episode in show.episodes for episode in episodes)
+
+
+def _settled(reading: VideoReading, found: list[_Choice], style: bool | None, context: PlanContext) -> WorkReading:
+    if len(found) > 1 and context.link_episodes:
+        wanted = [choice for choice in found if set(choice.episodes) <= set(context.link_episodes)]
+        found = wanted if len(wanted) == 1 else found
+    if len(found) > 1 and style is not None:
+        alike = [choice for choice in found if choice.counted_on is style]
+        found = alike if len(alike) == 1 else found
+    works = tuple(_work(reading, choice) for choice in found)
+    if not found:
+        known = sorted({number for show in context.shows for number in show.episodes})
+        return WorkReading(
+            None,
+            because(PlanReason.OUTSIDE, episodes=list(reading.episodes), known=[*known[:1], *known[-1:]]),
+            (episode_work(reading, reading.season or context.shows[0].season),),
+        )
+    if len(found) > 1:
+        return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), works)
+    return WorkReading(works[0], reason_for(reading, works[0], counted_on=found[0].counted_on))
+
+
+def _work(reading: VideoReading, choice: _Choice) -> Work:
+    show = choice.show
+    return Work(
+        kind=WorkKind.EPISODE,
+        title=show.names[0] if show.names else reading.title,
+        season=show.season,
+        episodes=choice.episodes,
+        year=show.facts.year,
+        series_id=show.series_id,
+    )
+
+
+def place_by_names(readings: Sequence[VideoReading]) -> list[WorkReading]:
+    """Find the episodes of what only the names tell."""
+    counts = _numbers_by_season(readings)
+    return [_placed_by_name(reading, counts) for reading in readings]
+
+
+def _numbers_by_season(readings: Iterable[VideoReading]) -> dict[tuple[str, int], set[Episode]]:
+    found: dict[tuple[str, int], set[Episode]] = defaultdict(set)
+    for reading in readings:
+        found[fold_title(reading.title or ""), reading.season or 1].update(reading.episodes)
+    return found
+
+
+def _placed_by_name(reading: VideoReading, counts: dict[tuple[str, int], set[Episode]]) -> WorkReading:
+    season = 1 if reading.season is None else reading.season
+    work = episode_work(reading, season)
+    if season < 2 or reading.season_from is SeasonFrom.PAIR:
+        return WorkReading(work, reason_for(reading, work))
+    title = fold_title(reading.title or "")
+    first = min(counts[title, season])
+    before = counts.get((title, season - 1))
+    if before and first > 1 and first == max(before) + 1:
+        counted = tuple(number - int(first) + 1 for number in reading.episodes)
+        moved = episode_work(reading, season, counted)
+        return WorkReading(moved, reason_for(reading, moved, counted_on=True))
+    if first > _SHORTEST_SEASON and reading.season_from is SeasonFrom.FOLDER:
+        through = episode_work(reading, 1)
+        return WorkReading(None, because(PlanReason.MAYBE_ABSOLUTE, number=reading.episodes[0]), (work, through))
+    return WorkReading(work, reason_for(reading, work))
+
+
+def episode_work(reading: VideoReading, season: int, episodes: tuple[Episode, ...] | None = None) -> Work:
+    """The episode that a name says."""
+    return Work(
+        kind=WorkKind.EPISODE,
+        title=reading.title,
+        season=season,
+        episodes=reading.episodes if episodes is None else episodes,
+        year=reading.year,
+    )
+
+
+def reason_for(reading: VideoReading, work: Work, *, counted_on: bool = False) -> Reason[PlanReason]:
+    """Why a video is this episode."""
+    facts = {"season": work.season, "episodes": list(work.episodes)}
+    if counted_on:
+        return because(PlanReason.ABSOLUTE, absolute=list(reading.episodes), **facts)
+    if reading.counted:
+        return because(PlanReason.RUN, **facts)
+    if reading.season_from is SeasonFrom.FOLDER:
+        return because(PlanReason.FOLDER_SEASON, folder=reading.season_folder, **facts)
+    return because(PlanReason.EPISODE, **facts)

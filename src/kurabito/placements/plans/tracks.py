@@ -1,0 +1,148 @@
+"""Which video a subtitle or audio file belongs to, and in which language it is."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.placements.naming.sidecars import TrackTag, language_of, read_tag
+from kurabito.placements.plans.folders import FolderKind, read_folder
+from kurabito.placements.plans.model import FileClass, PlannedFile
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.reading import VideoReading, read_video
+from kurabito.titles import Episode
+
+_LAST_WORD: Final = re.compile(r"[ ._\-]*[\[(【]?([^\s.\[\]()【】]+?)[\])】]?$")
+_GOES_ON: Final = re.compile(r"[^A-Za-z0-9]|$")
+_MOST_WORDS: Final = 4
+
+_EpisodeKey = tuple[int | None, tuple[Episode, ...], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A subtitle or audio file: its video, and what its name says about the track."""
+
+    video: str | None
+    tag: TrackTag
+
+
+class TrackFinder:
+    """Finds the video of a track among those of one list."""
+
+    def __init__(self, videos: Sequence[PlannedFile], readings: Iterable[VideoReading]) -> None:
+        self._by_stem: dict[str, list[str]] = defaultdict(list)
+        self._by_episode: dict[_EpisodeKey, list[str]] = defaultdict(list)
+        self._main = [video.path for video in videos if video.file_class is FileClass.VIDEO]
+        self._folders: dict[str, tuple[str, ...]] = {}
+        for video in videos:
+            split = SplitPath.of(video.path)
+            self._folders[video.path] = split.folders
+            self._by_stem[split.stem.casefold()].append(video.path)
+        for reading in readings:
+            if reading.kind is not None:
+                self._by_episode[_key(reading)].append(reading.path.path)
+        self._lengths = sorted({len(stem) for stem in self._by_stem}, reverse=True)
+
+    def find(self, path: SplitPath, *, by_number: bool = True) -> Track:
+        """The video of a track. None of them where that cannot be told."""
+        video, rest = self._by_name(path)
+        if video is None:
+            video, rest = self._by_folder_name(path), path.stem
+        if video is None and by_number:
+            video, rest = self._by_number(path), _tail(path.stem)
+        if video is None and by_number and len(self._main) == 1:
+            video, rest = self._main[0], path.stem
+        tag = read_tag(rest)
+        return Track(
+            video,
+            tag if tag.languages else TrackTag(_folder_language(path.folders) or _inner_language(path.stem), tag.flags),
+        )
+
+    def _by_name(self, path: SplitPath) -> tuple[str | None, str]:
+        """The video whose whole name the track's begins with; the longest, and the nearest."""
+        stem = path.stem.casefold()
+        for length in self._lengths:
+            if length > len(stem) or not _GOES_ON.match(stem, length):
+                continue
+            if videos := self._by_stem.get(stem[:length]):
+                return self._nearest(videos, path), path.stem[length:]
+        return None, ""
+
+    def _by_folder_name(self, path: SplitPath) -> str | None:
+        """`Subs/<name of the video>/2_English.srt`."""
+        for folder in reversed(path.folders):
+            if videos := self._by_stem.get(folder.casefold()):
+                return self._nearest(videos, path)
+        return None
+
+    def _by_number(self, path: SplitPath) -> str | None:
+        reading = read_video(SplitPath(path.path, path.size, path.folders, _without_tail(path.stem), "mkv"))
+        if reading.kind is None or not (reading.episodes or reading.label):
+            return None
+        season, episodes, label = _key(reading)
+        found = self._by_episode.get((season, episodes, label), [])
+        if not found and season is None:
+            found = self._any_season(episodes, label)
+        if not found and season is not None:
+            found = self._by_episode.get((None, episodes, label), [])
+        return found[0] if len(found) == 1 else None
+
+    def _any_season(self, episodes: tuple[Episode, ...], label: str | None) -> list[str]:
+        return [
+            path
+            for (_, numbers, called), paths in self._by_episode.items()
+            if (numbers, called) == (episodes, label)
+            for path in paths
+        ]
+
+    def _nearest(self, videos: Sequence[str], path: SplitPath) -> str | None:
+        """The one in the same folder, else the only one."""
+        beside = [video for video in videos if self._folders[video] == path.folders]
+        above = [video for video in videos if self._folders[video] == path.folders[: len(self._folders[video])]]
+        for found in (beside, above, list(videos)):
+            if len(found) == 1:
+                return found[0]
+        return None
+
+
+def _key(reading: VideoReading) -> _EpisodeKey:
+    return reading.season, reading.episodes, reading.label
+
+
+def _tail(stem: str) -> str:
+    """The words at the end that name languages, or say how the track is used."""
+    return stem[len(_without_tail(stem)) :]
+
+
+def _without_tail(stem: str) -> str:
+    kept = stem
+    for _ in range(_MOST_WORDS):
+        found = _LAST_WORD.search(kept)
+        if found is None or found.start() == 0:
+            break
+        tag = read_tag(found[1])
+        if not (tag.languages or tag.flags):
+            break
+        kept = kept[: found.start()]
+    return kept
+
+
+def _folder_language(folders: Sequence[str]) -> tuple[str, ...]:
+    for folder in reversed(folders):
+        if said := language_of(folder.strip("[]() ")):
+            return said
+        if read_folder(folder).kind is FolderKind.TRACKS:
+            continue
+    return ()
+
+
+def _inner_language(stem: str) -> tuple[str, ...]:
+    """A language in a bracket of the name: `[JPSC]`."""
+    for words in re.findall(r"[\[(【]([^\[\]()【】]{2,12})[\])】]", stem):
+        if said := language_of(words):
+            return said
+    return ()

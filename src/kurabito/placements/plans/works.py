@@ -1,0 +1,164 @@
+"""From what is said of the videos to what each is: episodes, specials, films, and what a person has to say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from kurabito.placements.plans.folders import read_folder
+from kurabito.placements.plans.model import PlanContext, ShowContext, Work, WorkKind, because
+from kurabito.placements.plans.reading import VideoReading
+from kurabito.placements.plans.reasons import PlanReason
+from kurabito.placements.plans.seasons import WorkReading, episode_work, place_by_names, place_in_series
+from kurabito.titles import fold_title, parse_title
+
+_SAYS_MOVIE: Final = re.compile(r"(?<![A-Za-z])Movies? ?\d", re.I)
+MOST_EPISODES: Final = 6
+"""One file with more of them is a whole season in one, or a range that is none."""
+
+
+def place_videos(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
+    """What each video is, as far as it can be told without comparing it with the others' outcome."""
+    resolved = [_Unnumbered(readings, context).resolve(reading) for reading in readings]
+    told = [one if isinstance(one, VideoReading) else None for one in resolved]
+    numbered = [one for one in told if one is not None and one.kind is WorkKind.EPISODE]
+    placed = iter(place_in_series(numbered, context) if _series(context) else place_by_names(numbered))
+    return [_one(one, placed.__next__, context) for one in resolved]
+
+
+def _series(context: PlanContext) -> tuple[ShowContext, ...]:
+    return tuple(show for show in context.shows if not show.is_film)
+
+
+def _one(one: VideoReading | WorkReading, next_episode: Callable[[], WorkReading], context: PlanContext) -> WorkReading:
+    if isinstance(one, WorkReading):
+        return one
+    if one.kind is WorkKind.EPISODE:
+        return _checked(one, next_episode())
+    return _film(one, context) if one.kind is WorkKind.FILM else _special(one, context)
+
+
+def _checked(reading: VideoReading, placed: WorkReading) -> WorkReading:
+    """An episode, unless its own name says two things."""
+    if placed.work is None:
+        return placed
+    if reading.other_season is not None:
+        other = episode_work(reading, reading.other_season)
+        folder = next((name for name in reversed(reading.path.folders) if read_folder(name).season is not None), None)
+        return WorkReading(None, because(PlanReason.TWO_SEASONS, folder=folder), (placed.work, other))
+    episodes = placed.work.episodes
+    follows = all(later - sooner == 1 for sooner, later in pairwise(episodes))
+    if len(episodes) > MOST_EPISODES or not follows:
+        return WorkReading(None, because(PlanReason.MANY_EPISODES, episodes=list(episodes)), (placed.work,))
+    return placed
+
+
+def _special(reading: VideoReading, context: PlanContext) -> WorkReading:
+    series = _series(context)
+    show = series[0] if series else None
+    work = Work(
+        kind=WorkKind.SPECIAL,
+        title=show.names[0] if show and show.names else reading.title,
+        season=0,
+        episodes=reading.episodes,
+        label=reading.label,
+        year=show.facts.year if show else reading.year,
+        series_id=show.series_id if show else None,
+    )
+    return WorkReading(work, because(PlanReason.SPECIAL, label=reading.label))
+
+
+def _film(reading: VideoReading, context: PlanContext) -> WorkReading:
+    title = reading.title
+    if reading.film_number is not None and title is not None and not _SAYS_MOVIE.search(title):
+        title = f"{title} Movie {reading.film_number}"
+    work = Work(kind=WorkKind.FILM, title=title, year=reading.year, part=reading.part)
+    films = [show for show in context.shows if show.is_film]
+    if films:
+        show = films[0]
+        named = Work(
+            kind=WorkKind.FILM,
+            title=show.names[0] if show.names else title,
+            year=show.facts.year or reading.year,
+            part=reading.part,
+            series_id=show.series_id,
+        )
+        return WorkReading(named, because(PlanReason.FILM))
+    if context.shows:
+        # A film among the episodes of a series is a work of its own, and no one said that it is wanted.
+        return WorkReading(None, because(PlanReason.OTHER_SHOW, title=title), (work,))
+    return WorkReading(work, because(PlanReason.FILM if reading.said_film or reading.year else PlanReason.ONLY_VIDEO))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unnumbered:
+    """Tells what a video without a number is, from what lies beside it."""
+
+    readings: Sequence[VideoReading]
+    context: PlanContext
+
+    def resolve(self, reading: VideoReading) -> VideoReading | WorkReading:
+        """The reading with a kind, or a question."""
+        if reading.kind is not None:
+            return self._film_of_context(reading)
+        if found := self._by_folder(reading):
+            return found
+        if self.context.shows and not self.context.shows[0].is_film:
+            return self._only_episode(reading)
+        film = replace(reading, kind=WorkKind.FILM, episodes=())
+        if self._stands_alone(reading):
+            return film
+        work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
+        return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
+
+    def _film_of_context(self, reading: VideoReading) -> VideoReading:
+        """The only video of a film's download is that film, whatever number its name has."""
+        shows = self.context.shows
+        if len(self.readings) == 1 and shows and all(show.is_film for show in shows):
+            return replace(reading, kind=WorkKind.FILM, episodes=())
+        return reading
+
+    def _by_folder(self, reading: VideoReading) -> VideoReading | None:
+        """A release in a folder of its own: the folder has the name that the file lacks."""
+        beside = [one for one in self.readings if one.path.folders == reading.path.folders]
+        above = [read_folder(name) for name in reversed(reading.path.folders)][:1]
+        episodes = above[0].episodes if above and len(beside) == 1 else ()
+        title, season = (above[0].title, above[0].season) if above else (None, None)
+        if not above and len(self.readings) == 1 and self.context.release_title:
+            told = parse_title(self.context.release_title)
+            episodes, title, season = told.episodes, told.title, told.season
+        if not episodes or len(episodes) > MOST_EPISODES:
+            return None
+        return replace(reading, kind=WorkKind.EPISODE, title=title or reading.title, season=season, episodes=episodes)
+
+    def _only_episode(self, reading: VideoReading) -> VideoReading | WorkReading:
+        wanted = self.context.link_episodes
+        if len(self.readings) == 1 and 0 < len(wanted) <= MOST_EPISODES:
+            show = self.context.shows[0]
+            work = replace(episode_work(reading, show.season, wanted), series_id=show.series_id)
+            named = replace(work, title=show.names[0] if show.names else reading.title, year=show.facts.year)
+            return WorkReading(named, because(PlanReason.ONLY_EPISODE, episodes=list(wanted)))
+        return WorkReading(None, because(PlanReason.NO_NUMBER))
+
+    def _stands_alone(self, reading: VideoReading) -> bool:
+        """Whether no other video has its title, or one that begins or ends it."""
+        own = fold_title(reading.title or reading.path.stem)
+        titles = Counter(fold_title(one.title or one.path.stem) for one in self.readings)
+        if len(self.readings) == 1:
+            return True
+        if titles[own] > 1:
+            return reading.part is not None or self._same_film(reading, own)
+        others = [title for title in titles if title != own and title]
+        if reading.year is not None and reading.own_title:
+            return True
+        numbered = {fold_title(one.title or "") for one in self.readings if one.kind is WorkKind.EPISODE}
+        return not any(own.startswith(title) or title.startswith(own) for title in others if title in numbered)
+
+    def _same_film(self, reading: VideoReading, own: str) -> bool:
+        """Several files of one film, none of them numbered: which one is for a person to say, but a film it is."""
+        alike = [one for one in self.readings if fold_title(one.title or one.path.stem) == own]
+        return all(one.kind is None for one in alike) and reading.year is not None
