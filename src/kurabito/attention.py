@@ -47,6 +47,8 @@ class AttentionCode(StrEnum):
     REMOVAL_STOPPED = "removal_stopped"
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
+    PLACEMENTS_FAILED = "placements_failed"
+    FILES_UNCLEAR = "files_unclear"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -63,6 +65,7 @@ class ActionId(StrEnum):
     REMOVE_LIBRARY = "remove_library"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
+    OPEN_DOWNLOADS = "open_downloads"
 
 
 @dataclass(frozen=True, slots=True)

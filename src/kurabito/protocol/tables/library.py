@@ -25,6 +25,8 @@ LIBRARY_TABLES: Final = (
             "ignored": "JSON list of patterns that a scan passes over",
             "last_scanned_at": "when the last scan ended well",
             "removing_since": "since when it is being removed; no job is made for it any more",
+            "accepts": "what is filed into it: `any`, `tv`, `movie` or `nothing`",
+            "placement_modes": "JSON list of how files come into it, the best first",
             "created_at": MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },
