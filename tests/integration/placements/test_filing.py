@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.db import Connection
 from kurabito.modules.path_maps import PathMap, set_path_maps
+from kurabito.placements.filing import planner
 
 if TYPE_CHECKING:
     from tests.integration.placements.conftest import House
@@ -181,11 +183,9 @@ async def test_a_decision_is_stored_once_however_often_it_is_made(house: House) 
     house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
     await house.loop.step()
     house.plane()
-    from kurabito.placements.filing import planner
-
     (inspection,) = house.shelf.database.read_blocking(planner.unplanned)
 
-    def decide(conn):  # type: ignore[no-untyped-def]
+    def decide(conn: Connection) -> planner.FilingDecision:
         found = planner.read_inspected(conn, inspection)
         assert found is not None
         return planner.decide(conn, found)

@@ -52,7 +52,7 @@ class PlacementAnswer(BaseModel):
 class PlacementResolution(StrictBody):
     """What becomes of a file whose name another file has."""
 
-    choice: PlacementChoice = Field(
+    choice: Annotated[PlacementChoice, Field(strict=False)] = Field(
         description="`keep_both`: it gets a number behind its name; `leave`: it is not filed"
     )
 
