@@ -48,6 +48,8 @@ class AttentionCode(StrEnum):
     METADATA_SOURCE_FAILING = "metadata_source_failing"
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
+    PLACEMENTS_FAILED = "placements_failed"
+    FILES_UNCLEAR = "files_unclear"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -65,6 +67,7 @@ class ActionId(StrEnum):
     OPEN_METADATA_SOURCES = "open_metadata_sources"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
+    OPEN_DOWNLOADS = "open_downloads"
 
 
 @dataclass(frozen=True, slots=True)

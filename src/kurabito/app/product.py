@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, poll_policy
+from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, poll_policy
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -19,6 +19,8 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.filing.service import Placements
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -40,6 +42,8 @@ class Product:
     title_rules: TitleRules
     downloads: DownloadParts
     downloaders: DownloaderHealths
+    placements: Placements
+    filing: FilingLoop
     metadata: MetadataParts
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
@@ -80,6 +84,8 @@ def open_product(
         title_rules=TitleRules(database, feeds.intake),
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
+        placements=Placements(database),
+        filing=open_filing(settings, database),
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, services
+from kurabito.api.downloads import conflicts, downloads, filters, placements, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.following import catalog, fetcher_results, previews, subscriptions, title_rules
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
@@ -70,4 +70,5 @@ def _download_routes(product: Product) -> list[APIRouter]:
         downloads.episodes_router(parts.wanting),
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
+        placements.router(product.placements),
     ]

@@ -194,6 +194,7 @@ def _services(
         worker,
         product.library.watcher,
         product.metadata.actor,
+        product.filing,
         WalWatch(product.checkpoints),
         PlaneLocks(product.database),
     ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
 from kurabito.catalog.releases import Name
-from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
+from kurabito.catalog.states import SHOWN_STATE, EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
@@ -20,7 +20,9 @@ from kurabito.titles import ReleaseKind
 _SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
 _FILTERS: Final = {False: "", True: "AND state = :state"}
 _SQL: Final = {
-    chosen: Queries("kurabito.catalog", "series.sql", "series_match.sql", series=_SERIES, filter=text)
+    chosen: Queries(
+        "kurabito.catalog", "series.sql", "series_match.sql", series=_SERIES, filter=text, shown_state=SHOWN_STATE
+    )
     for chosen, text in _FILTERS.items()
 }
 
@@ -110,8 +112,7 @@ def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limi
     """The episodes of a series: the regular ones first, each kind by its numbers."""
     kind, number = after
     rows = conn.all(_sql(conn).episodes, {"id": series_id, "kind": kind, "number": number, "limit": limit})
-    now = conn.now()
-    return [_episode(row, now) for row in rows]
+    return [_episode(row) for row in rows]
 
 
 def _rename(conn: Connection, series: Series) -> None:
@@ -160,11 +161,8 @@ def _series(row: Row) -> Series:
     )
 
 
-def _episode(row: Row, now: int) -> SeriesEpisode:
+def _episode(row: Row) -> SeriesEpisode:
     episode_id, kind, number, state, aired, links = row
-    known = EpisodeState(state)
-    if known is EpisodeState.WANTED and aired is not None and aired > now:
-        known = EpisodeState.UNAIRED
     return SeriesEpisode(
-        episode_id, ReleaseKind(kind), number, known, None if aired is None else to_datetime(aired), links
+        episode_id, ReleaseKind(kind), number, EpisodeState(state), None if aired is None else to_datetime(aired), links
     )

@@ -36,7 +36,7 @@ WHERE series_id = :id AND held_reason IN ('series_asked', 'series_ignored')
 RETURNING id;
 
 -- name: episodes
-SELECT id, kind, number, state, aired_at,
+SELECT id, kind, number, {shown_state} AS shown, aired_at,
        (SELECT count(*) FROM anime_links AS link WHERE link.episode_id = episodes.id) AS links
 FROM episodes
 WHERE series_id = :id AND (kind < :kind OR (kind = :kind AND number > CAST(:number AS double precision)))

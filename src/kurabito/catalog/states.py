@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from kurabito.titles import ReleaseKind
 
@@ -29,12 +30,31 @@ class SeriesState(StrEnum):
 
 
 class EpisodeState(StrEnum):
-    """How far an episode is."""
+    """How far an episode is, as it is shown. Stored are only have, downloading and wanted: no release of what is stored as have
+    is fetched, whatever became of it."""
 
     HAVE = "have"
+    """A library has a file of it."""
+    DOWNLOADED = "downloaded"
+    """Its download is complete, and its file is not in a library yet."""
+    MISSING = "missing"
+    """A library had a file of it, which is not there any more."""
     DOWNLOADING = "downloading"
     WANTED = "wanted"
     UNAIRED = "unaired"
+
+
+SHOWN_STATE: Final = """CASE
+    WHEN episodes.state = 'wanted' AND episodes.aired_at > :now THEN 'unaired'
+    WHEN episodes.state <> 'have' THEN episodes.state
+    WHEN EXISTS (SELECT 1 FROM episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+                 WHERE had.episode_id = episodes.id AND file.is_missing = 0) THEN 'have'
+    WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id) THEN 'missing'
+    WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+                 WHERE link.episode_id = episodes.id AND download.link_id = link.id AND download.status = 'completed'
+                     AND download.given_back_at IS NULL) THEN 'downloaded'
+    ELSE 'have' END"""
+"""SQL: the state of a row of `episodes` as it is shown."""
 
 
 class FilterReason(StrEnum):

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason
+from kurabito.catalog.states import SHOWN_STATE, EpisodeState, FilterReason, HeldReason
 from kurabito.db import Connection, Database, Queries
 from kurabito.feeds.raw_items import RawItem
 from kurabito.reasons import Reason, read_reason
 from kurabito.titles import ReleaseKind
 
-_SQL: Final = Queries("kurabito.catalog", "summaries.sql")
+_SQL: Final = Queries("kurabito.catalog", "summaries.sql", shown_state=SHOWN_STATE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ WHERE link.release_key = given.value ->> 'release_key'
 GROUP BY link.release_key, series.id, series.title, series.season, link.held_reason;
 
 -- name: progress
-SELECT series_id, CASE WHEN state = 'wanted' AND aired_at > :now THEN 'unaired' ELSE state END AS shown, count(*)
+SELECT series_id, {shown_state} AS shown, count(*)
 FROM {given} CROSS JOIN episodes
 WHERE series_id = CAST(given.value ->> 'id' AS bigint) AND kind IN ('tv', 'movie')
 GROUP BY series_id, shown;

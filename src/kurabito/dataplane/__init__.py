@@ -4,6 +4,7 @@
     plane.py        says that it lives, and lets each runner look for rows
     jobs.py         a leased job, and the executor that its kind needs
     checkpoints.py  moves SQLite's log into its file
+    inspections.py  lists the files of downloads that are complete
     leasing/        the one runner above the lease engine, a leased row, and writing in portions
     files/          paths, names, walking, ignore patterns, digests
     readers/        the processes that read files
@@ -12,9 +13,10 @@
     deletion/       plans, restores and purges, step by step
     search/         `kurabito dedupe`: equal files without a server
     thumbnails/     draws and removes thumbnails
+    placing/        brings files into libraries
     removal/        the one way a file leaves its place
     io_limit.py     the limit on bytes read per second that all data planes share
     priority.py     lets everything else on the machine go first
 
-The kinds of work (scan, hashing, deletion, search, thumbnails) do not import one another.
+The kinds of work (scan, hashing, deletion, search, thumbnails, placing) do not import one another.
 """

@@ -13,10 +13,12 @@ from typing import Any, Final
 from kurabito.dataplane.checkpoints import CheckpointWork
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.hashing.job import HashFiles
+from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.io_limit import IoLimit
 from kurabito.dataplane.jobs import Executor, JobWork
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.dataplane.leasing.runner import LeasedWork, Runner
+from kurabito.dataplane.placing.work import PlacementWork
 from kurabito.dataplane.plane import DataPlane
 from kurabito.dataplane.priority import lower_priority
 from kurabito.dataplane.scan.scanner import Scanner
@@ -97,6 +99,8 @@ def _runners(settings: Settings, database: Database, name: str) -> list[Runner[A
         *(JobWork(executors) for executors in _executors(settings)),
         *_thumbnail_works(settings, database),
         CleanupWork(state=settings.state),
+        InspectionWork(),
+        PlacementWork(),
     ]
     if isinstance(database, SqliteDatabase):
         works.append(CheckpointWork(database.connect))

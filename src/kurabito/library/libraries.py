@@ -14,11 +14,12 @@ from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
 from kurabito.library.errors import LibraryConflict, LibraryNotFound
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.leased.placements import PlacementMode
 
 _LIBRARY: Final = ColumnList(
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
-    "last_scanned_at, removing_since"
+    "last_scanned_at, removing_since, accepts, placement_modes"
 )
 FILE: Final = ColumnList(
     "file.id, file.relative_path, file.size_bytes, file.mtime_ns, file.is_missing, file.needs_hash, file.hash_algorithm, "
@@ -30,6 +31,10 @@ SAME_CONTENT: Final = (
     "AND same.content_hash = file.content_hash AND file.is_missing = 0 AND file.needs_hash = 0"
 )
 _SQL: Final = Queries("kurabito.library", "libraries.sql", library=_LIBRARY, file=FILE, same=SAME_CONTENT)
+
+
+FILING_MODES: Final = frozenset({PlacementMode.LINK, PlacementMode.REFLINK, PlacementMode.COPY})
+"""How downloads may come into a library. The others are for what is in it already, or is not seeded any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,10 @@ class LibrarySettings:
     hash_policy: HashPolicy = HashPolicy.CANDIDATES
     ignored: tuple[str, ...] = ()
     """Patterns of names that a scan passes by."""
+    accepts: LibraryIntake = LibraryIntake.ANY
+    """What is filed into it."""
+    placement_modes: tuple[PlacementMode, ...] = (PlacementMode.LINK, PlacementMode.COPY)
+    """How downloads come into it, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +251,8 @@ def _stored(settings: LibrarySettings) -> dict[str, Any]:
         "algorithm": settings.algorithm.value,
         "hash_policy": settings.hash_policy.value,
         "ignored": json.dumps(settings.ignored, ensure_ascii=False),
+        "accepts": settings.accepts.value,
+        "placement_modes": json.dumps([mode.value for mode in settings.placement_modes]),
     }
 
 
@@ -254,6 +265,8 @@ def _library(row: Row) -> Library:
         algorithm=HashAlgorithm(root.algorithm),
         hash_policy=HashPolicy(root.hash_policy),
         ignored=tuple(json.loads(root.ignored)),
+        accepts=LibraryIntake(root.accepts),
+        placement_modes=tuple(PlacementMode(mode) for mode in json.loads(root.placement_modes)),
     )
     return Library(
         root.id,

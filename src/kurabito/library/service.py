@@ -14,7 +14,7 @@ from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.library import jobs, libraries
 from kurabito.library.cursors import cursor_after, path_of
-from kurabito.library.libraries import Library, LibraryFile, LibrarySettings
+from kurabito.library.libraries import FILING_MODES, Library, LibraryFile, LibrarySettings
 from kurabito.library.scans import sessions
 from kurabito.library.scans.sessions import PastScan
 from kurabito.protocol.deletion import TRASH_FOLDER
@@ -167,3 +167,8 @@ def _check(settings: LibrarySettings) -> None:
         raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
     if len(settings.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in settings.ignored):
         raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")
+    modes = settings.placement_modes
+    if not modes or len(set(modes)) < len(modes) or not set(modes) <= FILING_MODES:
+        raise InvalidInput(
+            "placement_modes", f"must be some of link, reflink and copy, each once, got {', '.join(modes) or 'none'}"
+        )

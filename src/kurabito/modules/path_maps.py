@@ -62,6 +62,20 @@ def mapped(folder: PurePath, maps: Sequence[PathMap]) -> str:
     return str(folder)
 
 
+def as_core_sees(folder: str, maps: Sequence[PathMap]) -> PurePosixPath:
+    """A folder of a service, as the core sees it.
+
+    >>> as_core_sees("/mnt/nas/downloads/7", [PathMap("/data", "/mnt/nas")])
+    PurePosixPath('/data/downloads/7')
+    """
+    # The longest prefix knows best.
+    for core, downloader in sorted(maps, key=lambda one: -len(one.downloader)):
+        kind = PureWindowsPath if PureWindowsPath(downloader).drive else PurePosixPath
+        if kind(folder).is_relative_to(downloader):
+            return PurePosixPath(core) / kind(folder).relative_to(downloader).as_posix()
+    return PurePosixPath(folder)
+
+
 def _check(text: str, path: PurePath) -> None:
     if not path.is_absolute() or ".." in path.parts or not text.isprintable() or len(text) > _LONGEST:
         raise InvalidInput("path_maps", f"must be of whole paths without `..`, like /srv/downloads, got {text[:100]!r}")

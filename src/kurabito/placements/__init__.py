@@ -2,5 +2,6 @@
 
 naming/    what a file is called in its library: templates, presets, numbering, language tags, names that every system takes
 plans/     what the files of a download or a folder are, and what is done with each; pure
-errors.py  what can be wrong with a template
+filing/    from a download that is complete to files in a library
+errors.py  what can be wrong with a template, or asked of a placement
 """

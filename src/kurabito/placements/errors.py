@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kurabito.errors import InvalidInput, KurabitoError
+from kurabito.errors import InvalidInput, KurabitoError, NotFound, StateConflict
 
 
 class PlacementError(KurabitoError):
@@ -37,3 +37,15 @@ class ValueUnknown(PlacementError):
             f"the name needs {{{token}}}, which is not known; fill it in, or put it into an optional part: <{{{token}}}>"
         )
         self.token = token
+
+
+class PlacementNotFound(PlacementError, NotFound):
+    """There is no such placement."""
+
+    code = "placement_not_found"
+
+
+class PlacementConflict(PlacementError, StateConflict):
+    """The placement is not where this can be asked of it."""
+
+    code = "placement_conflict"

@@ -59,6 +59,15 @@ class HashPolicy(StrEnum):
     ALL = "all"
 
 
+class LibraryIntake(StrEnum):
+    """What is filed into a library."""
+
+    ANY = "any"
+    TV = "tv"
+    MOVIE = "movie"
+    NOTHING = "nothing"
+
+
 class ScanFinding(StrEnum):
     """What a scan notes about a file until its end."""
 

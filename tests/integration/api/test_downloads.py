@@ -162,3 +162,29 @@ async def test_a_service_has_path_maps_that_can_be_tried(site: Site) -> None:
     assert (await site.http.post(f"{API}/services/99/test-paths")).status_code == 404
     # Nobody listens at that port.
     assert (await site.http.post(f"{API}/services/{module_id}/test-paths")).status_code == 502
+
+
+async def test_placements_are_listed_retried_and_resolved(site: Site) -> None:
+    assert isinstance(site.queue, SqlQueue)
+    add = (
+        "INSERT INTO placements (library_id, mode, fallbacks, source_root, source_path, size_bytes, target_path, status, "
+        "error_code, error_facts, created_at, updated_at) VALUES (1, 'link', '[\"copy\"]', '/dl', 'a.mkv', 5, 'Show/a.mkv', "
+        "'failed', 'TARGET_EXISTS', '{\"path\": \"/l/Show/a.mkv\"}', :now, :now)"
+    )
+    library = (
+        "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'l', '/l', :now, :now)"
+    )
+    for statement in (library, add):
+        await site.queue.database.write(lambda conn, statement=statement: conn.run(statement))  # type: ignore[misc]
+    (one,) = (await site.http.get(f"{API}/placements", params={"status": "failed"})).json()["items"]
+    assert (one["source"], one["target_path"], one["modes"]) == ("/dl/a.mkv", "Show/a.mkv", ["link", "copy"])
+    assert (one["error_code"], one["error_facts"]) == ("TARGET_EXISTS", {"path": "/l/Show/a.mkv"})
+    bad = await site.http.post(f"{API}/placements/1/resolve", json={"choice": "burn"})
+    assert bad.status_code == 422
+    kept = await site.http.post(f"{API}/placements/1/resolve", json={"choice": "keep_both"})
+    assert (kept.status_code, kept.json()["target_path"]) == (200, "Show/a (2).mkv")
+    again = await site.http.post(f"{API}/placements/1/resolve", json={"choice": "leave"})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "placement_conflict")
+    assert (await site.http.post(f"{API}/placements/1/retry")).json()["status"] == "pending"
+    missing = await site.http.post(f"{API}/placements/7/retry")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "placement_not_found")

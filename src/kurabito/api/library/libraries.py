@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
@@ -12,12 +12,13 @@ from pydantic import BaseModel, Field
 from kurabito.api.bodies import ShortText, StrictBody
 from kurabito.api.library.scan_tasks import ScanTaskAnswer
 from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
-from kurabito.library.libraries import LibraryFile, LibrarySettings
+from kurabito.library.libraries import FILING_MODES, LibraryFile, LibrarySettings
 from kurabito.library.removal import LibraryRemoval
 from kurabito.library.scans.queue import ScanQueueService, TaskPriority
 from kurabito.library.service import LONGEST_INTERVAL, SHORTEST_INTERVAL, LibraryService
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.runtime.errors import TaskNotFound
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
@@ -41,6 +42,17 @@ Policy = Annotated[
     HashPolicy, Field(strict=False, description="candidates: only files that may have a duplicate are read")
 ]
 
+Intake = Annotated[LibraryIntake, Field(strict=False, description="what is filed into it")]
+FilingModes = Annotated[
+    list[Annotated[PlacementMode, Field(strict=False)]],
+    Field(
+        min_length=1,
+        max_length=len(FILING_MODES),
+        description="how downloads come into it, the best first: link, reflink, copy; `link` alone never copies",
+    ),
+]
+_MODES: Final = (PlacementMode.LINK, PlacementMode.COPY)
+
 
 class LibraryOrder(StrictBody):
     """A folder to add."""
@@ -54,6 +66,8 @@ class LibraryOrder(StrictBody):
     algorithm: Algorithm = HashAlgorithm.BLAKE3
     hash_policy: Policy = HashPolicy.CANDIDATES
     ignored: Patterns = Field(default_factory=list)
+    accepts: Intake = LibraryIntake.ANY
+    placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
 
 
 class LibraryChange(StrictBody):
@@ -66,6 +80,8 @@ class LibraryChange(StrictBody):
     algorithm: Algorithm = Field(default_factory=lambda: HashAlgorithm.BLAKE3)
     hash_policy: Policy = Field(default_factory=lambda: HashPolicy.CANDIDATES)
     ignored: Patterns = Field(default_factory=list)
+    accepts: Intake = Field(default_factory=lambda: LibraryIntake.ANY)
+    placement_modes: FilingModes = Field(default_factory=lambda: list(_MODES))
 
 
 class LibraryAnswer(BaseModel):
@@ -81,6 +97,8 @@ class LibraryAnswer(BaseModel):
     algorithm: HashAlgorithm
     hash_policy: HashPolicy
     ignored: list[str]
+    accepts: LibraryIntake
+    placement_modes: list[PlacementMode]
     file_count: int = Field(description="as of the last scan that came to its end")
     total_size_bytes: int = Field(description="as of the last scan that came to its end")
     created_at: datetime
@@ -103,6 +121,8 @@ class LibraryAnswer(BaseModel):
             algorithm=settings.algorithm,
             hash_policy=settings.hash_policy,
             ignored=list(settings.ignored),
+            accepts=settings.accepts,
+            placement_modes=list(settings.placement_modes),
             file_count=summary.file_count,
             total_size_bytes=summary.total_size_bytes,
             created_at=library.created_at,
@@ -237,6 +257,7 @@ def _named_settings(body: LibraryOrder | LibraryChange) -> dict[str, Any]:
     named = body.model_dump(exclude={"path"}, exclude_unset=True)
     if "scan_interval" in named and named["scan_interval"] is not None:
         named["scan_interval"] = timedelta(seconds=named["scan_interval"])
-    if "ignored" in named:
-        named["ignored"] = tuple(named["ignored"])
+    for field in ("ignored", "placement_modes"):
+        if field in named:
+            named[field] = tuple(named[field])
     return named

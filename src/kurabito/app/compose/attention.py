@@ -32,6 +32,7 @@ from kurabito.library.service import LibrarySummary
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.maintenance.disk_space import disk_space
 from kurabito.metadata.health import SourceHealths
+from kurabito.placements.filing.service import Placements
 from kurabito.protocol.planes import Planes
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.settings import Settings
@@ -51,6 +52,7 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             "metadata": _metadata(product.metadata.sources),
             "matches": _matches(product.metadata.matches),
             "conflicts": _conflicts(product.downloads.conflicts),
+            "placements": _placements(product.placements),
         }
     )
 
@@ -238,6 +240,24 @@ def _conflicts(conflicts: Conflicts) -> AttentionSource:
                 facts={"count": min(len(found), _COUNTED), "has_more": len(found) > _COUNTED},
                 action=AttentionAction(ActionId.OPEN_CONFLICTS),
             )
+        ]
+
+    return look
+
+
+def _placements(placements: Placements) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        failed, unclear = await placements.count_waiting(_COUNTED + 1)
+        counts = {AttentionCode.PLACEMENTS_FAILED: failed, AttentionCode.FILES_UNCLEAR: unclear}
+        return [
+            AttentionItem(
+                code=code,
+                severity=Severity.NOTICE,
+                facts={"count": min(count, _COUNTED), "has_more": count > _COUNTED},
+                action=AttentionAction(ActionId.OPEN_DOWNLOADS),
+            )
+            for code, count in counts.items()
+            if count
         ]
 
     return look

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from kurabito.db import Connection
+from kurabito.db import Connection, Database
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
@@ -25,6 +25,7 @@ from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.service_client import ServiceCalls
+from kurabito.placements.filing.loop import FilingLoop
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -92,7 +93,7 @@ def open_downloads(
             locks,
             root,
             grabber,
-            reserve=round(settings.download_reserve * (1 << 30)),
+            reserve=reserve_bytes(settings),
         ),
         cleanup,
         DownloadScheduler(
@@ -106,6 +107,16 @@ def open_downloads(
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )
+
+
+def open_filing(settings: Settings, database: Database) -> FilingLoop:
+    """What brings downloads that are complete into libraries."""
+    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings))
+
+
+def reserve_bytes(settings: Settings) -> int:
+    """How much room stays free on a disk that something is written to."""
+    return round(settings.download_reserve * (1 << 30))
 
 
 def refuse_shared_root(conn: Connection, root: Path) -> None:

@@ -166,12 +166,13 @@ class LeasedRow:
         given: Given,
         columns: Columns,
         publish: Callable[[], None] | None = None,
+        record: Callable[[Connection], None] | None = None,
         durable: bool = True,
     ) -> None:
         """Write how the row ended, by one of the paths of its table; raises LeaseLost when that is for another to say.
 
         `publish` makes the result known outside of the database: not before the row is ours, and not after it is settled for
-        everybody.
+        everybody. `record` stores findings with it.
         """
 
         def write(conn: Connection) -> None:
@@ -182,6 +183,8 @@ class LeasedRow:
                 raise self._lost()
             if publish is not None:
                 publish()
+            if record is not None:
+                record(conn)
             self._is_settled = True
             self._then(conn)
 

@@ -45,14 +45,19 @@ SET status = :status, error_code = :code, error_message = :message, finished_at 
 WHERE id = :session;
 
 -- name: unsettled
--- What earlier scans left undone: the last of any library failed, or this library is not as it was at its last scan.
-SELECT 1 FROM library_roots
-WHERE id = :library AND (
-    (SELECT status FROM scan_sessions WHERE id < :session ORDER BY id DESC LIMIT 1) <> 'succeeded'
-    OR updated_at >= coalesce((
+-- What earlier scans left undone: the last of any library failed, or this library is not as it was at its last scan. What was
+-- placed into it since then entered it without being compared with others.
+WITH last AS (
+    SELECT coalesce((
         SELECT started_at FROM scan_sessions
         WHERE id < :session AND library_id = :library AND status = 'succeeded' ORDER BY id DESC LIMIT 1
-    ), 0)
+    ), 0) AS began
+)
+SELECT 1 FROM library_roots CROSS JOIN last
+WHERE id = :library AND (
+    (SELECT status FROM scan_sessions WHERE id < :session ORDER BY id DESC LIMIT 1) <> 'succeeded'
+    OR updated_at >= began
+    OR EXISTS (SELECT 1 FROM placements WHERE library_id = :library AND status = 'completed' AND finished_at >= began)
 );
 
 -- name: known_until

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy, JobKind, JobStatus, ScanFinding, ScanStatus
+from kurabito.protocol.enums import (
+    HashAlgorithm,
+    HashPolicy,
+    JobKind,
+    JobStatus,
+    LibraryIntake,
+    ScanFinding,
+    ScanStatus,
+)
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.jobs import JOBS
 from kurabito.protocol.tables.table import LEASE, MOMENTS, Table
@@ -25,10 +33,12 @@ LIBRARY_TABLES: Final = (
             "ignored": "JSON list of patterns that a scan passes over",
             "last_scanned_at": "when the last scan ended well",
             "removing_since": "since when it is being removed; no job is made for it any more",
+            "accepts": "what is filed into it",
+            "placement_modes": "JSON list of how files come into it, the best first",
             "created_at": MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },
-        {"algorithm": HashAlgorithm, "hash_policy": HashPolicy},
+        {"algorithm": HashAlgorithm, "hash_policy": HashPolicy, "accepts": LibraryIntake},
     ),
     Table(
         "jobs",

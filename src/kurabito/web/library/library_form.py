@@ -7,18 +7,31 @@ from datetime import timedelta
 from typing import Final
 
 from kurabito.library.libraries import LibrarySettings
-from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
+from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.web.forms import CHECKED, Form, offered, one_of, seconds_of
 
 INTERVALS: Final = tuple(timedelta(seconds=seconds) for seconds in (900, 3600, 6 * 3600, 86_400, 7 * 86_400))
 """What the form offers; a library may have any other."""
+MODES: Final = ("link copy", "link", "reflink copy", "copy")
+"""Likewise for how downloads come into it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm(Form):
     """The fields as they are shown: as they are now, or as they were typed."""
 
-    FIELDS = ("path", "name", "scan_interval", "watched", "algorithm", "hash_policy", "ignored")
+    FIELDS = (
+        "path",
+        "name",
+        "scan_interval",
+        "watched",
+        "algorithm",
+        "hash_policy",
+        "ignored",
+        "accepts",
+        "placement_modes",
+    )
 
     @classmethod
     def of(cls, settings: LibrarySettings) -> LibraryForm:
@@ -32,12 +45,18 @@ class LibraryForm(Form):
                 "algorithm": settings.algorithm.value,
                 "hash_policy": settings.hash_policy.value,
                 "ignored": "\n".join(settings.ignored),
+                "accepts": settings.accepts.value,
+                "placement_modes": " ".join(settings.placement_modes),
             }
         )
 
     def intervals(self) -> list[timedelta]:
         """The intervals to choose from, with the one that is set."""
         return offered(INTERVALS, "scan_interval", self.value("scan_interval"))
+
+    def modes(self) -> tuple[str, ...]:
+        """The modes to choose from, with those that are set."""
+        return tuple(dict.fromkeys((*MODES, self.value("placement_modes") or MODES[0])))
 
     def settings(self) -> LibrarySettings:
         """What the form asks for; raises InvalidInput naming the field."""
@@ -49,4 +68,9 @@ class LibraryForm(Form):
             algorithm=one_of(HashAlgorithm, "algorithm", self.value("algorithm") or HashAlgorithm.BLAKE3.value),
             hash_policy=one_of(HashPolicy, "hash_policy", self.value("hash_policy") or HashPolicy.CANDIDATES.value),
             ignored=tuple(line.strip() for line in self.value("ignored").splitlines() if line.strip()),
+            accepts=one_of(LibraryIntake, "accepts", self.value("accepts") or LibraryIntake.ANY.value),
+            placement_modes=tuple(
+                one_of(PlacementMode, "placement_modes", mode)
+                for mode in (self.value("placement_modes") or MODES[0]).split()
+            ),
         )

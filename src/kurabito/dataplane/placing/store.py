@@ -1,0 +1,74 @@
+"""What is read of a library before a file is put into it, and the row of the file that is new there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kurabito.dataplane.files.walk import signed
+from kurabito.dataplane.removal.file_refs import FileStamp
+from kurabito.db import Connection, Queries
+from kurabito.protocol.enums import HashAlgorithm, HashPolicy
+
+_SQL: Final = Queries("kurabito.dataplane.placing", "store.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLibrary:
+    """The library that a file goes into."""
+
+    id: int
+    folder: Path
+    algorithm: HashAlgorithm
+    hash_policy: HashPolicy
+    has_files: bool
+    """Whether files of it are known; then its folder is not empty, unless its disk is not mounted."""
+
+
+def library_of(conn: Connection, library_id: int) -> TargetLibrary | None:
+    """The library; None when it is being removed, or was."""
+    row = conn.one(_SQL.library, {"id": library_id})
+    if row is None:
+        return None
+    folder, algorithm, policy, has_files = row
+    return TargetLibrary(
+        library_id, Path(folder), HashAlgorithm(algorithm), HashPolicy(policy), has_files=bool(has_files)
+    )
+
+
+def abandoned(conn: Connection, placement_ids: Collection[int]) -> set[int]:
+    """Those of these placements that no data plane works on."""
+    under_way = {found for (found,) in conn.all(_SQL.under_way, {"ids": sorted(placement_ids)})}
+    return set(placement_ids) - under_way
+
+
+def enter(conn: Connection, library: TargetLibrary, path: str, seen: FileStamp, content_hash: bytes | None) -> None:
+    """Have a file known that came into its place, with its hash where a copy made one that the library uses."""
+    is_hashed = content_hash is not None and library.algorithm is HashAlgorithm.BLAKE3
+    where = {"library_id": library.id, "path": path}
+    what = {
+        "size": seen.size,
+        "mtime_ns": seen.mtime_ns,
+        "inode": signed(seen.inode),
+        "device": signed(seen.device),
+    }
+    if conn.run(_SQL.is_known, {**where, **what, "has_hash": int(is_hashed)}):
+        return
+    content = {
+        "needs_hash": int(not is_hashed and library.hash_policy is HashPolicy.ALL and seen.size > 0),
+        "hash_algorithm": HashAlgorithm.BLAKE3.value if is_hashed else None,
+        "content_hash": content_hash if is_hashed else None,
+        "hashed_size": seen.size if is_hashed else None,
+        "hashed_mtime_ns": seen.mtime_ns if is_hashed else None,
+        "hashed_at": conn.now() if is_hashed else None,
+    }
+    conn.run(_SQL.enter, {**where, **what, **content})
+
+
+def rename(conn: Connection, library_id: int, source: str, path: str) -> bool:
+    """Have a file known under its new name, with all that was known of it; false when it was not known."""
+    values = {"library_id": library_id, "source": source, "path": path}
+    conn.run(_SQL.forget_path, values)
+    return conn.run(_SQL.rename, values) == 1

@@ -1,0 +1,15 @@
+"""Filing: from a download that is complete to files in a library. Decides; data planes touch the disks.
+
+    download complete ─► inspection ─► plan, library ─► placements, questions ─► file in its place ─► episode is had
+                         (data plane)                                            (data plane)
+
+loop.py         brings everything a step further whenever something changed
+arrivals.py     asks data planes for the files of downloads that are complete
+show_facts.py   what is known of a series when its files are named
+destination.py  which library, and which folder of it
+planner.py      from the files of a download to placements and questions, in one transaction
+placed_files.py notes that files are in their place, and whose episodes they are
+store.py        placements as they are stored
+service.py      what a program asks of placements: list them, retry, resolve
+reasons.py      why a download is not filed
+"""

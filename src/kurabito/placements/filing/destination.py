@@ -1,0 +1,90 @@
+"""Which library a series goes into, and which folder of it: the one that it has, else the only one that takes its kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kurabito.db import Connection, Queries
+from kurabito.placements.filing.reasons import FilingReason, because
+from kurabito.placements.plans.folders import FolderKind, read_folder
+from kurabito.protocol.leased.placements import PlacementMode
+from kurabito.reasons import Reason
+
+_SQL: Final = Queries("kurabito.placements.filing", "destination.sql")
+_ANY: Final = "any"
+_MOST_PATHS: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptingLibrary:
+    """A library, as far as it matters for what is filed into it."""
+
+    id: int
+    name: str
+    accepts: str
+    modes: tuple[PlacementMode, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where the files of a series go."""
+
+    library: AcceptingLibrary
+    folder: str | None = None
+    """The folder that it has already; None where it has none."""
+    season_folders: Mapping[int, str] = field(default_factory=dict)
+
+
+def find_destination(
+    conn: Connection, series_id: int, metadata_id: int | None, kind: str
+) -> Destination | Reason[FilingReason]:
+    """Where the files of a series go, or why a person has to say."""
+    known = {library.id: library for library in _libraries(conn)}
+    values = {"series_id": series_id, "metadata_id": metadata_id}
+    for library_id, folder in conn.all(_SQL.folders, values):
+        if (library := known.get(library_id)) is not None and library.accepts != "nothing":
+            return _in_folder(conn, library, folder)
+    fitting = [library for library in known.values() if library.accepts in (_ANY, kind)]
+    if len(fitting) == 1:
+        return Destination(library=fitting[0])
+    if not fitting:
+        return because(FilingReason.NO_LIBRARY, kind=kind)
+    return because(FilingReason.SEVERAL_LIBRARIES, kind=kind, libraries=[library.name for library in fitting])
+
+
+def remember(conn: Connection, series_id: int, library_id: int, folder: str) -> None:
+    """Have a series lie in this folder from now on; the first one stays."""
+    conn.run(_SQL.remember, {"series_id": series_id, "library_id": library_id, "folder": folder})
+
+
+def season_folders(paths: Sequence[str], folder: str) -> dict[int, str]:
+    """The folders that seasons have below the folder of a show, by the paths of its files."""
+    inner = {
+        path.removeprefix(f"{folder}/").partition("/")[0] for path in paths if path.count("/") > folder.count("/") + 1
+    }
+    found: dict[int, str] = {}
+    for name in sorted(inner):
+        facts = read_folder(name)
+        if facts.kind is FolderKind.SEASON and facts.season is not None:
+            found.setdefault(facts.season, name)
+    return found
+
+
+def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Destination:
+    above, slash, last = folder.rpartition("/")
+    if slash and read_folder(last).kind is FolderKind.SEASON:
+        # What was matched is one season of a show that has folders for them.
+        folder = above
+    values = {"library_id": library.id, "first": f"{folder}/", "beyond": f"{folder}0", "most": _MOST_PATHS}
+    paths = [path for (path,) in conn.all(_SQL.paths, values)]
+    return Destination(library=library, folder=folder, season_folders=season_folders(paths, folder))
+
+
+def _libraries(conn: Connection) -> list[AcceptingLibrary]:
+    return [
+        AcceptingLibrary(found, name, accepts, tuple(PlacementMode(mode) for mode in json.loads(modes)))
+        for found, name, accepts, modes in conn.all(_SQL.libraries)
+    ]

@@ -1,0 +1,190 @@
+"""From the files of a download to placements and questions.
+
+Everything is read and decided first. It is stored in one transaction, which also notes that it was: a crash leaves all of it
+to be done, or nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kurabito.db import Connection, Queries
+from kurabito.placements.filing import destination as destinations
+from kurabito.placements.filing.destination import Destination, find_destination
+from kurabito.placements.filing.show_facts import read_context, read_download
+from kurabito.placements.plans import FilePlan, ListedFile, PlannedFile, plan_files
+from kurabito.placements.plans.model import FileAction, FileClass, Work, WorkKind
+from kurabito.reasons import Reason
+from kurabito.titles import ReleaseKind
+
+_SQL: Final = Queries("kurabito.placements.filing", "planner.sql")
+_LABEL: Final = re.compile(r"(OVA|SP|OAD)?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+_LABELLED: Final = {"ova": ReleaseKind.OVA, "oad": ReleaseKind.OVA, "sp": ReleaseKind.SPECIAL, "": ReleaseKind.TV}
+
+EpisodeKey = tuple[str, float]
+"""The kind and the number of an episode of a series."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedFile:
+    """A file of a download, as a data plane saw it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A download whose files are known, and not planned yet."""
+
+    id: int
+    download_id: int
+    folder: str
+    files: tuple[InspectedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person has to say: about one file, or with no path about all."""
+
+    reason: Reason[Any]
+    path: str | None = None
+    candidates: tuple[Work, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilingDecision:
+    """What becomes of the files of one download."""
+
+    inspected: Inspected
+    series_id: int | None = None
+    destination: Destination | None = None
+    filed: tuple[PlannedFile, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+
+def unplanned(conn: Connection) -> list[int]:
+    """The inspections that are done, and of which nothing was decided yet."""
+    return [found for (found,) in conn.all(_SQL.unplanned)]
+
+
+def read_inspected(conn: Connection, inspection_id: int) -> Inspected | None:
+    """The files that an inspection found; None when something was decided about them already."""
+    row = conn.one(_SQL.inspection, {"id": inspection_id})
+    if row is None:
+        return None
+    files = tuple(InspectedFile(*file) for file in conn.all(_SQL.files, {"id": inspection_id}))
+    download_id, folder = row
+    return Inspected(inspection_id, download_id, folder, files)
+
+
+def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
+    """What becomes of the files; nothing is stored."""
+    download = read_download(conn, inspected.download_id)
+    if download is None:
+        return FilingDecision(inspected=inspected)
+    series = download.series
+    destination = find_destination(conn, series.id, series.metadata_id, series.kind.value)
+    if isinstance(destination, Reason):
+        return FilingDecision(inspected=inspected, series_id=series.id, questions=(Question(destination),))
+    listed = [ListedFile(file.path, file.size) for file in inspected.files]
+    plan = plan_files(listed, read_context(conn, download, destination))
+    return FilingDecision(
+        inspected=inspected,
+        series_id=series.id,
+        destination=destination,
+        filed=tuple(file for file in plan.of(FileAction.FILE) if file.target is not None),
+        questions=tuple(_questions(plan)),
+    )
+
+
+def store(conn: Connection, decision: FilingDecision, *, reserve: int) -> bool:
+    """Make the placements and questions of a decision; false when another did so meanwhile."""
+    if not conn.run(_SQL.note_planned, {"id": decision.inspected.id}):
+        return False
+    for question in decision.questions:
+        values = {
+            "inspection_id": decision.inspected.id,
+            "path": question.path,
+            "reason": question.reason.stored(),
+            "candidates": json.dumps([_candidate(work) for work in question.candidates], ensure_ascii=False),
+        }
+        conn.run(_SQL.ask, values)
+    if decision.destination is not None and decision.series_id is not None and decision.filed:
+        _place(conn, decision, decision.destination, decision.series_id, reserve)
+    conn.notify()
+    return True
+
+
+def episode_keys(work: Work) -> list[EpisodeKey]:
+    """The episodes that a file has, as the catalog counts them.
+
+    >>> episode_keys(Work(kind=WorkKind.SPECIAL, label="OVA 2"))
+    [('ova', 2.0)]
+    """
+    match work.kind:
+        case WorkKind.EPISODE:
+            return [(ReleaseKind.TV.value, float(number)) for number in work.episodes]
+        case WorkKind.FILM:
+            return [(ReleaseKind.MOVIE.value, 1.0)]
+        case WorkKind.SPECIAL:
+            found = _LABEL.fullmatch(work.label or "")
+            return [] if found is None else [(_LABELLED[(found[1] or "").lower()].value, float(found[2]))]
+
+
+def _place(conn: Connection, decision: FilingDecision, destination: Destination, series_id: int, reserve: int) -> None:
+    library = destination.library
+    mtimes = {file.path: file.mtime_ns for file in decision.inspected.files}
+    for file in decision.filed:
+        values = {
+            "download_id": decision.inspected.download_id,
+            "inspection_id": decision.inspected.id,
+            "library_id": library.id,
+            "mode": library.modes[0].value,
+            "fallbacks": json.dumps([mode.value for mode in library.modes[1:]]),
+            "source_root": decision.inspected.folder,
+            "source_path": file.path,
+            "size": file.size,
+            "mtime_ns": mtimes[file.path],
+            "target": file.target,
+            "reserve": reserve,
+        }
+        placement_id = conn.value(_SQL.place, values)
+        if file.file_class is FileClass.VIDEO and file.work is not None and file.work.series_id == series_id:
+            _note_episodes(conn, placement_id, series_id, episode_keys(file.work))
+    if folder := destination.folder or _folder_of(decision.filed):
+        destinations.remember(conn, series_id, library.id, folder)
+
+
+def _note_episodes(conn: Connection, placement_id: int, series_id: int, keys: Sequence[EpisodeKey]) -> None:
+    for kind, number in keys:
+        values = {"series_id": series_id, "kind": kind, "number": number}
+        conn.run(_SQL.add_episode, values)
+        conn.run(_SQL.has_episode, {**values, "placement_id": placement_id})
+
+
+def _folder_of(filed: Sequence[PlannedFile]) -> str | None:
+    """The folder that a series was given now; None where its files lie in the library itself."""
+    folders = {file.target.partition("/")[0] for file in filed if file.target is not None and "/" in file.target}
+    return folders.pop() if len(folders) == 1 else None
+
+
+def _questions(plan: FilePlan) -> list[Question]:
+    if plan.refused is not None:
+        return [Question(plan.refused)]
+    return [Question(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)]
+
+
+def _candidate(work: Work) -> dict[str, Any]:
+    return {
+        "kind": work.kind.value,
+        "title": work.title,
+        "season": work.season,
+        "episodes": list(work.episodes),
+        "label": work.label,
+    }

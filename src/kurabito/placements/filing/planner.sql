@@ -1,0 +1,33 @@
+-- name: unplanned
+SELECT id FROM inspections WHERE status = 'completed' AND planned_at IS NULL AND download_id IS NOT NULL ORDER BY id LIMIT 20;
+
+-- name: inspection
+SELECT download_id, folder FROM inspections WHERE id = :id AND status = 'completed' AND planned_at IS NULL;
+
+-- name: files
+SELECT relative_path, size_bytes, mtime_ns FROM inspected_files WHERE inspection_id = :id ORDER BY position;
+
+-- name: note_planned
+UPDATE inspections SET planned_at = :now, updated_at = :now WHERE id = :id AND status = 'completed' AND planned_at IS NULL;
+
+-- name: ask
+INSERT INTO filing_questions (inspection_id, path, reason, candidates, created_at)
+VALUES (:inspection_id, :path, :reason, :candidates, :now);
+
+-- name: place
+INSERT INTO placements (download_id, inspection_id, library_id, mode, fallbacks, source_root, source_path, size_bytes,
+                        source_mtime_ns, target_path, reserve_bytes, created_at, updated_at)
+VALUES (:download_id, :inspection_id, :library_id, :mode, :fallbacks, :source_root, :source_path, :size, :mtime_ns, :target,
+        :reserve, :now, :now)
+RETURNING id;
+
+-- name: add_episode
+INSERT INTO episodes (series_id, kind, number, created_at, updated_at)
+VALUES (:series_id, :kind, CAST(:number AS double precision), :now, :now)
+ON CONFLICT (series_id, kind, number) DO NOTHING;
+
+-- name: has_episode
+INSERT INTO placement_episodes (placement_id, episode_id)
+SELECT :placement_id, id FROM episodes
+WHERE series_id = :series_id AND kind = :kind AND number = CAST(:number AS double precision)
+ON CONFLICT DO NOTHING;

@@ -1,0 +1,105 @@
+"""What a program asks of placements: list them, try one again, resolve what is in the way."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final
+
+from kurabito.db import Connection, Database
+from kurabito.placements.errors import PlacementConflict
+from kurabito.placements.filing import store
+from kurabito.placements.filing.store import Placement
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.retries import FilingStatus
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_before
+
+_MOST_NAMES: Final = 100
+
+
+class PlacementChoice(StrEnum):
+    """What becomes of a file whose name another file has."""
+
+    KEEP_BOTH = "keep_both"
+    """It gets a name with a number behind it."""
+    LEAVE = "leave"
+    """It is not filed, and stays where it is."""
+
+
+class Placements:
+    """The placements of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(
+        self,
+        *,
+        status: FilingStatus | None = None,
+        download_id: int | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Placement]:
+        """Placements, the newest first."""
+        before = id_before(cursor)
+
+        def look(conn: Connection) -> list[Placement]:
+            return store.page(conn, before=before, limit=limit + 1, status=status, download_id=download_id)
+
+        return Page.cut(await self._database.read(look), limit, lambda last: str(last.id))
+
+    async def retry(self, placement_id: int) -> Placement:
+        """Try a placement again, now; raises PlacementNotFound, or PlacementConflict when it is under way or done."""
+
+        def write(conn: Connection) -> Placement:
+            found = store.find(conn, placement_id)
+            if not store.retry(conn, placement_id):
+                raise PlacementConflict(f"placement {placement_id} is {found.status}; there is nothing to try again")
+            conn.notify()
+            return store.find(conn, placement_id)
+
+        return await self._database.write(write)
+
+    async def resolve(self, placement_id: int, choice: PlacementChoice) -> Placement:
+        """Say what becomes of a file whose name is taken; raises PlacementNotFound, or PlacementConflict when it is not."""
+
+        def write(conn: Connection) -> Placement:
+            found = store.find(conn, placement_id)
+            if found.status is not FilingStatus.FAILED or found.error_code is not ErrorCode.TARGET_EXISTS:
+                raise PlacementConflict(
+                    f"no other file is in the way of placement {placement_id}, so there is no choice"
+                )
+            if choice is PlacementChoice.LEAVE:
+                store.leave(conn, placement_id)
+            else:
+                store.retry(conn, placement_id, _free_name(conn, found))
+                conn.notify()
+            return store.find(conn, placement_id)
+
+        return await self._database.write(write)
+
+    async def count_waiting(self, most: int) -> tuple[int, int]:
+        """How many placements failed, and how many files are asked about, each up to so many."""
+        return await self._database.read(
+            lambda conn: (store.count_failed(conn, most), store.count_questions(conn, most))
+        )
+
+
+def numbered(target_path: str, number: int) -> str:
+    """The same name with a number behind it.
+
+    >>> numbered("Show/Show S01E01.mkv", 2)
+    'Show/Show S01E01 (2).mkv'
+    """
+    path = PurePosixPath(target_path)
+    return str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
+
+
+def _free_name(conn: Connection, placement: Placement) -> str:
+    for number in range(2, _MOST_NAMES):
+        if store.is_free(conn, placement.library_id, name := numbered(placement.target_path, number)):
+            return name
+    raise PlacementConflict(
+        f"{placement.target_path} has {_MOST_NAMES} files beside it already; move some of them first"
+    )

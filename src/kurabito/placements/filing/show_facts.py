@@ -1,0 +1,154 @@
+"""What is known of a series when the files of a download are read and named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+
+from kurabito.catalog import series as catalog_series
+from kurabito.catalog.series import Series
+from kurabito.catalog.states import SeriesKind
+from kurabito.db import Connection, Queries
+from kurabito.db.rows import ColumnList
+from kurabito.placements.filing.destination import Destination
+from kurabito.placements.naming.numbering import (
+    EntryNumbers,
+    NumberingScheme,
+    NumberSpan,
+    ShowEntry,
+    TmdbShow,
+    tmdb_spans,
+)
+from kurabito.placements.naming.presets import DEFAULT_NAMING, NamingSettings
+from kurabito.placements.naming.tokens import NameFacts
+from kurabito.placements.plans import PlanContext, ShowContext
+from kurabito.placements.plans.model import HadFile, ReleaseFacts
+from kurabito.titles import Episode
+
+_RECORD: Final = ColumnList(
+    "id, title_japanese, title_chinese, title_english, year, air_date, episode_count, bgm_id, tmdb_id, tmdb_kind, tmdb_season, "
+    "anidb_id, anilist_id, mal_id"
+)
+_SQL: Final = Queries("kurabito.placements.filing", "show_facts.sql", record=_RECORD)
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadFacts:
+    """What a download was fetched for."""
+
+    series: Series
+    title: str
+    """What the feed called it."""
+    episodes: tuple[Episode, ...]
+
+
+def read_download(conn: Connection, download_id: int) -> DownloadFacts | None:
+    """What a download, and all with the same content, was fetched for; None when that is gone."""
+    rows = conn.all(_SQL.links, {"id": download_id})
+    if not rows:
+        return None
+    series_id, title, _ = rows[0]
+    numbers = sorted(
+        {_number(number) for of_series, _, number in rows if number is not None and of_series == series_id}
+    )
+    return DownloadFacts(catalog_series.find(conn, series_id), title, tuple(numbers))
+
+
+def read_context(conn: Connection, download: DownloadFacts, destination: Destination) -> PlanContext:
+    """What is known before the names of the files are read."""
+    series = download.series
+    row = None if series.metadata_id is None else conn.one(_SQL.record, {"id": series.metadata_id})
+    record = None if row is None else _RECORD.row(row)
+    spans = () if record is None else _spans(conn, record, series)
+    episodes = conn.all(_SQL.episodes, {"series_id": series.id})
+    show = ShowContext(
+        series_id=series.id,
+        names=_names(series, record),
+        season=series.season,
+        is_film=series.kind is SeriesKind.MOVIE,
+        episode_offset=series.episode_offset,
+        episodes=_known(record, [_number(number) for kind, number, _ in episodes if kind == "tv"]),
+        had={
+            _number(number): HadFile(release=ReleaseFacts())
+            for kind, number, is_had in episodes
+            if kind == "tv" and is_had
+        },
+        numbers=EntryNumbers(season=series.season, tmdb=spans, before=_before(series)),
+        facts=_facts(series, record),
+        folder=destination.folder,
+        season_folders=destination.season_folders,
+    )
+    return PlanContext(
+        shows=(show,),
+        release_title=download.title,
+        link_episodes=download.episodes,
+        naming=_naming(record),
+    )
+
+
+def _naming(record: Any) -> NamingSettings:
+    """Numbers of TMDB for what TMDB has; what it does not have, or is not known to have, has only its own."""
+    if record is None or record.tmdb_id is None:
+        return replace(DEFAULT_NAMING, numbering=NumberingScheme.ENTRY)
+    return DEFAULT_NAMING
+
+
+def _names(series: Series, record: Any) -> tuple[str, ...]:
+    titles = () if record is None else (record.title_english, record.title_japanese, record.title_chinese)
+    return tuple(dict.fromkeys(name for name in (series.title, *titles, *(one.name for one in series.aliases)) if name))
+
+
+def _known(record: Any, numbers: list[Episode]) -> frozenset[Episode]:
+    """The numbers that a series has; none while it is not known how many there will be."""
+    if record is None or not record.episode_count:
+        return frozenset()
+    return frozenset({*range(1, record.episode_count + 1), *numbers})
+
+
+def _before(series: Series) -> int | None:
+    return series.episode_offset if series.episode_offset or series.season == 1 else None
+
+
+def _facts(series: Series, record: Any) -> NameFacts:
+    # The year of a later season is not that of its show.
+    year = None if series.season > 1 and series.kind is SeriesKind.TV else series.year or (record and record.year)
+    if record is None:
+        return NameFacts(title=series.title, year=year)
+    return NameFacts(
+        title=series.title,
+        title_en=record.title_english,
+        title_ja=record.title_japanese,
+        title_zh=record.title_chinese,
+        year=year,
+        tmdb_id=record.tmdb_id,
+        bgm_id=record.bgm_id,
+        anidb_id=record.anidb_id,
+        anilist_id=record.anilist_id,
+        mal_id=record.mal_id,
+    )
+
+
+def _spans(conn: Connection, record: Any, series: Series) -> tuple[NumberSpan, ...]:
+    """Where its episodes lie at TMDB, as far as the records of the same show tell. The first season is the first there, too."""
+    if record.tmdb_id is None or record.tmdb_kind != "tv":
+        return ()
+    own = record.tmdb_season or (1 if series.season == 1 else None)
+    entries = tuple(
+        ShowEntry(
+            key=key, tmdb_season=own if key == record.id else season, begins=_date(begins), episode_count=count or None
+        )
+        for key, season, begins, count in conn.all(_SQL.entries, {"tmdb_id": record.tmdb_id})
+    )
+    return tmdb_spans(TmdbShow(entries=entries)).get(record.id, ())
+
+
+def _date(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _number(number: float) -> Episode:
+    return int(number) if float(number).is_integer() else float(number)

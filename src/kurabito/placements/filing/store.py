@@ -1,0 +1,134 @@
+"""Placements as they are stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from kurabito.clock import to_datetime
+from kurabito.db import Connection, Queries
+from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
+from kurabito.placements.errors import PlacementNotFound
+from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.leased.placements import PlacedBy, PlacementMode
+from kurabito.protocol.leased.retries import FilingStatus
+from kurabito.runtime.paging import BIGGEST_ID
+
+_PLACEMENT: Final = ColumnList(
+    "placement.id, placement.download_id, placement.library_id, library.name AS library, placement.mode, placement.fallbacks, "
+    "placement.source_root, placement.source_path, placement.size_bytes, placement.target_path, placement.status, "
+    "placement.method, placement.error_code, placement.error_facts, placement.retry_after, placement.created_at, "
+    "placement.finished_at"
+)
+_FILTERS: Final = {
+    (False, False): "",
+    (True, False): "AND placement.status = :status",
+    (False, True): "AND placement.download_id = :download_id",
+    (True, True): "AND placement.status = :status AND placement.download_id = :download_id",
+}
+_QUERIES: Final = {
+    chosen: Queries("kurabito.placements.filing", "store.sql", placement=_PLACEMENT, filter=text)
+    for chosen, text in _FILTERS.items()
+}
+_SQL: Final = _QUERIES[False, False]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A file on its way into a library, or there."""
+
+    id: int
+    download_id: int | None
+    library_id: int
+    library: str
+    modes: tuple[PlacementMode, ...]
+    """How it may come into its place, the best first."""
+    source: str | None
+    """The whole path of the file that it comes from."""
+    size_bytes: int
+    target_path: str
+    """Below the library's folder."""
+    status: FilingStatus
+    method: PlacedBy | None
+    """How it came into its place; None until then."""
+    error_code: ErrorCode | None
+    """Why it waits, or failed."""
+    error_facts: Mapping[str, Any]
+    retry_at: datetime | None
+    """When a placement that waits is tried again."""
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def page(
+    conn: Connection,
+    *,
+    before: int = BIGGEST_ID,
+    limit: int,
+    status: FilingStatus | None = None,
+    download_id: int | None = None,
+) -> list[Placement]:
+    """Placements, the newest first."""
+    queries = _QUERIES[status is not None, download_id is not None]
+    values = {"before": before, "limit": limit, "status": status, "download_id": download_id}
+    return [_placement(row) for row in conn.all(queries.page, values)]
+
+
+def find(conn: Connection, placement_id: int) -> Placement:
+    """The placement; raises PlacementNotFound."""
+    row = conn.one(_SQL.get, {"id": placement_id})
+    if row is None:
+        raise PlacementNotFound(f"no placement has the id {placement_id}")
+    return _placement(row)
+
+
+def retry(conn: Connection, placement_id: int, target_path: str | None = None) -> bool:
+    """Have a placement that is not done tried again, now, and perhaps elsewhere; false when it is under way or done."""
+    return conn.run(_SQL.retry, {"id": placement_id, "target_path": target_path}) == 1
+
+
+def leave(conn: Connection, placement_id: int) -> bool:
+    """Give a placement up; false when it is under way or done."""
+    return conn.run(_SQL.leave, {"id": placement_id}) == 1
+
+
+def is_free(conn: Connection, library_id: int, target_path: str) -> bool:
+    """Whether no file is known to have this name, or about to get it."""
+    return conn.one(_SQL.taken, {"library_id": library_id, "target_path": target_path}) is None
+
+
+def count_failed(conn: Connection, most: int) -> int:
+    """How many placements wait for a person, up to so many."""
+    return int(conn.value(_SQL.count_failed, {"most": most}))
+
+
+def count_questions(conn: Connection, most: int) -> int:
+    """How many files wait for a person to say what they are, up to so many."""
+    return int(conn.value(_SQL.count_questions, {"most": most}))
+
+
+def _placement(values: Row) -> Placement:
+    row = _PLACEMENT.row(values)
+    is_done = row.status == FilingStatus.COMPLETED
+    return Placement(
+        id=row.id,
+        download_id=row.download_id,
+        library_id=row.library_id,
+        library=row.library,
+        modes=tuple(PlacementMode(mode) for mode in (row.mode, *json.loads(row.fallbacks))),
+        source=None if row.source_path is None else str(PurePosixPath(row.source_root or "") / row.source_path),
+        size_bytes=row.size_bytes,
+        target_path=row.target_path,
+        status=FilingStatus(row.status),
+        method=PlacedBy(row.method) if is_done and row.method else None,
+        error_code=None if row.error_code is None else ErrorCode(row.error_code),
+        error_facts=json.loads(row.error_facts or "{}"),
+        retry_at=None if row.retry_after is None else to_datetime(row.retry_after),
+        created_at=to_datetime(row.created_at),
+        finished_at=None if row.finished_at is None else to_datetime(row.finished_at),
+    )

@@ -1,0 +1,157 @@
+"""Data planes are killed at seeded random moments of placements: no file is half there, lost, doubled or left over."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kurabito.db import Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+
+PROGRAM = Path(__file__).with_name("placing_program.py")
+CHECKER = Path(__file__).with_name("placing_checker.py")
+MODES = ("link", "copy", "move", "rename", "write", "move apart")
+MOMENTS = 14
+"""About so many has a placement."""
+ADD = """
+INSERT INTO placements (library_id, mode, source_root, source_path, size_bytes, target_path, content, created_at, updated_at)
+VALUES (1, :mode, :root, :source, :size, :target, :content, :now, :now)
+"""
+LIBRARY = "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'l', :path, :now, :now)"
+# What a keeper does who asks for it again.
+AGAIN = "UPDATE placements SET status = 'pending', lost_leases = 0, retry_after = NULL WHERE status = 'failed'"
+
+
+class Hall:
+    """A library, a folder of downloads, another disk, and the placements between them."""
+
+    def __init__(self, database: Database, url: str, folder: Path, disk: Path) -> None:
+        self.library, self.downloads, self.disk = folder / "library", folder / "downloads", disk
+        self._database = database
+        self._url = url
+        self.files: list[dict[str, Any]] = []
+        for each in (self.library, self.downloads):
+            each.mkdir()
+        self.run(LIBRARY, path=str(self.library))
+
+    def run(self, sql: str, **values: Any) -> None:
+        self._database.write_blocking(lambda conn: conn.run(sql, values))
+
+    def all(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._database.read_blocking(lambda conn: conn.all(sql))
+
+    def ask(self, mode: str, chance: random.Random) -> None:
+        """Want one more file placed."""
+        name = f"{len(self.files)} {mode}.mkv"
+        content = chance.randbytes(chance.choice((1, 10_000, 30_000)))
+        root = {"rename": self.library, "move apart": self.disk}.get(mode, self.downloads)
+        source = None if mode == "write" else root / "unsorted" / name
+        if source is not None:
+            source.parent.mkdir(exist_ok=True)
+            source.write_bytes(content)
+        target = f"Show {len(self.files) // 4}/{name}"
+        values = {
+            "mode": mode.partition(" ")[0],
+            "root": None if mode in ("rename", "write") else str(root),
+            "source": None if source is None else f"unsorted/{name}",
+            "size": len(content),
+            "target": target,
+            "content": content if mode == "write" else None,
+        }
+        self.run(ADD, **values)
+        wanted = {"content": sha256(content).hexdigest(), "target": str(self.library / target)}
+        leaves = values["mode"] in ("move", "rename")
+        self.files.append({**wanted, "source": None if source is None else str(source), "leaves": leaves})
+
+    def recover(self) -> None:
+        """What follows the death of a data plane, and a keeper who insists."""
+        self.run("UPDATE placements SET lease_expires_at = :now - 1 WHERE status = 'running'")
+        self.run(AGAIN)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Another file system."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(folder)], check=False, capture_output=True)
+    yield folder
+    if mounted.returncode == 0:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def hall(url: str, tmp_path: Path, disk: Path) -> Iterator[Hall]:
+    database = open_database(url)
+    database.open()
+    migrate(database, PRODUCT)
+    yield Hall(database, url, tmp_path, disk)
+    database.close()
+
+
+def started(program: Path) -> Iterator[Callable[[dict[str, Any]], str]]:
+    """A program that answers each line of JSON with a line."""
+    with subprocess.Popen(
+        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def ask(question: dict[str, Any]) -> str:
+            asked.write(json.dumps(question) + "\n")
+            asked.flush()
+            return answers.readline().strip()
+
+        yield ask
+        asked.close()
+
+
+@pytest.fixture
+def plane() -> Iterator[Callable[[dict[str, Any]], str]]:
+    yield from started(PROGRAM)
+
+
+@pytest.fixture
+def checker() -> Iterator[Callable[[dict[str, Any]], str]]:
+    yield from started(CHECKER)
+
+
+@pytest.mark.parametrize(
+    "kills", [25, pytest.param(500, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])], ids=["25", "500"]
+)
+def test_no_kill_leaves_a_file_half_there_or_lost(
+    hall: Hall,
+    url: str,
+    plane: Callable[[dict[str, Any]], str],
+    checker: Callable[[dict[str, Any]], str],
+    kills: int,
+) -> None:
+    chance = random.Random(f"placements {kills}")
+
+    def work(moment: int) -> str:
+        return plane({"url": url, "moment": moment, "named": chance.random() < 0.5, "apart": chance.random() < 0.3})
+
+    killed = 0
+    while killed < kills:
+        for _ in range(2):
+            hall.ask(chance.choice(MODES), chance)
+        outcome = work(chance.randint(1, 2 * MOMENTS))
+        assert outcome in ("killed", "done")
+        killed += outcome == "killed"
+        assert checker({"files": hall.files}) == "[]"
+        hall.recover()
+    assert work(0) == "done"
+    assert hall.all("SELECT id, status, error_code, error_facts FROM placements WHERE status <> 'completed'") == []
+    folders = [str(folder) for folder in (hall.library, hall.downloads, hall.disk)]
+    assert checker({"files": hall.files, "folders": folders}) == "[]"
+    known = {path for (path,) in hall.all("SELECT relative_path FROM library_files WHERE is_missing = 0")}
+    assert {str(hall.library / path) for path in known} == {file["target"] for file in hall.files}

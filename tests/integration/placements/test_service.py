@@ -1,0 +1,76 @@
+"""Placements are listed, tried again, and resolved when another file has the name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kurabito.placements.errors import PlacementConflict, PlacementNotFound
+from kurabito.placements.filing.service import PlacementChoice
+from kurabito.protocol.leased.retries import FilingStatus
+
+if TYPE_CHECKING:
+    from tests.integration.placements.conftest import House
+
+EPISODE = "[Kura] Yoru no Kurabito - 01 [1080p].mkv"
+PLACED = "Yoru no Kurabito/Season 01/Yoru no Kurabito S01E01.mkv"
+
+
+async def taken(house: House) -> int:
+    """A placement whose name another file has."""
+    house.shelf.put(PLACED, b"of another release")
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"ours"})
+    await house.settle()
+    (placement,) = await house.placements.page()
+    assert (placement.status, placement.error_code) == ("failed", "TARGET_EXISTS")
+    assert placement.error_facts["path"].endswith(PLACED)
+    assert await house.placements.count_waiting(10) == (1, 0)
+    return placement.id
+
+
+async def test_both_are_kept(house: House) -> None:
+    placement = await taken(house)
+    resolved = await house.placements.resolve(placement, PlacementChoice.KEEP_BOTH)
+    assert (resolved.status, resolved.error_code) == ("pending", None)
+    house.plane()
+    await house.settle()
+    assert house.library() == {PLACED: b"of another release", PLACED.replace(".mkv", " (2).mkv"): b"ours"}
+    with pytest.raises(PlacementConflict, match="no other file"):
+        await house.placements.resolve(placement, PlacementChoice.KEEP_BOTH)
+
+
+async def test_the_other_is_left(house: House) -> None:
+    placement = await taken(house)
+    resolved = await house.placements.resolve(placement, PlacementChoice.LEAVE)
+    assert resolved.status is FilingStatus.CANCELLED
+    house.plane()
+    assert house.library() == {PLACED: b"of another release"}
+    assert await house.placements.count_waiting(10) == (0, 0)
+
+
+async def test_a_placement_is_tried_again_once_the_name_is_free(house: House) -> None:
+    placement = await taken(house)
+    house.shelf.path(PLACED).unlink()
+    assert (await house.placements.retry(placement)).status is FilingStatus.PENDING
+    house.plane()
+    assert house.library() == {PLACED: b"ours"}
+    with pytest.raises(PlacementConflict, match="nothing to try again"):
+        await house.placements.retry(placement)
+    with pytest.raises(PlacementNotFound):
+        await house.placements.retry(99)
+
+
+async def test_placements_are_listed_by_state_and_download_in_pages(house: House) -> None:
+    series = house.series("Yoru no Kurabito")
+    for number in (1, 2, 3):
+        name = EPISODE.replace("01", f"{number:02}", 1)
+        house.download(series, name, {name: b"one"}, episodes=(number,))
+    await house.settle()
+    first = await house.placements.page(limit=2)
+    rest = await house.placements.page(limit=2, cursor=first.next_cursor)
+    assert [one.id for one in [*first, *rest]] == [3, 2, 1]
+    assert rest.next_cursor is None
+    assert [one.id for one in await house.placements.page(download_id=2)] == [2]
+    assert list(await house.placements.page(status=FilingStatus.FAILED)) == []
+    assert len(list(await house.placements.page(status=FilingStatus.COMPLETED, download_id=1))) == 1
