@@ -8,7 +8,7 @@ CREATE TABLE metadata_sources (
 );
 
 -- The last import of the offline index, and what of its file could not be taken. One row at most.
-CREATE TABLE offline_imports (
+CREATE TABLE index_imports (
     id            integer NOT NULL PRIMARY KEY CHECK (id = 1),
     imported_at   bigint  NOT NULL,
     entries       integer NOT NULL,
