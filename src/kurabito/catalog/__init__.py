@@ -4,7 +4,7 @@
        └─► PreviewedItem: the same, before a feed is followed, and nothing is stored
 
 intake.py         takes in what fetchers bring; previews.py shows what a feed would give
-releases.py       reads a release from an item; identity.py says when two are the same release
+releases.py       reads a release from an item; release_key.py says when two are the same release
 series_match.py   from the name of a release to its series
 linker.py         makes links of releases; link_sink.py is the port that takes them on
 series.py, links.py, rules.py   series, links and title rules as they are stored

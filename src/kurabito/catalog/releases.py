@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
-from kurabito.catalog.identity import ReleaseIdentity, identify
+from kurabito.catalog.release_key import ReleaseIdentity, identify
 from kurabito.feeds.raw_items import RawReason, problem_of
 from kurabito.feeds.results import FeedItem
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleRule, fold_title, parse_title
