@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from kurabito.catalog import links, series
 from kurabito.catalog.link_sink import LinkSink
-from kurabito.catalog.linker import HELD_BY_SERIES, lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import SeriesState
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
