@@ -56,8 +56,13 @@ def _print(found: ReleaseTitle) -> None:
 
     for name, value in _shown(found, explain=False).items():
         if value not in (None, (), False):
-            shown_value = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            shown_value = ", ".join(map(_told, value)) if isinstance(value, tuple) else str(value)
             typer.echo(f"{name:<12}{safe(shown_value)}")
     for finding in found.findings:
         typer.echo(f"  {safe(finding.text):<32} {finding.recogniser}: {safe(finding.why)}")
     typer.echo()
+
+
+def _told(value: Any) -> str:
+    """One of several; an extra as its kind and its numbers."""
+    return f"{value['kind']} {list(value['episodes']) or ''}".strip() if isinstance(value, dict) else str(value)

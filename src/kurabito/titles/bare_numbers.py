@@ -6,16 +6,20 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import TitleDraft
-from kurabito.titles.model import ReleaseKind
+from kurabito.titles.model import ReleaseKind, TitleDoubt
 from kurabito.titles.numbers import Run, read_run, span, word_number
+from kurabito.titles.text import CJK
 
 _BRACKETED: Final = re.compile(
-    r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s)?(?=\d)"
+    r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)|[&+][^\])]{1,12}|\x01{1,6})){0,4}[\s.]?[\]』)]",
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
+    r"|[&+][^\])]{1,12}|[\x00\x01]{1,60})){0,4}[\s.]?[\]』)]",
     re.I,
 )
+# Behind several numbers any remark will do: `[01-25 精校合集]`.
+_REMARK: Final = re.compile(r"[\s.]?(?:TV)?[\s.]?[\u4e00-\u9fff\x00\x01]{1,16}[\s.]?[\]』)]", re.I)
 _DASHED: Final = re.compile(
     r"[-–—~:](?:(?<=[\s.\])\x00\x01!?~].)\s{0,2}(?:#|(?i:EX)\s?)?(?=\d{1,4})"
     r"|(?<=[^\W\d]-|\]-)(?=\d{2,3}(?:v\d)?\s?-?\s?(?:[\[\x00(]|$))|(?i:Ep|Episode)-(?=\d))"
@@ -32,6 +36,9 @@ _LAST: Final = re.compile(
     re.I,
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))|(?<=\x01\s)\d{2,3}(?=\s)", re.I)
+_IN_BRACKET: Final = re.compile(
+    rf"(?<=[^\W\d_]\s)(0\d{{1,3}}(?:[-~]\d{{2,4}})?(?:v\d)?|\d{{4}}(?:[-~]\d{{4}})?|(?<=[{CJK}]\s)\d{{3}}(?:[-~]\d{{3,4}})?)\]"
+)
 _IN_FILE: Final = re.compile(r"(?<=[A-Za-z!?]\s)\d{2,3}(?=\s[A-Z])")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z!?])-(\d{2,3})-(?=[A-Za-z])")
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
@@ -74,7 +81,7 @@ def alone_in_brackets(draft: TitleDraft) -> bool:
     year: tuple[Run, int, int] | None = None
     for found in _BRACKETED.finditer(draft.text):
         run = read_run(draft.text, found.end())
-        closing = _CLOSING.match(draft.text, run.end) if run else None
+        closing = _closing(draft.text, run) if run else None
         if run is None or closing is None or (_is_year(run) and len(run.numbers) > 1):
             continue
         if _is_year(run):
@@ -82,11 +89,17 @@ def alone_in_brackets(draft: TitleDraft) -> bool:
             continue
         if found.start() == 0 and "[" not in draft.text[closing.end() :] and not _BRACKETED.search(draft.text, 1):
             continue
+        draft.version = int(closing.groupdict().get("version") or 0) or draft.version
         return draft.settle_episodes(run, found.start(), closing.end(), "a number alone in brackets")
     if year is not None and draft.year is None:
         draft.year = int(year[0].numbers[0])
         draft.take(year[1], year[2], "year", "a year alone in brackets")
     return False
+
+
+def _closing(text: str, run: Run) -> re.Match[str] | None:
+    """The end of a bracket that has nothing in it but numbers and remarks about them."""
+    return _CLOSING.match(text, run.end) or (_REMARK.match(text, run.end) if len(run.numbers) > 1 else None)
 
 
 def behind_kind(draft: TitleDraft) -> bool:
@@ -149,6 +162,16 @@ def with_leading_zero(draft: TitleDraft) -> bool:
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False
+
+
+def last_in_bracket(draft: TitleDraft) -> bool:
+    """`[Koji 08]`, `[蔵人探偵 1105]`: a name and its episode in one bracket."""
+    found = _IN_BRACKET.search(draft.text)
+    run = read_run(draft.text, found.start(1)) if found else None
+    if found is None or run is None or _is_year(run):
+        return False
+    draft.doubts.append(TitleDoubt.BARE_NUMBER)
+    return draft.settle_episodes(run, *found.span(1), "the last number in the bracket of the name")
 
 
 def within_file_name(draft: TitleDraft) -> bool:

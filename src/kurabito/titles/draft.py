@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from kurabito.titles.model import Episode, Finding, ReleaseKind
+from kurabito.titles.model import Episode, Finding, ReleaseExtra, ReleaseKind, TitleDoubt
 from kurabito.titles.numbers import Run
 
 TAKEN: Final = "\x00"
@@ -74,6 +74,8 @@ class TitleDraft:
     """A word inside a bracket of tags that is none: often who released it."""
     seasons: tuple[int, ...] = ()
     episodes: tuple[Episode, ...] = ()
+    extras: tuple[ReleaseExtra, ...] = ()
+    doubts: list[TitleDoubt] = field(default_factory=list)
     version: int | None = None
     checksum: str | None = None
     year: int | None = None

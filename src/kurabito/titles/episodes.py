@@ -16,9 +16,12 @@ _SEASON_EPISODE: Final = re.compile(
 )
 _SEASON_SPACE_EPISODE: Final = re.compile(r"[Ss](?<![A-Za-z0-9].)(\d{2})[ .](?=\d{2}(?:[\x00 .]|$))")
 _BRACKETED_PAIR: Final = re.compile(r"[\[(]S([1-9])-(?=\d{2}[\])])", re.I)
-_CROSS: Final = re.compile(r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d)?)[xXхХ](?=\d{1,3}(?!\d))(?!(?<=\d\.\d.)\d(?!\d))")
-_TWIN: Final = re.compile(r"-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
-_TWIN_IN_FANSUB: Final = re.compile(r"-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
+# A year counts as a season only before two digits: what has three behind it is the size of a picture.
+_CROSS: Final = re.compile(
+    r"(\d(?<![0-9].)\d?(?:(?<=19|20)\d\d(?=.\d\d(?!\d)))?)[xXхХ](?=\d{1,3}(?!\d))(?!(?<=\d\.\d.)\d(?!\d))"
+)
+_TWIN: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?-\s?$|\s\d{3,4}-\d{3,4}\s$")
+_TWIN_IN_FANSUB: Final = re.compile(r"(?<!\d)-\s?\d{1,4}\s?(?:-\s?|\()$|\s\d{3,4}(?:-\d{3,4})?\s$")
 _HAN_EPISODE: Final = re.compile(
     rf"第\s?(\d{{1,4}}(?:\.\d)?|[{HAN}]{{1,7}})(?:v\d)?(?:\s?[-~至到+&]\s?第?\s?(\d{{1,4}}|[{HAN}]{{1,7}}))?\s?(?:[话話集回]|(?<=\d)[夜幕])"
 )
@@ -45,13 +48,14 @@ _DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
 _BEFORE_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)$", re.I)
 _OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
 _VOLUME: Final = re.compile(
-    r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?![\dA-Za-z])"
+    r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?:\s?[vV](\d))?(?![\dA-Za-z])"
 )
 
 
 def read_episodes(draft: TitleDraft) -> None:
     """Find which episodes the title is about, and take them out of it."""
     for found in _VOLUME.finditer(draft.text):
+        draft.version = int(found[1]) if found[1] else draft.version
         draft.take(found.start(), found.end(), "volume", "counts discs, not episodes")
     if draft.episodes:
         return
@@ -138,6 +142,7 @@ _FORMS: Final[tuple[Callable[[TitleDraft], bool], ...]] = (
     bare_numbers.season_and_episode_in_one,
     bare_numbers.last_of_name,
     bare_numbers.with_leading_zero,
+    bare_numbers.last_in_bracket,
     bare_numbers.within_file_name,
     bare_numbers.between_hyphens,
     bare_numbers.before_name,

@@ -26,7 +26,7 @@ _EPISODE_NUMBER: Final = re.compile(
     r"\[(?:第[^\]]{1,8}|\s?\d{1,4}(?:\.\d)?(?:v\d|[-~]\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]|第\s?\d{1,4}\s?[话話集回]"
 )
 _BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
-_NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d")
+_NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1,3}\s?(?:\]|$)")
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
     re.I,
@@ -103,6 +103,9 @@ def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
         elif TAKEN in inner or SKIPPED in inner or _is_site(inner):
             continue
         elif segment.start > name_end or (segment.bracket == "[" and segment.start > 1):
+            if not LETTER_OR_DIGIT.search(draft.text[: segment.start] + draft.text[segment.end :]):
+                # Nothing would be left for the name.
+                break
             _settle(draft, inner, *segment.outer, "the last bracket")
             return
     draft.group = draft.signature

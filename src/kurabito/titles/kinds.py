@@ -12,14 +12,14 @@ _WORDS: Final = re.compile(
     r"(?:(?P<movie>剧场版|劇場版|(?<![A-Za-z])(?<!the )(?<!animated )(?<!new )Movie(?=\s0\d|\s*[\[(\x00\]]))"
     r"|(?P<ova>(?<![A-Za-z])(?:OVA|OAD|OAV|ONA|OVD)(?![A-Za-z]))"
     r"|(?P<special>(?<![A-Za-z])(?:SPs?(?=[\s.\-]?\d|\s?[\])\x00]|$)|Specials?(?=\s?(?:-\s?)?\d|\s?[\])\x00]|$))|特别篇|特別篇|番外篇?|特典|[总總]集[篇编編])"
-    r"|(?P<batch>(?:修正)?合集|全集)"
+    r"|(?P<batch>(?:(?<![A-Za-z])TV)?\s?(?:修正|精校)?(?:合集|全集))"
     r"|(?P<opening>(?<![A-Za-z])(?:NC ?OPs?(?:v\d)?|Creditless OP(?:ening)?|OP(?=\s?\d|\s?[\])\x00]|$)|Opening(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<ending>(?<![A-Za-z])(?:NC ?EDs?(?:v\d)?|Creditless ED|Creditless Ending|ED(?=\s?\d|\s?[\])\x00]|$)|Ending(?=\s?\d|\s*$))(?![B-Zb-z]))"
     r"|(?P<trailer>(?<![A-Za-z])(?:PVs?|CMs?|Trailer|Teaser|Menu)(?=\s?\d|\s?[\])\x00]|\s*$)))",
     re.I,
 )
 # What each of them begins with, where no Latin word is going on: every other place is passed over at once.
-_FIRST_LETTER: Final = re.compile(r"[剧劇特番总總修合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
+_FIRST_LETTER: Final = re.compile(r"[剧劇特番总總修精合全MTOSNCEPmtosncep](?<![A-Za-z]{2})")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9!?%.~] $")
 _ENDS_NAME: Final = re.compile(r"\s?(?:\x00|[\[(](?!\d{1,3}[\])v-])|$)")
 _MOVIE_NUMBER: Final = re.compile(r"(?<![A-Za-z])Movies?(?![A-Za-z])", re.I)

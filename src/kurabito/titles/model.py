@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kurabito.titles.scripts import SeriesName
+
 Episode = int | float
 """An episode's number; 12.5 is the recap between 12 and 13."""
 
@@ -22,6 +24,21 @@ class ReleaseKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+class TitleDoubt(StrEnum):
+    """Why what was read may be wrong; a release with one of these is better asked about than taken."""
+
+    SEASON_IMPLAUSIBLE = "season_implausible"
+    """A season beyond any that was ever counted, or a year."""
+    RANGE_TOO_LONG = "range_too_long"
+    """More episodes than one batch has."""
+    EPISODE_IS_YEAR = "episode_is_year"
+    """The number of the episode could be a year."""
+    BARE_NUMBER = "bare_number"
+    """No sign says that the number counts episodes: it could belong to the name."""
+    SPLIT_NUMBER = "split_number"
+    """One number was read as a season and an episode: 217 as 2 and 17."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One part of the title, which recogniser took it, and why."""
@@ -31,6 +48,15 @@ class Finding:
     why: str
     start: int
     """Where in the normalised title the part begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseExtra:
+    """What a batch brings beside its episodes: `01-12+OVA`, `TV 01-25+SP 01-03`."""
+
+    kind: ReleaseKind
+    episodes: tuple[Episode, ...] = ()
+    """Their own numbers; empty when they are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +70,7 @@ class ReleaseTitle:
     season: int | None = None
     seasons: tuple[int, ...] = ()
     episodes: tuple[Episode, ...] = ()
+    extras: tuple[ReleaseExtra, ...] = ()
     version: int | None = None
     group: str | None = None
     """Who released it, as written."""
@@ -61,10 +88,19 @@ class ReleaseTitle:
     checksum: str | None = None
     year: int | None = None
     date: str | None = None
+    country: str | None = None
+    """Whose version of the show it is, where the title says so: a code of ISO 3166-1, so the United Kingdom is GB."""
     kind: ReleaseKind = ReleaseKind.UNKNOWN
     is_batch: bool = False
     """Several episodes, or a whole season."""
+    doubts: tuple[TitleDoubt, ...] = ()
+    """What is doubtful about the numbers."""
     rule: str | None = None
     """The user's rule that was followed, if one was."""
     findings: tuple[Finding, ...] = ()
     """Which recogniser took which part; empty unless it was asked for."""
+
+    @property
+    def names(self) -> tuple[SeriesName, ...]:
+        """Every name of the series with its script and language."""
+        return tuple(map(SeriesName.of, self.titles))

@@ -42,7 +42,7 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
     names: dict[str, None] = {}
     for candidate in candidates:
-        for piece in _by_script(candidate, alone=len(candidates) == 1):
+        for piece in _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1]):
             name = _clean(piece)
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
@@ -96,13 +96,16 @@ def _split(text: str) -> list[str]:
     return [text]
 
 
-def _by_script(text: str, *, alone: bool) -> list[str]:
-    """Cut a name at a season or kind that was taken out of it, and a lone one where it goes on in another script."""
+def _by_script(text: str, *, alone: bool, last: bool) -> list[str]:
+    """Cut a name at a season or kind that was taken out of it, and the last one where it goes on in another script."""
     before, _, behind = text.partition(SKIPPED)
     behind = behind.strip(SKIPPED)
     if not LETTER_OR_DIGIT.search(before):
         before, behind = behind.partition(SKIPPED)[0], ""
-    pieces = _two_scripts(before) if alone else [before]
+    pieces = _two_scripts(before) if last else [before]
+    if not alone:
+        # The mixture is a name only where there is no other.
+        pieces = pieces[:2]
     if behind and is_foreign(behind) != is_foreign(before):
         pieces.append(behind.partition(SKIPPED)[0])
     return pieces

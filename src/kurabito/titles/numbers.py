@@ -30,7 +30,7 @@ _NUMBER: Final = re.compile(
 _END: Final = r"(?=v\d|E\d|x\d|END|FIN|[^0-9A-Za-z]|$)"
 _NEXT: Final = re.compile(
     r"(?:(\s?[-~–至到]\s?|\s?[&+,]\s?|[\s.](?:to|and|en|et|und)[\s.]|[ .]?(?=EP?\d|S\d{1,2}E\d))"
-    rf"(?:S\d{{1,2}}E|(?:\d{{1,2}})?x|EP?|第|#)?|x)(\d{{1,5}}(?:\.\d)?){_END}",
+    rf"(?:S\d{{1,2}}E|(?:\d{{1,2}})?x|EP?|第|#)?|x)(?!(?<=x)26[3-6](?!\d))(\d{{1,5}}(?:\.\d)?){_END}",
     re.I,
 )
 _SPACED: Final = re.compile(r"\s+[-&+,]\s+")

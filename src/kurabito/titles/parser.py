@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from kurabito.titles import episodes, groups, kinds, names, seasons, tags, years
+from kurabito.titles import doubts, episodes, extras, groups, kinds, names, seasons, tags, years
 from kurabito.titles.draft import TAKEN, TitleDraft
 from kurabito.titles.model import ReleaseKind, ReleaseTitle
 from kurabito.titles.rules import TitleRule, follow
@@ -59,6 +59,7 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
         draft.note("container", ending)
     tags.read_checksum(draft)
     episodes.read_season_and_episode(draft)
+    extras.read_extras(draft)
     tags.read_notes(draft)
     tags.read_tags(draft)
     groups.read_leading_group(draft)
@@ -114,6 +115,7 @@ def _filled(found: ReleaseTitle, above: ReleaseTitle) -> ReleaseTitle:
         seasons=found.seasons or above.seasons,
         episodes=found.episodes or above.episodes,
         year=found.year or above.year,
+        country=found.country or above.country,
         group=found.group or above.group,
         groups=found.groups or above.groups,
         resolution=found.resolution or above.resolution,
@@ -130,7 +132,7 @@ def _name_end(text: str) -> int:
 
 def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
     said = draft.values
-    several = draft.is_batch or len(draft.episodes) > 1
+    several = draft.is_batch or len(draft.episodes) > 1 or bool(draft.extras)
     heights = said.get("resolution")
     return ReleaseTitle(
         title=names.best_of(found),
@@ -138,6 +140,7 @@ def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
         season=draft.seasons[0] if draft.seasons else None,
         seasons=draft.seasons,
         episodes=draft.episodes,
+        extras=draft.extras,
         version=draft.version,
         group=draft.group,
         groups=groups.split_group(draft.group) if draft.group else (),
@@ -151,7 +154,9 @@ def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
         checksum=draft.checksum,
         year=draft.year,
         date=draft.date,
+        country=next(iter(said.get("country", ())), None),
         kind=draft.kind or (ReleaseKind.TV if draft.episodes or draft.seasons else ReleaseKind.UNKNOWN),
         is_batch=several or (not draft.episodes and bool(draft.seasons or said.get("batch"))),
+        doubts=doubts.doubts_of(draft),
         findings=tuple(draft.findings),
     )

@@ -121,7 +121,9 @@ class TitleRule:
                     return None
         why = Finding("rule", match[0], f"the rule {self.name!r} says {', '.join(changes)}", match.start())
         findings = (why, *found.findings) if found.findings else ()
-        return replace(found, **changes, rule=self.name, findings=findings)
+        # Who writes a rule knows what the numbers mean.
+        doubts = () if changes.keys() & {"season", "episodes"} else found.doubts
+        return replace(found, **changes, doubts=doubts, rule=self.name, findings=findings)
 
 
 def follow(rules: Iterable[TitleRule], text: str, found: ReleaseTitle) -> ReleaseTitle:

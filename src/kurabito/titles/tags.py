@@ -111,7 +111,9 @@ def _read_bracket(draft: TitleDraft, segment: Segment) -> bool:
     if found is None:
         return False
     for meaning in found.meanings:
-        _note(draft, meaning)
+        # `(US)` tells the show; `[US BD]` tells the disc.
+        if meaning.attribute != "country" or len(found.meanings) == 1:
+            _note(draft, meaning)
     draft.year = draft.year or found.year
     draft.signature = found.signature or draft.signature
     start, end = segment.outer
@@ -136,7 +138,8 @@ def _read_bare(draft: TitleDraft, segment: Segment, tags: list[Tag], *, behind: 
             behind = True
             if meaning.attribute == "audio" and (channels := _CHANNELS.match(draft.text, end)):
                 end = channels.end()
-            _note(draft, meaning)
+            if meaning.attribute != "country":
+                _note(draft, meaning)
             draft.take(start, end, meaning.attribute, f"says {meaning.value or meaning.attribute}")
         else:
             draft.doubtful.append((start, end, meaning.attribute, meaning.value))
@@ -158,13 +161,15 @@ def read_doubtful(draft: TitleDraft, name_end: int) -> None:
     for start, end, attribute, value in reversed(draft.doubtful):
         if TAKEN in draft.text[start:end]:
             continue
-        if start > name_end:
+        named = start <= name_end
+        if not named:
             why = "stands behind the name"
         elif _ends_name(draft, start, end, attribute, name_end):
             why, name_end = "the last word of the name", start
         else:
             continue
-        _note(draft, Meaning(attribute, value, sure=False))
+        if attribute != "country" or named:
+            _note(draft, Meaning(attribute, value, sure=False))
         draft.take(start, end, attribute, why)
 
 
@@ -178,14 +183,14 @@ def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end
     word = draft.text[start:end]
     if attribute == "release":
         return True
-    if _YEAR_NEXT.match(draft.original, end):
+    if attribute != "country" and _YEAR_NEXT.match(draft.original, end):
         return False
     if attribute == "batch":
         return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
         return word.isupper() or len(word) > 2
-    # Platforms are called Max, Red and It: capitals tell nothing where all the name is written in them.
-    telling = attribute != "platform" or not draft.text[:start].isupper()
+    # Platforms are called Max, Red and It, and a country Us: capitals tell nothing where all the name is written in them.
+    telling = attribute not in ("platform", "country") or not draft.text[:start].isupper()
     return telling and word.isupper() and len(word) > 1 and not draft.original.startswith("[")
 
 

@@ -19,6 +19,7 @@ _DATE_LIKE: Final = re.compile(r"\d[. \-/](?:\d\d[. \-/]\d\d|[A-Za-z]{3,9}[. \-]
 # At the very front, and with nothing behind it but what was taken, it is the name.
 _SHORT_DATE: Final = re.compile(
     r"(?:(?<=[A-Za-z]\.)|^)\d\d\.\d\d\.\d\d(?=\.(?!\x00)|$)|(?<=[A-Za-z]\.)\d\d\.\d\d\.\d\d(?=\.\x00)"
+    r"|(?:(?<=[A-Za-z!?][ .])|(?<=\s-\s))(?:(?:0\d|1[0-2])-(?:[0-2]\d|3[01])|(?:[0-2]\d|3[01])-(?:0\d|1[0-2]))-\d\d(?=[ .\x00]|$)"
 )
 _BRACKETED_YEAR: Final = re.compile(
     r"[(\[][^()\[\]]{0,30}?(?<![\dA-Za-z])((?:19|20)\d\d)(?:[-–]\d{2,4})?(?![\dA-Za-z])[^()\[\]]{0,60}[)\]]"

@@ -40,6 +40,8 @@ def told(name: str, found: ReleaseTitle, wanted: str) -> str:
             return run(found.episodes)
         case "group":
             return wanted if fold_title(wanted) in map(fold_title, found.groups) else found.group or "-"
+        case "extras":
+            return ",".join(f"{extra.kind} {run(extra.episodes)}".removesuffix(" -") for extra in found.extras)
         case _:
             return str(getattr(found, name))
 
