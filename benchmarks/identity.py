@@ -135,7 +135,7 @@ class Score:
     joinable: int
     split: Mapping[Any, list[Gold]]
     mixed: Mapping[int, list[Gold]]
-    asked: int
+    asked: Sequence[Gold]
     unread: int
 
 
@@ -162,8 +162,8 @@ def score(rows: Sequence[Gold], found: Mapping[str, tuple[int, bool]], namesakes
         if not asked:
             in_series[series_id].setdefault((shows.find(row.names[0]), row.season), row)
     mixed = {series_id: list(some.values()) for series_id, some in in_series.items() if len(some) > 1}
-    asked_count = sum(found[row.title][1] for row in rows if row.title in found)
-    return Score(joinable, split, mixed, asked_count, sum(row.title not in found for row in rows))
+    in_doubt = [row for row in rows if row.title in found and found[row.title][1]]
+    return Score(joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
 
 
 def _joined(some: Sequence[Gold], namesakes: Mapping[str, set[str]]) -> list[list[Gold]]:
@@ -206,7 +206,7 @@ def main() -> None:
             print(
                 f"{path.name} {'with' if index else 'without'} index: {len(rows):,} titles, "
                 f"{whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
-                f"{len(result.mixed)} series mixed, {result.asked} releases asked about, {result.unread} unread"
+                f"{len(result.mixed)} series mixed, {len(result.asked)} releases asked about, {result.unread} unread"
             )
             if options.show:
                 _show(result)
@@ -217,6 +217,8 @@ def _show(result: Score) -> None:
         print("  split", key, *(f"\n      {row.title}" for row in {row.names: row for row in part}.values()))
     for some in result.mixed.values():
         print("  mixed", *(f"\n      {row.names} s{row.season}: {row.title}" for row in some))
+    for row in result.asked:
+        print("  asked", row.names, row.season, row.title)
 
 
 if __name__ == "__main__":

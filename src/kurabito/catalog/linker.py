@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from kurabito.catalog.corrections.changes import Changes
 from kurabito.catalog.identity.resolution import SeriesMatch, resolve
+from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Release
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import AdvisoryLock, Connection, Queries, Query
@@ -48,6 +50,22 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     ]
     made = _ask(conn, _SQL.add_links, rows)
     return NewLinks([link_id for link_id, held in made if held is None], len(made))
+
+
+def settle_link(conn: Connection, changes: Changes, waiting: Link, release: Release, match: SeriesMatch) -> None:
+    """Put a link that waited for an answer where it belongs: itself to its first episode, and links beside it to the others."""
+    groups = {} if release.group is None else _groups(conn, [release])
+    rows = list(_rows(release, match, groups, _episodes(conn, [(release, match)])))
+    first, others = rows[0], rows[1:]
+    for column, before in (
+        ("series_id", waiting.series_id),
+        ("episode_id", waiting.episode_id),
+        ("held_reason", waiting.held_reason),
+        ("question_id", waiting.question_id),
+    ):
+        changes.column("anime_links", column, [(waiting.id, before, first[column])])
+    made = _ask(conn, _SQL.add_links, [{**row, "raw_item_id": waiting.raw_item_id} for row in others])
+    changes.new_links((link_id for link_id, _ in made), (link_id for link_id, held in made if held is None))
 
 
 def held_by(release: Release, state: SeriesState) -> HeldReason | None:

@@ -96,6 +96,14 @@ def find(conn: Connection, series_id: int) -> Series:
     return _with_aliases(conn, [_series(row)])[0]
 
 
+def find_current(conn: Connection, series_id: int) -> Series:
+    """The series, or the one that it became part of; raises SeriesNotFound."""
+    found = find(conn, series_id)
+    while found.merged_into is not None:
+        found = find(conn, found.merged_into)
+    return found
+
+
 def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     """Change what is named, and leave the rest; raises SeriesNotFound, or SeriesConflict when an alias is another's."""
     series = find(conn, series_id)

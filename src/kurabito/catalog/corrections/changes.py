@@ -78,10 +78,10 @@ class Changes:
                 rows = [(row_id, after, before) for row_id, before, after in made["rows"]]
                 self._conn.run(_update(made["table"], made["column"]), {"rows": _rows(rows)})
 
-    def new_links(self, link_ids: Iterable[int]) -> None:
-        """Note links that were made."""
+    def new_links(self, link_ids: Iterable[int], free: Iterable[int]) -> None:
+        """Note links that were made, and those of them that nothing holds back."""
         if listed := list(link_ids):
-            self._made.append({"made": listed})
+            self._made.append({"made": listed, "free": list(free)})
 
     def effect(self, correction_id: int | None, series_id: int, names: Iterable[str] = ()) -> Effect:
         """What they come to."""
@@ -92,7 +92,10 @@ class Changes:
             links=len(self.links()),
             episodes=tuple(sorted(self.episodes())),
             names=tuple(dict.fromkeys(names)),
-            freed=tuple(link_id for link_id, _, after in holds if after is None),
+            freed=(
+                *(link_id for link_id, _, after in holds if after is None),
+                *(link_id for made in self._made for link_id in made.get("free", ())),
+            ),
             held=tuple(link_id for link_id, before, _ in holds if before is None),
         )
 

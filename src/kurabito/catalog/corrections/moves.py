@@ -58,7 +58,7 @@ def place_links(
     """Put links into a series, at the same numbers or at one place; raises CorrectionConflict when one is there already."""
     places = {link.id: place or _place_of(link) for link in links}
     episodes = _episodes(conn, series.id, [one for one in places.values() if one is not None])
-    targets = {link.id: None if places[link.id] is None else episodes[places[link.id]] for link in links}
+    targets = {link: None if at is None else episodes[at] for link, at in places.items()}
     rows = [{"id": link.id, "release_key": link.release_key, "episode_id": targets[link.id]} for link in links]
     if (taken := conn.value(SQL.taken, {"rows": json.dumps(rows)})) is not None or _collide(rows):
         raise CorrectionConflict(f"{taken or links[0].title!r} is there for that episode already; move that link first")

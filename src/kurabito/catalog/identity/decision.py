@@ -105,7 +105,9 @@ def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hin
     if len(best) > 1:
         return _one_of_several(best, weighed, hints)
     found = weighed[best[0].series.id]
-    if found.is_doubtful and Clue.HABIT not in found.clues:
+    # What a group calls a show tells it from a namesake, and not from one with another name.
+    doubts = DOUBTS.intersection(found.clues) - ({Clue.SHARED_NAME} if Clue.HABIT in found.clues else set())
+    if doubts:
         return _in_doubt(weighed.values())
     return Certain(found.series, found.clues)
 

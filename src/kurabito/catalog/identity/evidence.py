@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -13,9 +14,10 @@ from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.titles.text import is_foreign
 
 _YEARS_APART: Final = 1
+_YEARS_OF_A_SEASON: Final = 3
 _SHORTEST_REST: Final = 3
 _SHORT_NAME: Final = 5
-_LONG_NAME: Final = 12
+_LONG_NAME: Final = 24
 _SIGNS: Final = "!?'°"
 
 
@@ -125,18 +127,24 @@ def year_fits(began: int, said: int, *, is_later_season: bool) -> bool:
 
 def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
     """What year and country say."""
-    if reading.year is not None:
-        if any(year_fits(year, reading.year, is_later_season=reading.is_later_season) for year in series.years):
-            yield Clue.YEAR
-        elif series.years and not reading.is_later_season:
-            yield Clue.OTHER_YEAR
-        elif not series.years and not reading.is_later_season:
-            yield Clue.UNSAID_YEAR
+    if reading.year is not None and (clue := _year_clue(reading, reading.year, series.years)) is not None:
+        yield clue
     if reading.country is not None:
         if reading.country in series.countries:
             yield Clue.COUNTRY
         else:
             yield Clue.OTHER_COUNTRY if series.countries else Clue.UNSAID_COUNTRY
+
+
+def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | None:
+    if any(year_fits(year, said, is_later_season=reading.is_later_season) for year in known):
+        return Clue.YEAR
+    if not reading.is_later_season:
+        return Clue.OTHER_YEAR if known else Clue.UNSAID_YEAR
+    if not known:
+        # Fansubs say in which year a season is shown; elsewhere a year tells two shows apart.
+        return None if any(is_foreign(name.shown) for name in reading.names) else Clue.UNSAID_YEAR
+    return Clue.UNSAID_YEAR if said - max(known) <= _YEARS_OF_A_SEASON * reading.said_season else Clue.OTHER_YEAR
 
 
 def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) -> Iterator[Clue]:
@@ -146,11 +154,12 @@ def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) 
     shared = [name for name in reading.names if name.folded in set(fitting)]
     if any(_differs_in_signs(mine, other) for mine in shared for other in known if mine.folded == other.folded):
         yield Clue.OTHER_SIGNS
-    others = [name for name in reading.names if name.folded not in folded]
+    others = [name for name in reading.names if name.folded not in folded and name not in shared]
     if any(name.folded in folded for name in reading.names if name not in shared):
         return
     strength = max((_length(name) for name in shared), default=0)
-    is_other = any(_is_part(mine, other) for mine in others for other in known)
+    said = folded.union(name.folded for name in reading.names)
+    is_other = any(_is_part(mine, other, said) for mine in others for other in known)
     if others and ((strength < _LONG_NAME and is_other) or (strength < _SHORT_NAME and _all_differ(others, known))):
         yield Clue.OTHER_NAMES
 
@@ -171,14 +180,17 @@ def may_be_one(some: CandidateSeries, other: CandidateSeries) -> bool:
     )
 
 
-def _is_part(one: Name, other: Name) -> bool:
-    """Whether one name is the beginning of the other, as that of a show is of its sequel's: both in one script."""
+def _is_part(one: Name, other: Name, said: Set[str] = frozenset()) -> bool:
+    """Whether one name is the beginning of the other, as that of a show is of its sequel's: both in one script.
+
+    Not where the rest is a name too, of those in `said`: some write two names without anything between them.
+    """
     if is_foreign(one.shown) != is_foreign(other.shown) or one.folded == other.folded:
         return False
     short, long = sorted((one.folded, other.folded), key=len)
     rest = long[len(short) :]
     least = 1 if is_foreign(rest) else _SHORTEST_REST
-    return len(short) > 1 and long.startswith(short) and len(rest) >= least
+    return len(short) > 1 and long.startswith(short) and len(rest) >= least and rest not in said
 
 
 def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
@@ -193,7 +205,7 @@ def _differs_in_signs(one: Name, other: Name) -> bool:
 
 
 def _signs(shown: str) -> str:
-    bare = shown.rstrip()
+    bare = unicodedata.normalize("NFKC", shown).rstrip()
     return bare[len(bare.rstrip(_SIGNS)) :]
 
 

@@ -66,7 +66,7 @@ class SeriesKnowledge:
         self._series: dict[int, CandidateSeries] = {}
         listed, feeds = list(readings), list(origins)
         names = {name.folded for one in listed for name in one.names}
-        sequels = {sequel.folded for one in listed for sequel in one.sequels()}
+        sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
         self.index = IndexNames(conn, names, pages)
         self._look_up(names | sequels | self.index.every_name())
@@ -133,8 +133,8 @@ class SeriesKnowledge:
         gone = {one.id for one in others}
         for key, rows in self._rows.items():
             self._rows[key] = {row._replace(series_id=into.id) if row.series_id in gone else row for row in rows}
-        for key, some in self._of_pages.items():
-            self._of_pages[key] = {into.id if one in gone else one for one in some}
+        for page, some in self._of_pages.items():
+            self._of_pages[page] = {into.id if one in gone else one for one in some}
         names = (*into.names, *(name for one in others for name in one.names))
         years = [one.year for one in (into, *others) if one.year]
         countries = [one.country for one in (into, *others) if one.country]

@@ -58,16 +58,21 @@ class Reading:
         """The season beside its names; the first where it says none."""
         return FIRST_SEASON if self.season is None else self.season
 
-    def sequels(self) -> Iterator[SaidName]:
-        """The same names with the mark of a season read off them, or written behind them: `Show II` is `Show` beside season 2."""
+    def sequels(self) -> Iterator[tuple[Name, SaidName]]:
+        """The same names with the mark of their season read off, or written behind them: `Show II` is `Show` beside season 2."""
         if self.kind is SeriesKind.MOVIE:
             return
         for name in self.names:
-            if self.season is None:
-                if (sequel := _sequel(name.shown)) is not None:
-                    yield SaidName(Name.of(sequel.name).folded, sequel.season)
-            elif self.season > FIRST_SEASON:
-                yield from (SaidName(folded, FIRST_SEASON) for folded in spelled(name, self.season))
+            sequel = _sequel(name.shown)
+            season = self.season or (sequel.season if sequel else FIRST_SEASON)
+            if season == FIRST_SEASON:
+                continue
+            base = Name.of(sequel.name) if sequel is not None and sequel.season == season else name
+            yield name, SaidName(base.folded, season)
+            marked = spelled(base, season) if base is name else [name.folded, *spelled(base, season)]
+            for folded in dict.fromkeys(marked):
+                yield name, SaidName(folded, FIRST_SEASON)
+                yield name, SaidName(folded, season)
 
     @property
     def key(self) -> str:

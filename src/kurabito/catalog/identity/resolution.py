@@ -16,7 +16,6 @@ from kurabito.catalog.identity.decision import (
     Decision,
     Hints,
     InDoubt,
-    Unknown,
     WeighedSeries,
     decide,
 )
@@ -74,6 +73,11 @@ def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
     readings = [Reading.of(release) for release in releases]
     judge = _Judge(conn, readings)
     return [_likely(judge.decide(reading, None)) for reading in readings]
+
+
+def judge(conn: Connection, reading: Reading) -> Decision:
+    """What is decided about a reading as things are now."""
+    return _Judge(conn, [reading]).decide(reading, None)
 
 
 def _likely(decision: Decision) -> Likely:
@@ -149,9 +153,9 @@ class _Judge:
             yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
-        for sequel in reading.sequels():
+        for name, sequel in reading.sequels():
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
-                yield _Way(series, Clue.SEQUEL, None, row)
+                yield _Way(series, Clue.SEQUEL, name.folded, row)
 
     def _ways_of_origin(self, reading: Reading, origin: Origin) -> Iterator[_Way]:
         if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
@@ -184,19 +188,17 @@ class _Batch:
         """Decide about one release, and do what follows."""
         reading, origin = self._readings[item_id], self._origins[item_id]
         decision = self._judge.decide(reading, origin)
-        match decision:
-            case Certain(series=series, clues=clues, joined=joined):
-                series = self._join(series, joined) if joined else series
-                self._learn(series, reading)
-            case InDoubt(candidates=candidates):
-                self._matches[item_id] = self._ask(reading, candidates)
-                return
-            case Unknown(clues=clues):
-                state = SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED
-                series = self._add(reading, state)
+        if isinstance(decision, InDoubt):
+            self._matches[item_id] = self._ask(reading, decision.candidates)
+            return
+        if isinstance(decision, Certain):
+            series = self._join(decision.series, decision.joined) if decision.joined else decision.series
+            self._learn(series, reading)
+        else:
+            series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
         if origin.page_id is not None:
             self._judge.known.note_page(origin, reading.kind, series.id)
-        self._matches[item_id] = SeriesMatch(series.id, series.episode_offset, series.state, clues)
+        self._matches[item_id] = SeriesMatch(series.id, series.episode_offset, series.state, decision.clues)
 
     def matches(self) -> dict[int, SeriesMatch]:
         """Every release with its series; what was learnt is stored."""
