@@ -83,9 +83,11 @@ def _series_of(conn: Connection, record: Metadata) -> int:
             "state": SeriesState.FOLLOWED,
         }
         series_id = int(conn.value(aliases.SQL.add_series, values))
-        # Beside the year too: an original may have the bare name already.
-        rows += [alias_row(name, kind, season_in_titles, details.year) for name in names if details.year]
         aliases.add(conn, ({**row, "series_id": series_id} for row in rows), AliasSource.RECORD)
+        if details.year and not series.find(conn, series_id).aliases:
+            # An original has the bare names already.
+            dated = [alias_row(name, kind, season_in_titles, details.year) for name in names]
+            aliases.add(conn, ({**row, "series_id": series_id} for row in dated), AliasSource.RECORD)
     conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
 

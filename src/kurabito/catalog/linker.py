@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.identity.resolution import SeriesMatch, resolve
 from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Release
@@ -52,7 +52,7 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     return NewLinks([link_id for link_id, held in made if held is None], len(made))
 
 
-def settle_link(conn: Connection, changes: Changes, waiting: Link, release: Release, match: SeriesMatch) -> None:
+def settle_link(conn: Connection, changes: RowChanges, waiting: Link, release: Release, match: SeriesMatch) -> None:
     """Put a link that waited for an answer where it belongs: itself to its first episode, and links beside it to the others."""
     groups = {} if release.group is None else _groups(conn, [release])
     rows = list(_rows(release, match, groups, _episodes(conn, [(release, match)])))

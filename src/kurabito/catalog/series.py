@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import NAME
 from kurabito.catalog.corrections.merge import SQL as MERGE
 from kurabito.catalog.corrections.model import CorrectionKind
@@ -108,7 +108,7 @@ def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     """Change what is named, and leave the rest; raises SeriesNotFound, or SeriesConflict when an alias is another's."""
     series = find(conn, series_id)
     changed = replace(series, **changes)
-    made = Changes(conn)
+    made = RowChanges(conn)
     if "aliases" in changes:
         _rename(conn, made, changed)
     for column in _CORRECTED:
@@ -138,7 +138,7 @@ def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limi
     return [_episode(row, now) for row in rows]
 
 
-def _rename(conn: Connection, changes: Changes, series: Series) -> None:
+def _rename(conn: Connection, changes: RowChanges, series: Series) -> None:
     """Give a series these names, and no others."""
     wanted = {_key(row): row for row in (_row(series.kind, alias) for alias in series.aliases)}
     given = {"id": series.id, "kind": series.kind, "rows": json.dumps(list(wanted.values()))}

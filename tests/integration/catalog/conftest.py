@@ -14,7 +14,7 @@ from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.clock import ManualClock
-from kurabito.db import Connection, Database, migrate, open_database
+from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 
@@ -72,6 +72,20 @@ class Desk:
     def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         return self.database.read_blocking(lambda conn: conn.all(sql, values))
 
+    def clear(self) -> None:
+        """Forget everything; ids begin at one again."""
+        self.taken.ids.clear()
+
+        def forget(conn: Connection) -> None:
+            for table in ("downloads", *TABLES):
+                conn.run(f"DELETE FROM {table}")
+                if conn.dialect is Dialect.SQLITE:
+                    conn.run("DELETE FROM sqlite_sequence WHERE name = :name", {"name": table})
+                elif table not in ("series_aliases", "offline_titles", "offline_entries"):
+                    conn.run(f"ALTER TABLE {table} ALTER COLUMN id RESTART WITH 1")
+
+        self.database.write_blocking(forget)
+
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
         """Everything that a batch can write, but the subscription."""
         tables = ("raw_anime_items", "series", "series_aliases", "episodes", "groups", "anime_links")
@@ -100,10 +114,12 @@ def kept_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database
 @pytest.fixture
 def kept_desk(kept_database: Database) -> Desk:
     """A catalog with nothing in it, for a long table of cases: its database is made once."""
+    emptied = Desk(kept_database, ManualClock())
+    emptied.clear()
+    return emptied
 
-    def clear(conn: Connection) -> None:
-        for table in TABLES:
-            conn.run(f"DELETE FROM {table}")
 
-    kept_database.write_blocking(clear)
-    return Desk(kept_database, ManualClock())
+@pytest.fixture
+def clean_desk(desk: Desk) -> Desk:
+    """A catalog that a test empties between its examples."""
+    return desk

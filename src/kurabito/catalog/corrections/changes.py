@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from kurabito.catalog.corrections.model import Effect
+from kurabito.catalog.corrections.model import CorrectionEffect
 from kurabito.catalog.errors import CorrectionConflict
 from kurabito.db import Connection, Queries, Query
 
@@ -42,7 +42,7 @@ _TEXTS: Final = frozenset({"held_reason", "status", "country", "state", "title"}
 _SQL: Final = Queries("kurabito.catalog.corrections", "changes.sql")
 
 
-class Changes:
+class RowChanges:
     """Changes of one correction, in their order."""
 
     def __init__(self, conn: Connection, made: Sequence[dict[str, Any]] = ()) -> None:
@@ -83,10 +83,10 @@ class Changes:
         if listed := list(link_ids):
             self._made.append({"made": listed, "free": list(free)})
 
-    def effect(self, correction_id: int | None, series_id: int, names: Iterable[str] = ()) -> Effect:
+    def effect(self, correction_id: int | None, series_id: int, names: Iterable[str] = ()) -> CorrectionEffect:
         """What they come to."""
         holds = [row for made in self._made if made.get("column") == "held_reason" for row in made["rows"]]
-        return Effect(
+        return CorrectionEffect(
             correction_id=correction_id,
             series_id=series_id,
             links=len(self.links()),

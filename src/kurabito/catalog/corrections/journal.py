@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.model import Correction, CorrectionKind, MadeBy
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
@@ -38,7 +38,7 @@ def add(
     return int(conn.value(_SQL.add, values))
 
 
-def keep(conn: Connection, correction_id: int, changes: Changes) -> None:
+def keep(conn: Connection, correction_id: int, changes: RowChanges) -> None:
     """Keep the changes of a correction, so that it can be undone."""
     conn.run(_SQL.set_changes, {"id": correction_id, "changes": changes.stored()})
 
@@ -49,10 +49,10 @@ def page(conn: Connection, series_id: int, *, before: int = BIGGEST_ID, limit: i
     return [_correction(row) for row in rows]
 
 
-def last(conn: Connection, series_id: int) -> tuple[Correction, Changes] | None:
+def last(conn: Connection, series_id: int) -> tuple[Correction, RowChanges] | None:
     """The last correction that touched a series and stands, with its changes."""
     row = conn.one(_SQL.last, {"series_id": series_id})
-    return None if row is None else (_correction(row[:-1]), Changes(conn, json.loads(row[-1])))
+    return None if row is None else (_correction(row[:-1]), RowChanges(conn, json.loads(row[-1])))
 
 
 def note_undone(conn: Connection, correction_id: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
-from kurabito.catalog.corrections.model import CorrectionKind, Effect, MadeBy
+from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind, MadeBy
 from kurabito.catalog.errors import CorrectionConflict, SeriesNotFound
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import Connection, Queries
@@ -43,7 +43,7 @@ def held_in(state: SeriesState, held: HeldReason | None) -> HeldReason | None:
     return HELD_BY_SERIES[state] if held is None or held in _OF_SERIES else held
 
 
-def merge(conn: Connection, *, into: int, other_id: int, made_by: MadeBy = MadeBy.KEEPER) -> Effect:
+def merge(conn: Connection, *, into: int, other_id: int, made_by: MadeBy = MadeBy.KEEPER) -> CorrectionEffect:
     """Merge one series into another; raises SeriesNotFound, or CorrectionConflict when the two cannot be one.
 
     The caller has locked the catalog.
@@ -53,7 +53,7 @@ def merge(conn: Connection, *, into: int, other_id: int, made_by: MadeBy = MadeB
     correction_id = journal.add(
         conn, CorrectionKind.MERGE, into, other_id=other_id, made_by=made_by, title=series.title, other=other.title
     )
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     both = {"id": other_id, "into": into}
     names = [NAME.row(row) for row in conn.all(SQL.names, both)]
     changes.names((name._asdict(), other_id, into) for name in names)
@@ -79,7 +79,7 @@ def _refuse(conn: Connection, series: Any, other: Any) -> None:
         raise CorrectionConflict(f"both have {twice!r} for the same episode; move that link to its own episode first")
 
 
-def _move_links(conn: Connection, changes: Changes, series: Any, both: dict[str, int]) -> None:
+def _move_links(conn: Connection, changes: RowChanges, series: Any, both: dict[str, int]) -> None:
     """Links go to the same episode of the other series, or with their own."""
     links = conn.all(SQL.links, both)
     same = {mine: other for mine, other in conn.all(SQL.episodes, both) if other is not None}
@@ -91,7 +91,7 @@ def _move_links(conn: Connection, changes: Changes, series: Any, both: dict[str,
     changes.column("anime_links", "held_reason", ((link, before[link], after[link]) for link in before))
 
 
-def _move_episodes(conn: Connection, changes: Changes, both: dict[str, int]) -> None:
+def _move_episodes(conn: Connection, changes: RowChanges, both: dict[str, int]) -> None:
     """Episodes that the other does not have go over as they are, with their conflicts; those of the rest follow the links."""
     for conflict, episode, status, same, is_open in conn.all(SQL.conflicts, both):
         if is_open:
@@ -104,7 +104,7 @@ def _move_episodes(conn: Connection, changes: Changes, both: dict[str, int]) -> 
     )
 
 
-def _complete(changes: Changes, series: Any, other: Any) -> None:
+def _complete(changes: RowChanges, series: Any, other: Any) -> None:
     """What the one knows and the other does not. The record goes with it, so that it fills in one series only."""
     for column in ("year", "country", "metadata_id"):
         mine, theirs = getattr(series, column), getattr(other, column)

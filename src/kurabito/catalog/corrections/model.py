@@ -49,7 +49,7 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class CorrectionEffect:
     """What a correction does, or would do."""
 
     correction_id: int | None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import find_series, held_in
-from kurabito.catalog.corrections.model import CorrectionKind, Effect
+from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind
 from kurabito.catalog.errors import CorrectionConflict, LinkNotFound
 from kurabito.catalog.identity import rulings
 from kurabito.catalog.identity.knowledge import given
@@ -50,7 +50,7 @@ def whole_releases(conn: Connection, link_ids: Iterable[int]) -> list[int]:
 
 def place_links(
     conn: Connection,
-    changes: Changes,
+    changes: RowChanges,
     links: Sequence[Any],
     series: Any,
     place: EpisodePlace | None = None,
@@ -74,7 +74,7 @@ def place_links(
 
 def move(
     conn: Connection, link_id: int, reading: Reading, *, series_id: int | None, place: EpisodePlace | None
-) -> Effect:
+) -> CorrectionEffect:
     """Say of a link which series or episode it is of; `reading` is what its title says.
 
     What comes later from the same group under the same names goes to the same series. Raises LinkNotFound, SeriesNotFound or
@@ -95,7 +95,7 @@ def move(
         title=series.title,
         episode=None if place is None else place.number,
     )
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     place_links(conn, changes, links, series, place)
     if moves_away:
         rulings.add(conn, correction_id, [reading], series.id, of_group=True)
@@ -103,7 +103,7 @@ def move(
     return changes.effect(correction_id, series.id)
 
 
-def release(conn: Connection, link_id: int) -> Effect:
+def release(conn: Connection, link_id: int) -> CorrectionEffect:
     """Let a held link be downloaded; raises LinkNotFound, or CorrectionConflict when it is not held, or a question holds it."""
     (link,) = find_links(conn, [link_id])
     if link.held_reason is None:
@@ -111,7 +111,7 @@ def release(conn: Connection, link_id: int) -> Effect:
     if link.question_id is not None:
         raise CorrectionConflict(f"link {link_id} waits for question {link.question_id}; answer that")
     correction_id = journal.add(conn, CorrectionKind.RELEASE, link.series_id, link=link.title)
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     changes.column("anime_links", "held_reason", [(link.id, link.held_reason, None)])
     changes.column("anime_links", "is_released", [(link.id, link.is_released, 1)])
     journal.keep(conn, correction_id, changes)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from kurabito.catalog import rules
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.merge import merge
-from kurabito.catalog.corrections.model import Correction, Effect
+from kurabito.catalog.corrections.model import Correction, CorrectionEffect
 from kurabito.catalog.corrections.moves import SQL, EpisodePlace, find_links, move, release, whole_releases
 from kurabito.catalog.corrections.split import split
 from kurabito.catalog.corrections.undo import undo
@@ -53,7 +53,7 @@ class Corrections:
         self._database = database
         self._sink = sink
 
-    async def merge(self, series_id: int, into: int, *, is_preview: bool = False) -> Effect:
+    async def merge(self, series_id: int, into: int, *, is_preview: bool = False) -> CorrectionEffect:
         """Merge a series into another; raises SeriesNotFound or CorrectionConflict."""
         return await self._make(lambda conn: merge(conn, into=into, other_id=series_id), is_preview)
 
@@ -65,11 +65,11 @@ class Corrections:
         link_ids: Collection[int] = (),
         title: str | None = None,
         is_preview: bool = False,
-    ) -> Effect:
+    ) -> CorrectionEffect:
         """Make a series of some names of another, of the links whose titles have them, and of some links more."""
         folded = {Name.of(name).folded for name in names}
 
-        def store(conn: Connection) -> Effect:
+        def store(conn: Connection) -> CorrectionEffect:
             links = _read_links(conn, series_id, folded, link_ids)
             return split(conn, series_id, names=folded, links=links, title=title)
 
@@ -77,27 +77,27 @@ class Corrections:
 
     async def move(
         self, link_id: int, *, series_id: int | None = None, place: EpisodePlace | None = None, is_preview: bool = False
-    ) -> Effect:
+    ) -> CorrectionEffect:
         """Say of a link which series or episode it is of; raises LinkNotFound, SeriesNotFound or CorrectionConflict."""
 
-        def store(conn: Connection) -> Effect:
+        def store(conn: Connection) -> CorrectionEffect:
             (link,) = find_links(conn, [link_id])
             reading = _readings([(link_id, link.title)], rules.enabled(conn))[link_id]
             return move(conn, link_id, reading, series_id=series_id, place=place)
 
         return await self._make(store, is_preview)
 
-    async def reject(self, link_id: int, *, is_preview: bool = False) -> Effect:
+    async def reject(self, link_id: int, *, is_preview: bool = False) -> CorrectionEffect:
         """Say that a link is not of its series: its release becomes a series of its own."""
 
-        def store(conn: Connection) -> Effect:
+        def store(conn: Connection) -> CorrectionEffect:
             (link,) = find_links(conn, [link_id])
             links = _readings([(one, link.title) for one in whole_releases(conn, [link_id])], rules.enabled(conn))
             return split(conn, link.series_id, names=(), links=links)
 
         return await self._make(store, is_preview)
 
-    async def release(self, link_id: int) -> Effect:
+    async def release(self, link_id: int) -> CorrectionEffect:
         """Let a held link be downloaded; raises LinkNotFound or CorrectionConflict."""
         return await self._make(lambda conn: release(conn, link_id), is_preview=False)
 
@@ -119,8 +119,8 @@ class Corrections:
         found = await self._database.read(lambda conn: journal.page(conn, series_id, before=before, limit=limit + 1))
         return Page.cut(found, limit, lambda last: str(last.id))
 
-    async def _make(self, correct: Callable[[Connection], Effect], is_preview: bool) -> Effect:
-        def store(conn: Connection) -> Effect:
+    async def _make(self, correct: Callable[[Connection], CorrectionEffect], is_preview: bool) -> CorrectionEffect:
+        def store(conn: Connection) -> CorrectionEffect:
             lock_catalog(conn)
             effect = correct(conn)
             if self._sink is not None and not is_preview:

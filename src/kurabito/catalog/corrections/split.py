@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import NAME, SQL, find_series
-from kurabito.catalog.corrections.model import CorrectionKind, Effect
+from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind
 from kurabito.catalog.corrections.moves import find_links, place_links
 from kurabito.catalog.errors import CorrectionConflict
 from kurabito.catalog.identity import aliases, rulings
@@ -25,7 +25,7 @@ def split(
     names: Collection[str],
     links: Mapping[int, Reading],
     title: str | None = None,
-) -> Effect:
+) -> CorrectionEffect:
     """Make a series of these names, folded, and of these links, each with what its title says.
 
     The new series is wanted as the old one is, so nothing starts and nothing is held back by it. Raises SeriesNotFound,
@@ -41,7 +41,7 @@ def split(
     correction_id = journal.add(
         conn, CorrectionKind.SPLIT, series_id, other_id=new.id, title=series.title, other=new.title
     )
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     changes.names((name._asdict(), series_id, new.id) for name in moved)
     place_links(conn, changes, rows, new)
     changes.column("series", "merged_into", [(new.id, series_id, None)])
@@ -82,5 +82,5 @@ def _add(conn: Connection, series: Any, title: str) -> int:
         "state": series.state,
     }
     new = int(conn.value(aliases.SQL.add_series, values))
-    Changes(conn).column("series", "episode_offset", [(new, 0, series.episode_offset)])
+    RowChanges(conn).column("series", "episode_offset", [(new, 0, series.episode_offset)])
     return new

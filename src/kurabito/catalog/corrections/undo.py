@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import NAME, REFERRING, find_series
 from kurabito.catalog.corrections.merge import SQL as MERGE
 from kurabito.catalog.corrections.model import Correction, CorrectionKind
@@ -14,7 +14,7 @@ from kurabito.catalog.identity.knowledge import given
 from kurabito.db import Connection
 
 
-def undo(conn: Connection, series_id: int) -> tuple[Correction, Changes]:
+def undo(conn: Connection, series_id: int) -> tuple[Correction, RowChanges]:
     """Undo the last correction that touched a series; raises CorrectionConflict when there is none, or a later one stands on it.
 
     Downloads that it started go on: nothing is cancelled. The caller has locked the catalog.
@@ -38,7 +38,7 @@ def undo(conn: Connection, series_id: int) -> tuple[Correction, Changes]:
 
 def _fold_back(conn: Connection, series_id: int, *, into: int) -> None:
     """What came to a series since it was split off goes back with it."""
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     names = [NAME.row(row) for row in conn.all(MERGE.names, {"id": series_id})]
     changes.names((name._asdict(), series_id, into) for name in names)
     for table, column, referring in REFERRING:

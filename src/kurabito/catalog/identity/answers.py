@@ -7,16 +7,16 @@ from typing import Any
 
 from kurabito.catalog import links, rules
 from kurabito.catalog.corrections import journal
-from kurabito.catalog.corrections.changes import Changes
+from kurabito.catalog.corrections.changes import RowChanges
 from kurabito.catalog.corrections.merge import find_series
-from kurabito.catalog.corrections.model import CorrectionKind, Effect
+from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind
 from kurabito.catalog.errors import CorrectionConflict
 from kurabito.catalog.identity import aliases, questions, rulings
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.identity.decision import Certain
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.identity.knowledge import SeriesKnowledge
-from kurabito.catalog.identity.questions import Question, QuestionStatus
+from kurabito.catalog.identity.questions import QuestionStatus, SeriesQuestion
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.resolution import SeriesMatch, judge
 from kurabito.catalog.linker import settle_link
@@ -40,7 +40,7 @@ class Answer:
 class Answered:
     """What an answer came to."""
 
-    effect: Effect
+    effect: CorrectionEffect
     also: tuple[int, ...]
     """Other questions that it answered."""
 
@@ -61,7 +61,7 @@ def answer(conn: Connection, question_id: int, said: Answer) -> Answered:
         name=question.reading.names[0].shown,
         question=question_id,
     )
-    changes = Changes(conn)
+    changes = RowChanges(conn)
     rulings.add(conn, correction_id, [question.reading], series.id)
     _learn(conn, changes, question.reading, series.id)
     title_rules = rules.enabled(conn)
@@ -78,7 +78,7 @@ def answer(conn: Connection, question_id: int, said: Answer) -> Answered:
     )
 
 
-def _new(conn: Connection, question: Question, state: SeriesState) -> Any:
+def _new(conn: Connection, question: SeriesQuestion, state: SeriesState) -> Any:
     reading = question.reading
     values = {
         "title": reading.names[0].shown,
@@ -91,7 +91,7 @@ def _new(conn: Connection, question: Question, state: SeriesState) -> Any:
     return find_series(conn, int(conn.value(aliases.SQL.add_series, values)))
 
 
-def _learn(conn: Connection, changes: Changes, reading: Reading, series_id: int) -> None:
+def _learn(conn: Connection, changes: RowChanges, reading: Reading, series_id: int) -> None:
     known = SeriesKnowledge(conn, [reading])
     rows = [
         {
@@ -104,7 +104,9 @@ def _learn(conn: Connection, changes: Changes, reading: Reading, series_id: int)
     changes.names((row, None, series_id) for row in rows)
 
 
-def _settle(conn: Connection, changes: Changes, question: Question, series: Any, title_rules: list[TitleRule]) -> None:
+def _settle(
+    conn: Connection, changes: RowChanges, question: SeriesQuestion, series: Any, title_rules: list[TitleRule]
+) -> None:
     match = SeriesMatch(series.id, series.episode_offset, SeriesState(series.state), (Clue.RULING,))
     for waiting in links.of_question(conn, question.id):
         item = FeedItem(

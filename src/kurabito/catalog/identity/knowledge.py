@@ -41,7 +41,7 @@ class NameRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ReleaseOrigin:
     """Where a release came from."""
 
     subscription_id: int
@@ -51,7 +51,7 @@ class Origin:
     """The page of one show that its feed is of."""
 
     @classmethod
-    def of(cls, subscription: Subscription) -> Origin:
+    def of(cls, subscription: Subscription) -> ReleaseOrigin:
         page = _MIKAN_PAGE.search(subscription.settings.url)
         return cls(subscription.id, subscription.settings.series_id, int(page[1]) if page else None)
 
@@ -59,7 +59,7 @@ class Origin:
 class SeriesKnowledge:
     """Series, their names and the offline index, as far as some readings touch them."""
 
-    def __init__(self, conn: Connection, readings: Iterable[Reading], origins: Iterable[Origin] = ()) -> None:
+    def __init__(self, conn: Connection, readings: Iterable[Reading], origins: Iterable[ReleaseOrigin] = ()) -> None:
         self._conn = conn
         self._rows: dict[tuple[str, SeriesKind], set[NameRow]] = {}
         self._romaji: dict[str, set[str]] = {}
@@ -95,7 +95,7 @@ class SeriesKnowledge:
         key = romaji_of(name.shown)
         return frozenset() if key is None else frozenset(self._romaji.get(key, ())) - {name.folded}
 
-    def of_page(self, origin: Origin, kind: SeriesKind) -> CandidateSeries | None:
+    def of_page(self, origin: ReleaseOrigin, kind: SeriesKind) -> CandidateSeries | None:
         """The one series of what a page's feed brought so far."""
         found = self._of_pages.get((origin.subscription_id, kind), set())
         return self._series.get(next(iter(found))) if len(found) == 1 else None
@@ -144,7 +144,7 @@ class SeriesKnowledge:
         self._series[into.id] = joined
         return joined
 
-    def note_page(self, origin: Origin, kind: SeriesKind, series_id: int) -> None:
+    def note_page(self, origin: ReleaseOrigin, kind: SeriesKind, series_id: int) -> None:
         """A page's feed brought something of this series."""
         self._of_pages.setdefault((origin.subscription_id, kind), set()).add(series_id)
 

@@ -46,7 +46,7 @@ class QuestionCandidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SeriesQuestion:
     """Releases that say the same, and the series that they may be of."""
 
     id: int
@@ -83,13 +83,13 @@ def ask(conn: Connection, reading: Reading, candidates: Sequence[WeighedSeries],
 
 def page(
     conn: Connection, status: QuestionStatus = QuestionStatus.OPEN, *, before: int = BIGGEST_ID, limit: int
-) -> list[Question]:
+) -> list[SeriesQuestion]:
     """Questions, the newest first."""
     rows = conn.all(SQL.page, {"status": status, "before": before, "limit": limit})
     return _with_titles(conn, rows)
 
 
-def find(conn: Connection, question_id: int) -> Question:
+def find(conn: Connection, question_id: int) -> SeriesQuestion:
     """The question; raises QuestionNotFound."""
     row = conn.one(SQL.get, {"id": question_id})
     if row is None:
@@ -107,14 +107,14 @@ def settle(conn: Connection, question_id: int, status: QuestionStatus, series_id
     conn.run(SQL.settle, {"id": question_id, "status": status, "series_id": series_id})
 
 
-def others_open(conn: Connection, question: Question) -> list[Question]:
+def others_open(conn: Connection, question: SeriesQuestion) -> list[SeriesQuestion]:
     """The other open questions that have one of its names: what else its answer tells something of."""
     names = {name.folded for name in question.reading.names}
     found = [find(conn, other) for (other,) in conn.all(SQL.holding, {"id": question.id})]
     return [one for one in found if not names.isdisjoint(name.folded for name in one.reading.names)]
 
 
-def _with_titles(conn: Connection, rows: Sequence[Row]) -> list[Question]:
+def _with_titles(conn: Connection, rows: Sequence[Row]) -> list[SeriesQuestion]:
     titles: dict[int, list[str]] = {}
     for question_id, title in conn.all(SQL.titles, given(row[0] for row in rows)) if rows else ():
         known = titles.setdefault(question_id, [])
@@ -123,8 +123,8 @@ def _with_titles(conn: Connection, rows: Sequence[Row]) -> list[Question]:
     return [_question(_FULL.row(row), titles) for row in rows]
 
 
-def _question(row: Any, titles: dict[int, list[str]]) -> Question:
-    return Question(
+def _question(row: Any, titles: dict[int, list[str]]) -> SeriesQuestion:
+    return SeriesQuestion(
         id=row.id,
         reading=Reading.from_stored(json.loads(row.reading)),
         candidates=tuple(

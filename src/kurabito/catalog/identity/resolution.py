@@ -20,7 +20,7 @@ from kurabito.catalog.identity.decision import (
     decide,
 )
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
-from kurabito.catalog.identity.knowledge import NameRow, Origin, SeriesKnowledge
+from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.releases import Name, Release
@@ -60,7 +60,7 @@ def resolve(
 ) -> dict[int, SeriesMatch]:
     """The series of each release; new ones are made. Releases and their subscriptions are given by the ids of their items."""
     readings = {item_id: Reading.of(release) for item_id, release in releases.items()}
-    sources = {item_id: Origin.of(origins[item_id]) for item_id in releases}
+    sources = {item_id: ReleaseOrigin.of(origins[item_id]) for item_id in releases}
     batch = _Batch(conn, readings, sources)
     # Titles with several names come first: they say which names are one.
     for item_id in sorted(readings, key=lambda one: -len(readings[one].names)):
@@ -102,12 +102,12 @@ class _Way(NamedTuple):
 class _Judge:
     """Finds the candidates of a reading, and decides among them."""
 
-    def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[Origin] = ()) -> None:
+    def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin] = ()) -> None:
         self.known = SeriesKnowledge(conn, readings, origins)
         self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
         self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
 
-    def decide(self, reading: Reading, origin: Origin | None) -> Decision:
+    def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
         candidates = self._candidates(reading, origin)
         names = frozenset(name.folded for name in reading.names)
         index = self.known.index
@@ -123,12 +123,12 @@ class _Judge:
                 return decide(reading, habits, hints)
         return decision
 
-    def _with_habit(self, one: Candidate, group: Name, origin: Origin) -> Candidate:
+    def _with_habit(self, one: Candidate, group: Name, origin: ReleaseOrigin) -> Candidate:
         if not self.known.has_habit(one.series.id, group, origin.subscription_id):
             return one
         return Candidate(one.series, one.found | {Clue.HABIT}, one.by, one.is_exact)
 
-    def _candidates(self, reading: Reading, origin: Origin | None) -> list[Candidate]:
+    def _candidates(self, reading: Reading, origin: ReleaseOrigin | None) -> list[Candidate]:
         found: dict[int, Candidate] = {}
         said = (reading.year or NO_YEAR, reading.country or NO_COUNTRY)
         for way in self._ways(reading, origin):
@@ -142,7 +142,7 @@ class _Judge:
             )
         return list(found.values())
 
-    def _ways(self, reading: Reading, origin: Origin | None) -> Iterator[_Way]:
+    def _ways(self, reading: Reading, origin: ReleaseOrigin | None) -> Iterator[_Way]:
         """Every way that leads to a series."""
         if (said := self._rulings.series_of(reading)) is not None and (series := self.known.series(said)) is not None:
             yield _Way(series, Clue.RULING)
@@ -157,7 +157,7 @@ class _Judge:
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
 
-    def _ways_of_origin(self, reading: Reading, origin: Origin) -> Iterator[_Way]:
+    def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
         if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
             yield _Way(own, Clue.SUBSCRIPTION)
         if origin.page_id is not None:
@@ -174,7 +174,7 @@ class _Judge:
 class _Batch:
     """The releases of a batch, one after the other: what one of them makes, the next ones know."""
 
-    def __init__(self, conn: Connection, readings: Mapping[int, Reading], origins: Mapping[int, Origin]) -> None:
+    def __init__(self, conn: Connection, readings: Mapping[int, Reading], origins: Mapping[int, ReleaseOrigin]) -> None:
         self._conn = conn
         self._readings = readings
         self._origins = origins

@@ -8,7 +8,7 @@ from kurabito.catalog import series
 from kurabito.catalog.corrections.service import foreseen
 from kurabito.catalog.identity import questions
 from kurabito.catalog.identity.answers import Answer, Answered, answer
-from kurabito.catalog.identity.questions import Question, QuestionStatus
+from kurabito.catalog.identity.questions import QuestionStatus, SeriesQuestion
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.series import Series
@@ -21,10 +21,10 @@ from kurabito.runtime.paging import id_before
 class AskedQuestion:
     """A question with its candidates as they are now."""
 
-    question: Question
+    question: SeriesQuestion
     candidates: tuple[Series, ...]
     """In the order of the question's own; one that was merged is the series that it became part of."""
-    also: tuple[Question, ...] = ()
+    also: tuple[SeriesQuestion, ...] = ()
     """Other open questions about one of the same names."""
 
 
@@ -88,7 +88,7 @@ class Questions:
         return await self._database.write(store)
 
 
-def _asked(conn: Connection, question: Question) -> AskedQuestion:
+def _asked(conn: Connection, question: SeriesQuestion) -> AskedQuestion:
     candidates = tuple(series.find_current(conn, one.series_id) for one in question.candidates)
     is_open = question.status is QuestionStatus.OPEN
     return AskedQuestion(question, candidates, tuple(questions.others_open(conn, question)) if is_open else ())
