@@ -47,6 +47,7 @@ class AttentionCode(StrEnum):
     REMOVAL_STOPPED = "removal_stopped"
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
+    QUESTIONS_OPEN = "questions_open"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -63,6 +64,7 @@ class ActionId(StrEnum):
     REMOVE_LIBRARY = "remove_library"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
+    OPEN_QUESTIONS = "open_questions"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,10 @@ class Catalog:
         """One series; raises SeriesNotFound."""
         return await self._database.read(lambda conn: series.find(conn, series_id))
 
+    async def current(self, series_id: int) -> Series:
+        """One series, or the one that it became part of; raises SeriesNotFound."""
+        return await self._database.read(lambda conn: series.find_current(conn, series_id))
+
     async def change(self, series_id: int, changes: dict[str, Any]) -> Series:
         """Change a series. Its links follow what is wanted of it: they are held back, or go on to be downloaded."""
 

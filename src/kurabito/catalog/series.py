@@ -107,6 +107,8 @@ def find_current(conn: Connection, series_id: int) -> Series:
 def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     """Change what is named, and leave the rest; raises SeriesNotFound, or SeriesConflict when an alias is another's."""
     series = find(conn, series_id)
+    if series.merged_into is not None:
+        raise SeriesNotFound(f"series {series_id} was merged into {series.merged_into}; change that one")
     changed = replace(series, **changes)
     made = RowChanges(conn)
     if "aliases" in changes:

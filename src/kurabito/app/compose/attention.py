@@ -6,7 +6,7 @@ How a part is, it decides itself; here is only said what a person should hear of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kurabito.app.compose.downloads import download_root
@@ -22,7 +22,6 @@ from kurabito.attention import (
     Fact,
     Severity,
 )
-from kurabito.catalog.matching.service import Matches
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
 from kurabito.feeds.health import FeedHealth, feed_health
@@ -47,8 +46,9 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             "downloaders": _downloaders(product.downloaders),
             "feeds": _feeds(product.feeds.subscriptions),
             "libraries": _libraries(product.library, product.planes),
-            "matches": _matches(product.metadata.matches),
+            "matches": _open(product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES),
             "conflicts": _conflicts(product.downloads.conflicts),
+            "questions": _open(product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS),
         }
     )
 
@@ -191,19 +191,15 @@ def _scans(reports: Sequence[LibraryReport]) -> Iterator[AttentionItem]:
         )
 
 
-def _matches(matches: Matches) -> AttentionSource:
+def _open(count_open: Callable[[], Awaitable[int]], code: AttentionCode, action: ActionId) -> AttentionSource:
+    """What waits for a decision of its keeper, counted."""
+
     async def look() -> Sequence[AttentionItem]:
-        count = await matches.count_open()
+        count = await count_open()
         if not count:
             return []
-        return [
-            AttentionItem(
-                code=AttentionCode.MATCHES_OPEN,
-                severity=Severity.NOTICE,
-                facts={"count": count},
-                action=AttentionAction(ActionId.OPEN_MATCHES),
-            )
-        ]
+        facts = {"count": count}
+        return [AttentionItem(code=code, severity=Severity.NOTICE, facts=facts, action=AttentionAction(action))]
 
     return look
 

@@ -13,6 +13,7 @@ from kurabito.catalog.corrections.moves import SQL, EpisodePlace, find_links, mo
 from kurabito.catalog.corrections.split import split
 from kurabito.catalog.corrections.undo import undo
 from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.report import SeriesEvidence, evidence_of
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.releases import Name, Release, read_release
@@ -112,6 +113,10 @@ class Corrections:
             return correction
 
         return await self._database.write(store)
+
+    async def evidence(self, series_id: int) -> SeriesEvidence:
+        """What made a series what it is; raises SeriesNotFound."""
+        return await self._database.read(lambda conn: evidence_of(conn, series_id))
 
     async def page(self, series_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[Correction]:
         """The corrections that touched a series, the newest first."""
