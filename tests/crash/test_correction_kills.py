@@ -38,7 +38,7 @@ TABLES = {
     "corrections": "id, kind, undone_at IS NULL",
 }
 # More statements than any of them needs: the last moments are never reached, and the correction is then made.
-MOMENTS = range(1, 120, 7)
+MOMENTS = range(1, 120, 13)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
