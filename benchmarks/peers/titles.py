@@ -19,6 +19,8 @@ class Understood:
     seasons: frozenset[float] = frozenset()
     groups: tuple[str, ...] = field(default=())
     resolution: str | None = None
+    doubtful: bool = False
+    """Whether the parser itself says that a number may be wrong."""
 
 
 Parser = Callable[[str], Understood]
@@ -35,6 +37,7 @@ def kurabito() -> Parser:
             frozenset(map(float, found.seasons)),
             (found.group, *found.groups) if found.group else (),
             str(found.resolution) if found.resolution else None,
+            doubtful=bool(found.doubts),
         )
 
     return parse

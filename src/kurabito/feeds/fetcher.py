@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from kurabito.feeds.errors import FeedUnreadable
 from kurabito.feeds.parser import Feed, parse_feed
-from kurabito.http import Limits, Outbound, Validators
+from kurabito.http import Limits, Outbound, Reply, Validators
 
 PACE: Final = 1.0
 """Seconds from one request to a host to the next: many feeds of one site become due together."""
@@ -49,13 +50,27 @@ class FeedReader:
             validators=validators,
             trusted=[host] if allows_private else (),
             limits=_LIMITS,
+            may_break=True,
         )
         if reply.not_modified:
             return FeedReading(None, validators or Validators())
         # A large one takes a second, in which others want to be answered.
-        feed = await asyncio.to_thread(parse_feed, reply.content, reply.url, reply.headers.get("content-type", ""))
+        feed = await asyncio.to_thread(_parsed, reply)
         # What breaks off has to be sent again, also if it does not change.
         return FeedReading(feed, reply.validators if feed.is_whole else Validators())
+
+
+def _parsed(reply: Reply) -> Feed:
+    """The feed, as far as it came; raises what broke the connection if no item was whole by then."""
+    try:
+        feed = parse_feed(reply.content, reply.url, reply.headers.get("content-type", ""))
+    except FeedUnreadable:
+        if reply.broke is not None:
+            raise reply.broke from None
+        raise
+    if reply.broke is not None and not feed.items:
+        raise reply.broke
+    return feed
 
 
 def _host(url: str) -> str:

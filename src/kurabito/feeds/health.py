@@ -24,7 +24,9 @@ def feed_health(subscription: Subscription) -> FeedHealth:
     health = subscription.health
     if not subscription.settings.is_enabled:
         return FeedHealth.PAUSED
-    if health.failures:
+    # What a user asked for is not counted among the failures, and shows all the same.
+    failed_by_hand = health.error_code is not None and health.last_fetched_at != health.last_success_at
+    if health.failures or failed_by_hand:
         return FeedHealth.FAILING
     if health.last_success_at is None:
         return FeedHealth.NEW

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from kurabito.feeds.dates import CHINA, moment
 from kurabito.feeds.markup import FeedField, Malformed, fields, magnet_in
 from kurabito.feeds.results import FeedItem
-from kurabito.feeds.sizes import size_of
+from kurabito.feeds.sizes import size_of, size_said_in
 
 _TITLES: Final = ("title",)
 _DESCRIPTIONS: Final = ("description", "encoded", "summary", "content")
@@ -35,13 +35,14 @@ def read_item(piece: str, base: str) -> FeedItem:
     title = " ".join(_first(found, _TITLES).split())[:_LONGEST_TITLE]
     if not title:
         raise Malformed("it has no title")
+    description = _first(found, _DESCRIPTIONS)[:_LONGEST_DESCRIPTION]
     guid = " ".join(_first(found, _IDS).split())[:_LONGEST_URL]
     return FeedItem(
         title=title,
         download_url=_download_url(found, piece, base),
-        description=_first(found, _DESCRIPTIONS)[:_LONGEST_DESCRIPTION] or None,
+        description=description or None,
         pub_date=_pub_date(found),
-        size_bytes=_size(found),
+        size_bytes=_size(found) or size_said_in(description),
         info_hash=_info_hash(found),
         # Where the title is its own id, a second release with that title would pass for the first.
         guid=None if guid in ("", title) else guid,

@@ -44,6 +44,8 @@ class FetcherResults:
     success: bool = True
     error_message: str | None = None
     error_code: str | None = None
+    by_hand: bool = False
+    """A user asked for this reading: its failure is shown, and not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class Subscriptions:
 
         def work(tasks: TaskTransaction) -> TaskRecord:
             subscription_store.find(tasks.conn, subscription_id)
-            return tasks.enqueue(fetch_of(subscription_id, Priority.HIGH))
+            return tasks.enqueue(fetch_of(subscription_id, Priority.HIGH, by_hand=True))
 
         return await self._queue.delegate_write(work)
 

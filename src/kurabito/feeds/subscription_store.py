@@ -103,6 +103,11 @@ def schedule_next(conn: Connection, subscription_id: int, at_least: float = 0.0)
     conn.run(_SQL.schedule_next, {"id": subscription_id, "at_least": round(at_least * SECOND)})
 
 
+def postpone(conn: Connection, subscription_id: int, at_least: float = 0.0) -> None:
+    """Leave the next fetch when it is due, but not before so many seconds have passed."""
+    conn.run(_SQL.postpone, {"id": subscription_id, "at_least": round(at_least * SECOND)})
+
+
 def record_results(conn: Connection, results: FetcherResults) -> None:
     """Write down how a reading went, in the transaction that stores its items; a success clears the last error."""
     if results.success:
@@ -110,7 +115,9 @@ def record_results(conn: Connection, results: FetcherResults) -> None:
         return
     message = clean_text(results.error_message)[:_LONGEST_MESSAGE] or "the fetcher did not say why"
     code = results.error_code or _UNKNOWN_ERROR
-    conn.run(_SQL.record_failure, {"id": results.subscription_id, "error_code": code, "error_message": message})
+    counted = 0 if results.by_hand else 1
+    values = {"id": results.subscription_id, "counted": counted, "error_code": code, "error_message": message}
+    conn.run(_SQL.record_failure, values)
 
 
 def record_reading(

@@ -51,6 +51,10 @@ SET next_fetch_at = CASE WHEN :now + {wait} < :now + CAST(:at_least AS bigint) T
                          ELSE :now + {wait} END
 WHERE id = :id;
 
+-- name: postpone
+UPDATE subscriptions SET next_fetch_at = :now + CAST(:at_least AS bigint)
+WHERE id = :id AND next_fetch_at < :now + CAST(:at_least AS bigint);
+
 -- name: record_reading
 -- What was read from another URL meanwhile says nothing about this one.
 UPDATE subscriptions
@@ -65,6 +69,6 @@ WHERE id = :id;
 
 -- name: record_failure
 UPDATE subscriptions
-SET last_fetched_at = :now, failures = failures + 1, error_code = :error_code, error_message = :error_message,
+SET last_fetched_at = :now, failures = failures + CAST(:counted AS integer), error_code = :error_code, error_message = :error_message,
     updated_at = :now
 WHERE id = :id;

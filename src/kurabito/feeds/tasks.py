@@ -41,6 +41,8 @@ class FetchTask:
     """Which feed to read."""
 
     subscription_id: int
+    by_hand: bool = False
+    """A user asked for it: its failure says nothing about how often to ask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,9 @@ class FetchResult:
     """The fetcher that reads it and will send what it finds."""
 
 
-def fetch_of(subscription_id: int, priority: Priority = Priority.NORMAL) -> PreparedTask:
+def fetch_of(subscription_id: int, priority: Priority = Priority.NORMAL, *, by_hand: bool = False) -> PreparedTask:
     """The task that reads one feed."""
-    task = FetchTask(subscription_id)
+    task = FetchTask(subscription_id, by_hand)
     return prepare(FETCH, task, priority=priority, unique_key=fetch_key(subscription_id))
 
 
@@ -109,7 +111,7 @@ class FeedTasks:
         except SubscriptionNotFound as gone:
             raise PermanentError(str(gone)) from None
         except (OutboundError, FeedError) as error:
-            await self._note(task.subscription_id, error)
+            await self._note(task, error)
             raise PermanentError(f"{error.code}: {error}") from None
 
     async def _read(self, subscription: Subscription) -> FetchResult:
@@ -156,19 +158,21 @@ class FeedTasks:
             )
         return FetchResult(changed=False, handed_to=name)
 
-    async def _note(self, subscription_id: int, error: OutboundError | FeedError) -> None:
+    async def _note(self, task: FetchTask, error: OutboundError | FeedError) -> None:
         await self._intake.receive(
             FetcherResults(
-                subscription_id=subscription_id,
+                subscription_id=task.subscription_id,
                 items=(),
                 fetcher_source=BUILT_IN,
                 success=False,
                 error_message=str(error),
                 error_code=error.code,
+                by_hand=task.by_hand,
             )
         )
         asked = (error.retry_after or 0.0) if isinstance(error, BadStatus) else 0.0
-        await self._database.write(lambda conn: subscription_store.schedule_next(conn, subscription_id, asked))
+        schedule = subscription_store.postpone if task.by_hand else subscription_store.schedule_next
+        await self._database.write(lambda conn: schedule(conn, task.subscription_id, asked))
 
 
 def _check_beginning(subscription: Subscription, feed: Feed) -> None:

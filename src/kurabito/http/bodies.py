@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import httpx2
 
-from kurabito.http.errors import BadAnswer, TooLarge
+from kurabito.http.errors import BadAnswer, ConnectionBroke, OutboundError, TimedOut, TooLarge
 from kurabito.http.redaction import shown
 
 ENCODINGS: Final = "gzip, deflate"
@@ -20,11 +20,13 @@ _WRITTEN_AT_ONCE: Final = 256 * 1024
 
 
 class Body(NamedTuple):
-    """A body that was read to its end."""
+    """A body that was read to its end, or as far as it came."""
 
     content: bytes
     """Empty when it went into a file."""
     size: int
+    broke: OutboundError | None = None
+    """What ended it too early."""
 
 
 async def unpacked_pieces(response: httpx2.Response, most: int) -> AsyncGenerator[bytes, None]:
@@ -56,6 +58,19 @@ async def collected(pieces: AsyncIterator[bytes]) -> Body:
     content = bytearray()
     async for piece in pieces:
         content += piece
+    return Body(bytes(content), len(content))
+
+
+async def collected_as_far(pieces: AsyncIterator[bytes]) -> Body:
+    """The body in memory, as far as it came before the connection broke; raises what broke it if nothing came."""
+    content = bytearray()
+    try:
+        async for piece in pieces:
+            content += piece
+    except (ConnectionBroke, TimedOut) as error:
+        if not content:
+            raise
+        return Body(bytes(content), len(content), error)
     return Body(bytes(content), len(content))
 
 

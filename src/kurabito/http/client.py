@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import httpx2
 
 from kurabito.clock import Clock, SystemClock
-from kurabito.http.bodies import ENCODINGS, Body, collected, counted, written
+from kurabito.http.bodies import ENCODINGS, Body, collected, collected_as_far, counted, written
 from kurabito.http.errors import UrlNotAllowed
 from kurabito.http.guard import Guard, Trusted
 from kurabito.http.limits import Limits
@@ -77,10 +77,16 @@ class Outbound:
         validators: Validators | None = None,
         trusted: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
+        may_break: bool = False,
     ) -> Reply:
-        """What the URL gives; with `validators`, only if it changed since they came. `params` are added to its query."""
+        """What the URL gives; with `validators`, only if it changed since they came. `params` are added to its query.
+
+        `may_break` takes what came of a body whose connection breaks every time; the reply says so (`broke`).
+        """
         asked = {**(headers or {}), **(validators.headers() if validators else {})}
-        return await self.request("GET", url, params=params, headers=asked, trusted=trusted, limits=limits)
+        request = self._request("GET", url, asked, params=params)
+        read = _as_far_as_it_comes if may_break else _in_memory
+        return await self._exchange.reply(request, read, Trusted.parse(trusted), limits)
 
     async def get_json(
         self,
@@ -164,6 +170,10 @@ class Outbound:
 
 async def _in_memory(pieces: AsyncIterator[bytes], _declared: int | None) -> Body:
     return await collected(pieces)
+
+
+async def _as_far_as_it_comes(pieces: AsyncIterator[bytes], _declared: int | None) -> Body:
+    return await collected_as_far(pieces)
 
 
 def _user_agent() -> str:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import httpx2
 
-from kurabito.http.errors import BadAnswer
+from kurabito.http.errors import BadAnswer, OutboundError
 from kurabito.http.redaction import shown
 
 
@@ -43,6 +43,8 @@ class Reply:
     """The body, unpacked; empty when it went into a file."""
     size: int
     """Bytes of the body, unpacked."""
+    broke: OutboundError | None = None
+    """What ended the body too early, where the caller takes what came."""
 
     @property
     def not_modified(self) -> bool:

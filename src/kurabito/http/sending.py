@@ -38,16 +38,23 @@ class Exchange:
         self._random = random
 
     async def reply(self, request: httpx2.Request, read: Reader, trusted: Trusted, limits: Limits) -> Reply:
-        """The reply to the request, from the first attempt that succeeds."""
+        """The reply to the request, from the first attempt that succeeds; else the one that came furthest, if one may break."""
         attempt = 0
+        broken: Reply | None = None
         while True:
             attempt += 1
             try:
-                return await self._attempt(request, read, trusted, limits)
-            except (Unreachable, BadStatus) as error:
+                reply = await self._attempt(request, read, trusted, limits)
+                if reply.broke is None:
+                    return reply
+                broken = max(broken or reply, reply, key=lambda one: one.size)
+                raise reply.broke
+            except (Unreachable, BadStatus, TimedOut) as error:
                 wait = max(back_off(attempt, self._random), _asked_wait(error))
                 again = attempt < limits.attempts and wait <= limits.patience
                 if not (again and request.method in IDEMPOTENT and _is_passing(error)):
+                    if broken is not None:
+                        return broken
                     raise
                 log.info("fetching again", url=shown(request.url), problem=error.code, seconds=round(wait, 1))
             await pause(self._clock, wait)
@@ -89,7 +96,7 @@ class Exchange:
                 raise BadStatus(_said(request, response), status, wait, await _refusal(response, limits))
             async with aclosing(unpacked_pieces(response, limits.max_bytes)) as pieces:
                 body = await read(pieces, declared_size(response))
-            return Reply(str(request.url), status, response.headers, body.content, body.size)
+            return Reply(str(request.url), status, response.headers, body.content, body.size, body.broke)
 
 
 async def _refusal(response: httpx2.Response, limits: Limits) -> bytes:
@@ -108,7 +115,7 @@ def _is_conditional(request: httpx2.Request) -> bool:
 
 
 def _is_passing(error: OutboundError) -> bool:
-    return not isinstance(error, BadStatus) or error.answered in PASSING
+    return isinstance(error, Unreachable) or (isinstance(error, BadStatus) and error.answered in PASSING)
 
 
 def _asked_wait(error: OutboundError) -> float:

@@ -14,7 +14,7 @@ _BRACKETED: Final = re.compile(
     r"[\[『(-](?:(?<=[\[『])|(?<=-)\s?\(|(?<=\()(?=\d{1,4}-\d{1,4}(?:\)|\s?[\x00+&])))[\s.]?(?i:EP?\.?\s?|EX\s?|TV\s?)?(?=\d)"
 )
 _CLOSING: Final = re.compile(
-    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
+    r"(?:[\s.]?(?:END|FIN(?:AL)?|EX|RAW|REV\d?|FIX|TV|v(?P<version>\d)|[完结結終终话話集回合全修正季篇连連载載]{1,5}|\([^()\]]{1,12}\)"
     r"|[&+][^\])]{1,12}|[\x00\x01]{1,60})){0,4}[\s.]?[\]』)]",
     re.I,
 )
@@ -32,7 +32,7 @@ _TELEVISION_NUMBER: Final = re.compile(
     re.I,
 )
 _LAST: Final = re.compile(
-    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(-]|$))|\d{1,4}(?=[-~]\d{2,4}\s?(?:[\x00\[(]|$)))",
+    r"(?<=[\s.\])\x00\x01])(\d{2,4}(?=(?:\.\d)?(?:\s?v\d)?[\s.]{0,3}(?:[\x00\[(]|-(?![^\W\d_])|$))|\d{1,4}(?=(?:[-~]|\s?&\s?)\d{2,4}\s?(?:[\x00\[(]|$)))",
     re.I,
 )
 _LEADING_ZERO: Final = re.compile(r"(?<=[\s.])0\d{1,2}(?=(?:v\d)?[\s.](?!\x01))|(?<=\x01\s)\d{2,3}(?=\s)", re.I)
@@ -44,7 +44,9 @@ _HYPHENED: Final = re.compile(r"(?<=[A-Za-z!?])-(\d{2,3})-(?=[A-Za-z])")
 _FIRST: Final = re.compile(r"[\s\x00]{0,200}(?=\d{2,3}(?:-\d{2,3})?(\s-\s|\.\s|-[A-Z]|\s))")
 _LAST_DIGIT: Final = re.compile(r"(?<=[A-Za-z]\s)\d(?=\s\x00)")
 _YEAR_OR_TAG: Final = re.compile(r"[\s.]{0,3}(?:\x00|\((?:19|20)\d\d\))")
-_NOT_EPISODE: Final = re.compile(r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour)\s?$", re.I)
+_NOT_EPISODE: Final = re.compile(
+    r"(?:Movies?|Part|Vol\.?|Volume|No\.?|Act|Class|Chapter|&|Disc|Cour|Round|Stage|Week|Race)[\s.]?$", re.I
+)
 _SCENE_NUMBER: Final = re.compile(r"(?<=[A-Za-z0-9][.\s])(?!19|20)(0?[1-9]\d?)(\d\d)(?=[.\s]\x00)")
 _DOTTED_NUMBER: Final = re.compile(r"(?<=[A-Za-z]\.)([1-9])(\d[1-9]|[1-9]0)(?=\.[A-Z][a-z])")
 _ANY_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\dpx])")
@@ -57,7 +59,7 @@ def behind_dash(draft: TitleDraft) -> bool:
     best: tuple[Run, int] | None = None
     for found in _DASHED.finditer(draft.text):
         run = read_run(draft.text, found.end(), spaced=True)
-        if run is None or _is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
+        if run is None or is_year(run) or not draft.text[: found.start()].strip(" \x00-"):
             continue
         if (first := _FROM_THE_FIRST.search(draft.text, 0, found.start())) and _STANDS_ALONE.match(draft.text, run.end):
             whole = span(1, int(run.numbers[-1]))
@@ -68,7 +70,16 @@ def behind_dash(draft: TitleDraft) -> bool:
                 break
         elif best is None and _GAP.match(draft.text, run.end) and _counts(draft, found.end()):
             best = (run, found.start())
-    return best is not None and draft.settle_episodes(best[0], best[1], best[0].end, "a number behind a dash")
+    if best is None:
+        return False
+    _doubt_three_digits(draft, best[0])
+    return draft.settle_episodes(best[0], best[1], best[0].end, "a number behind a dash")
+
+
+def _doubt_three_digits(draft: TitleDraft, run: Run) -> None:
+    """Where no group signs in front, `103` can be the third episode of the first season."""
+    if len(run.numbers) == 1 and 100 <= run.numbers[0] <= 999 and not draft.original.startswith("["):
+        draft.doubt(TitleDoubt.BARE_NUMBER)
 
 
 def _counts(draft: TitleDraft, at: int) -> bool:
@@ -77,24 +88,34 @@ def _counts(draft: TitleDraft, at: int) -> bool:
 
 
 def alone_in_brackets(draft: TitleDraft) -> bool:
-    """`[07]`, `[01-12 Fin]`; a year alone in brackets is a year."""
+    """`[07]`, `[01-12 Fin]`; a year alone in brackets is a year, and what follows the group and precedes another is a name."""
     year: tuple[Run, int, int] | None = None
     for found in _BRACKETED.finditer(draft.text):
         run = read_run(draft.text, found.end())
         closing = _closing(draft.text, run) if run else None
-        if run is None or closing is None or (_is_year(run) and len(run.numbers) > 1):
+        if run is None or closing is None or (is_year(run) and len(run.numbers) > 1):
             continue
-        if _is_year(run):
+        if is_year(run):
             year = year or (run, found.start(), closing.end())
+            continue
+        if draft.group and not draft.text[: found.start()].strip("\x00 ") and _numbered(draft.text, closing.end()):
             continue
         if found.start() == 0 and "[" not in draft.text[closing.end() :] and not _BRACKETED.search(draft.text, 1):
             continue
         draft.version = int(closing.groupdict().get("version") or 0) or draft.version
+        _doubt_three_digits(draft, run)
         return draft.settle_episodes(run, found.start(), closing.end(), "a number alone in brackets")
     if year is not None and draft.year is None:
         draft.year = int(year[0].numbers[0])
         draft.take(year[1], year[2], "year", "a year alone in brackets")
     return False
+
+
+def _numbered(text: str, at: int) -> bool:
+    """Whether a bracket of numbers begins here."""
+    found = _BRACKETED.match(text, at)
+    run = read_run(text, found.end()) if found else None
+    return run is not None and not is_year(run) and _closing(text, run) is not None
 
 
 def _closing(text: str, run: Run) -> re.Match[str] | None:
@@ -118,9 +139,11 @@ def season_and_episode_in_one(draft: TitleDraft) -> bool:
         return False
     recorded = "HDTV" in draft.values.get("source", ())
     if recorded and (found := _TELEVISION_NUMBER.search(draft.text)):
+        draft.doubt(TitleDoubt.BARE_NUMBER)
         return draft.settle_match(span(word_number(found[1] or found[2])), found, "a part of what was recorded")
     if found := _SCENE_NUMBER.search(draft.text) or _dotted_number(draft):
         draft.seasons = (int(found[1]),)
+        draft.doubt(TitleDoubt.SPLIT_NUMBER)
         return draft.settle_match(span(int(found[2])), found, "a season and an episode in one number")
     return False
 
@@ -139,26 +162,39 @@ def last_of_name(draft: TitleDraft) -> bool:
     if single and not _NOT_EPISODE.search(draft.text[: single.start()]):
         return draft.settle_match(span(int(single[0])), single, "the last number of one file's name")
     for found in _LAST.finditer(draft.text):
-        run = read_run(draft.text, found.start())
+        run = read_run(draft.text, found.start(), spaced=True)
         before = draft.text[: found.start()]
-        if run is None or _is_year(run) or _NOT_EPISODE.search(before) or not before.strip(" .\x00\x01"):
+        if run is None or is_year(run) or _NOT_EPISODE.search(before) or not before.strip(" .\x00\x01"):
             continue
         if not _is_part_of_film(draft, found):
+            if _is_ambiguous(draft, found[0], run):
+                draft.doubt(TitleDoubt.BARE_NUMBER)
             return draft.settle_episodes(run, found.start(), run.end, "the last number of the name")
     return False
 
 
+def _is_ambiguous(draft: TitleDraft, digits: str, run: Run) -> bool:
+    """Whether a number could as well end the name: `Koji 100`. Zeros in front, and small numbers of fansubs, count episodes."""
+    if len(run.numbers) > 1:
+        return run.numbers[0] > 1 and not draft.original.startswith("[")
+    return not digits.startswith("0") and (run.numbers[0] >= 100 or not draft.original.startswith("["))
+
+
 def _is_part_of_film(draft: TitleDraft, found: re.Match[str]) -> bool:
     """`Koji 13 1080p` is no episode; `Koji 013` is, and so is what was recorded from television."""
-    if "[" in draft.original or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
+    if draft.original.startswith("[") or found[1].startswith("0") or "HDTV" in draft.values.get("source", ()):
         return False
     ahead = _YEAR_OR_TAG.match(draft.text, found.end())
-    return ahead is not None and (len(found[1]) < 3 or "(" in ahead[0])
+    if ahead is None or draft.text[: found.start()].rstrip(" .").endswith("-"):
+        return False
+    return "(" in ahead[0] or (len(found[1]) < 3 and "[" not in draft.original)
 
 
 def with_leading_zero(draft: TitleDraft) -> bool:
     """`Koji 01 First Pressing`."""
     found = _LEADING_ZERO.search(draft.text)
+    if found and _NOT_EPISODE.search(draft.text, 0, found.start()):
+        return False
     if found and (run := read_run(draft.text, found.start())):
         return draft.settle_episodes(run, found.start(), run.end, "a number that begins with zero")
     return False
@@ -168,9 +204,9 @@ def last_in_bracket(draft: TitleDraft) -> bool:
     """`[Koji 08]`, `[蔵人探偵 1105]`: a name and its episode in one bracket."""
     found = _IN_BRACKET.search(draft.text)
     run = read_run(draft.text, found.start(1)) if found else None
-    if found is None or run is None or _is_year(run):
+    if found is None or run is None or is_year(run):
         return False
-    draft.doubts.append(TitleDoubt.BARE_NUMBER)
+    draft.doubt(TitleDoubt.BARE_NUMBER)
     return draft.settle_episodes(run, *found.span(1), "the last number in the bracket of the name")
 
 
@@ -181,13 +217,17 @@ def within_file_name(draft: TitleDraft) -> bool:
     found = _IN_FILE.search(draft.text)
     if found is None or _NOT_EPISODE.search(draft.text[: found.start()]):
         return False
+    draft.doubt(TitleDoubt.BARE_NUMBER)
     return draft.settle_match(span(int(found[0])), found, "a number in the name of a file")
 
 
 def between_hyphens(draft: TitleDraft) -> bool:
     """`koji-07-first-pressing`."""
     found = _HYPHENED.search(draft.text)
-    return found is not None and draft.settle_match(span(int(found[1])), found, "a number between hyphens")
+    if found is None:
+        return False
+    draft.doubt(TitleDoubt.BARE_NUMBER)
+    return draft.settle_match(span(int(found[1])), found, "a number between hyphens")
 
 
 def before_name(draft: TitleDraft) -> bool:
@@ -201,8 +241,10 @@ def before_name(draft: TitleDraft) -> bool:
     dash = draft.text.find(" - ", run.end)
     if found[1].startswith(".") and dash > 0:
         draft.take(dash, len(draft.text), "episode", "the episode's own name")
+    draft.doubt(TitleDoubt.BARE_NUMBER)
     return draft.settle_episodes(run, found.end(), run.end, "the number before the name")
 
 
-def _is_year(run: Run) -> bool:
+def is_year(run: Run) -> bool:
+    """Whether what was read begins with a year."""
     return 1900 <= run.numbers[0] <= 2099

@@ -102,9 +102,13 @@ class TitleDraft:
     def settle_episodes(self, run: Run, start: int, end: int, why: str) -> bool:
         """Keep what was read as the episodes, and take it; true, so that a recogniser can end with it."""
         self.episodes = run.numbers
-        self.version = run.version or self.version
+        self.version = self.version if run.version is None else run.version
         self.take(start, end, "episode", why)
         return True
+
+    def doubt(self, doubt: TitleDoubt) -> None:
+        """Say that what was read may be wrong."""
+        self.doubts.append(doubt)
 
     def settle_match(self, run: Run, found: re.Match[str], why: str) -> bool:
         """The same, for a pattern that matched the whole part."""

@@ -41,7 +41,8 @@ _RUSSIAN: Final = re.compile(
     re.I,
 )
 _OF: Final = re.compile(
-    r"(?<![\d-])(?<!Season[ .])(\d{1,3})(?:-(\d{1,3}))?[\s.]?(?:of|iz|из|von|de)[\s.]?\d{1,3}(?![\dA-Za-z])", re.I
+    r"(?:(?<![A-Za-z])Part[ .])?(?<![\d-])(?<!Season[ .])(\d{1,3})(?:-(\d{1,3}))?[\s.]?(?:of|iz|из|von|de)[\s.]?\d{1,3}(?![\dA-Za-z])",
+    re.I,
 )
 # A season and an episode with a dot between them, where nothing else can be meant: `[2.07]`, ` - 2.07 - `.
 _DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
@@ -123,7 +124,9 @@ def _named(draft: TitleDraft) -> bool:
             span(int(found[1] or found[3]), int(found[2] or found[4] or 0)), found, "the word for episode"
         )
     for found in _NAMED.finditer(draft.text):
-        if run := read_run(draft.text, found.end()):
+        run = read_run(draft.text, found.end())
+        # `WALL-E 2008`: a letter counts no years.
+        if run and not (len(found[0].strip(" .")) == 1 and bare_numbers.is_year(run)):
             return draft.settle_episodes(run, found.start(), run.end, "the word for episode")
     if found := _OF_SLASHED.search(draft.text):
         return draft.settle_match(span(int(found[1])), found, "one of so many")

@@ -18,25 +18,31 @@ _KINDS: Final = (
     (ReleaseKind.TRAILER, "PVs?|CMs?|Menus?|Trailers?"),
 )
 _ONE: Final = re.compile(
-    rf"\s?[+&]\s?(?:{'|'.join(f'(?P<{kind}>{words})' for kind, words in _KINDS)})(?![A-Za-z])", re.I
+    rf"\s?[+&]\s?(?:\d{{1,2}}\s)?(?:{'|'.join(f'(?P<{kind}>{words})' for kind, words in _KINDS)})(?![A-Za-z])", re.I
 )
 _COUNT: Final = re.compile(r"[\s.]?(?=\d{1,3}(?![\dpx]))")
 # They follow numbers, or the word for those: `01-12 END+OVA`, `TV+SP`.
-_BEFORE: Final = re.compile(r"(?:\d|TV|END|Fin|[话話集全完季])\s?$", re.I)
+_BEFORE: Final = re.compile(r"(?:\d|(?P<word>(?<![A-Za-z])TV|\d\sEpisodes)|END|Fin|[话話集全完季])\s?$", re.I)
 
 
 def read_extras(draft: TitleDraft) -> None:
     """Take every extra that stands behind the numbers of a batch."""
     if "+" not in draft.text and "&" not in draft.text:
         return
-    first = next((found for found in _ONE.finditer(draft.text) if _BEFORE.search(draft.text, 0, found.start())), None)
-    if first is None:
-        return
-    extras, end = [], first.start()
-    while found := _ONE.match(draft.text, end):
+    for first in _ONE.finditer(draft.text):
+        if before := _BEFORE.search(draft.text, 0, first.start()):
+            start = before.start("word") if before["word"] else first.start()
+            draft.take(start, _read_from(draft, first.start()), "extras", "comes with the episodes")
+            return
+
+
+def _read_from(draft: TitleDraft, at: int) -> int:
+    """Read one extra after the other; where the last one ends."""
+    extras = []
+    while found := _ONE.match(draft.text, at):
         count = _COUNT.match(draft.text, found.end())
         run = read_run(draft.text, count.end()) if count else None
         extras.append(ReleaseExtra(ReleaseKind(str(found.lastgroup)), run.numbers if run else ()))
-        end = run.end if run else found.end()
+        at = run.end if run else found.end()
     draft.extras = tuple(extras)
-    draft.take(first.start(), end, "extras", "comes with the episodes")
+    return at

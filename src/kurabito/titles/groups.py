@@ -22,8 +22,9 @@ _BEFORE_NOTE: Final = re.compile(
 )
 _LAST_BRACKET: Final = re.compile(r"[\[(]([^\[\]()\x00]{2,60})[\])][\s\x00.]*$")
 _DOMAIN: Final = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+){0,3}\.(?:com|org|net|ru|re|to|me|cc|info|tv|in|mx|se)", re.I)
+_ID: Final = re.compile(r"(?:tmdb|tvdb|imdb|anidb|bangumi)(?:id)?[-= ]\w", re.I)
 _EPISODE_NUMBER: Final = re.compile(
-    r"\[(?:第[^\]]{1,8}|\s?\d{1,4}(?:\.\d)?(?:v\d|[-~]\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]|第\s?\d{1,4}\s?[话話集回]"
+    r"\[(?:第[^\]]{1,8}|\s?(?i:EP?)?\d{1,4}(?:\.\d)?(?:v\d|[-~](?i:EP?)?\d{1,4})?(?:\s?(?i:v\d|END|FIN|[完结結終终话話集回合全修正]{1,4}|[(&+][^\]]{1,8}))?)\s?\]|第\s?\d{1,4}\s?[话話集回]"
 )
 _BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
 _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1,3}\s?(?:\]|$)")
@@ -62,8 +63,12 @@ def read_leading_group(draft: TitleDraft) -> None:
 def _name_follows(draft: TitleDraft, at: int) -> bool:
     """Whether a name is left before the episode; if none is, the first bracket is the name itself."""
     episode = _EPISODE_NUMBER.search(draft.text, at)
-    if episode and episode.start() == at and _BARE_WORD.match(draft.text, episode.end()):
-        return True
+    if episode and episode.start() == at:
+        if _BARE_WORD.match(draft.text, episode.end()):
+            return True
+        if _EPISODE_NUMBER.match(draft.text, episode.end()):
+            # Of two numbers the first is the name: `[Kura][86][03]`.
+            return True
     left = draft.text[at : episode.start() if episode else None]
     return any(char.isalpha() for char in left) or _NUMBER_AS_NAME.match(left) is not None
 
@@ -86,9 +91,10 @@ def read_trailing_group(draft: TitleDraft) -> None:
 
 
 def _names_episode(draft: TitleDraft, found: re.Match[str]) -> bool:
-    """Whether it follows the number of an episode behind a spaced hyphen: `The Cellar - 1x05 - First Pressing`."""
+    """Whether it follows the number of an episode: `The Cellar - 1x05 - First Pressing`, `The Cellar S01E01 Pilot`."""
     behind_number = draft.number_end and draft.number_end - 1 <= found.start() <= draft.number_end
-    return bool(behind_number) and found[0][1:].lstrip(")]").startswith(" - ")
+    joint = found[0][1:].lstrip(")]")
+    return bool(behind_number) and (joint.startswith(" - ") or (joint.startswith(" ") and found[1].isalpha()))
 
 
 def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
@@ -112,7 +118,12 @@ def read_bracketed_group(draft: TitleDraft, name_end: int) -> None:
 
 
 def _is_site(name: str) -> bool:
-    return name.lower() in _SITES or ("." in name and _DOMAIN.fullmatch(name.strip()) is not None)
+    """Whether it names a site, or the title's id there: `{tmdb-12345}`."""
+    return (
+        _ID.match(name) is not None
+        or name.lower() in _SITES
+        or ("." in name and _DOMAIN.fullmatch(name.strip()) is not None)
+    )
 
 
 def _settle(draft: TitleDraft, name: str, start: int, end: int, why: str) -> None:

@@ -6,17 +6,24 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import SKIPPED, Segment, TitleDraft, segments
-from kurabito.titles.text import LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
+from kurabito.titles.junk_names import is_junk_name
+from kurabito.titles.scripts import Script, SeriesName, script_of
+from kurabito.titles.text import CJK, LATIN_LETTER, LETTER_OR_DIGIT, is_foreign
 
 # `夜之蔵人[第01-15集].Night.Brewer.S01`, `Погреб (S1E1-4) / The Cellar (S1E1-4)`: the same name in Latin letters.
 _GOES_ON: Final = re.compile(r"(?:\s?/\s?|\.)[A-Za-z]{3}")
 _STRETCH: Final = re.compile(r"[^\x00]+")
 _SPACED_SEPARATOR: Final = re.compile(r"\s+[/|]\s*|\s*[/|]\s+|\s+-\s{2,}")
 _SEPARATOR: Final = re.compile(r"[/|]")
+# `Kura/Zero Hour -酒藏之零-`: the first word of the name goes on behind the slash.
+_SLASH_IN_NAME: Final = re.compile(r"^\W*[A-Za-z]+(/)[A-Za-z]+ ")
 _EDGES: Final = " -–—,:/|+&\x01・★☆"
 _ACRONYM: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]\.){2,12}(?:[A-Za-z](?![A-Za-z]))?")
 _ENDS_IN_ACRONYM: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]\.[A-Za-z]\.$")
+_DOT_FOR_BLANK: Final = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _BRACKETED_NAME: Final = re.compile(r"\s\(([^()]{3,200})\)?\s*$")
+# `酒蔵2.Sakagura Naoki`, where blanks stand for blanks and the dot for no other thing.
+_DOT_BETWEEN_SCRIPTS: Final = re.compile(rf"(?:(?<=[{CJK}])|(?<=[{CJK}]\d))\.(?=[A-Z][a-z]+ )")
 _MOST_NAMES: Final = 12
 _SHORTEST_NAME: Final = 5
 
@@ -29,8 +36,14 @@ def read_names(draft: TitleDraft) -> tuple[str, ...]:
         if not names:
             names = _names_in(found[0], fansub=fansub)
         elif _GOES_ON.match(found[0]) and is_foreign(names[0]):
-            return (*names, *_names_in(found[0], fansub=fansub))
-    return names
+            names = (*names, *_names_in(found[0], fansub=fansub))
+            break
+    return _without_season(names, draft.seasons[0]) if len(draft.seasons) == 1 and len(names) > 1 else names
+
+
+def _without_season(names: tuple[str, ...], season: int) -> tuple[str, ...]:
+    """`夜之蔵人 第二季 / Yoru no Kurabito 2`: where one name spells the season out, the number behind another says the same."""
+    return tuple(dict.fromkeys(name.removesuffix(f" {season}") for name in names)) if season > 1 else names
 
 
 def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
@@ -42,11 +55,20 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     candidates = [_with_blanks(name) for text in written for name in _split(text)][:_MOST_NAMES]
     names: dict[str, None] = {}
     for candidate in candidates:
-        for piece in _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1]):
+        pieces = _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1])
+        if not candidate.isascii():
+            pieces = [part for piece in pieces for part in _two_languages(piece)]
+        for piece in pieces:
             name = _clean(piece)
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
-    return tuple(names)
+    return _telling(tuple(names)) if len(names) > 1 else tuple(names)
+
+
+def _telling(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Without "Part 2" and "Final Season", if another name is left; one word alone can be a name after all."""
+    kept = tuple(name for name in names if " " not in name or not is_junk_name(name))
+    return kept or names
 
 
 def _without_last_brackets(stretch: str, parts: list[Segment]) -> str:
@@ -89,7 +111,11 @@ def _split(text: str) -> list[str]:
         return _SPACED_SEPARATOR.split(text)
     if is_foreign(text):
         if "/" in text or "|" in text:
-            return _SEPARATOR.split(text)
+            joined = _SLASH_IN_NAME.match(text)
+            kept = text[: joined.start(1)] + "\x03" + text[joined.end(1) :] if joined else text
+            return [name.replace("\x03", "/") for name in _SEPARATOR.split(kept)]
+        if joint := _DOT_BETWEEN_SCRIPTS.search(text):
+            return [text[: joint.start()], text[joint.end() :]]
         before, _, behind = text.partition(" - ")
         if LATIN_LETTER.search(before) and not is_foreign(before) and is_foreign(behind):
             return [before, behind]
@@ -125,6 +151,18 @@ def _two_scripts(text: str) -> list[str]:
     return [" ".join(words[:change]), " ".join(words[change:]), text]
 
 
+def _two_languages(text: str) -> list[str]:
+    """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it."""
+    if " " not in text.strip() or script_of(text) is not Script.KANA or LATIN_LETTER.search(text):
+        return [text]
+    words = text.split()
+    first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)
+    chinese = " ".join(words[:first])
+    if not (SeriesName.of(chinese).language or "").startswith("zh"):
+        return [text]
+    return [chinese, " ".join(words[first:])]
+
+
 def _script(word: str) -> str:
     if is_foreign(word):
         return "foreign"
@@ -136,7 +174,7 @@ def _with_blanks(text: str) -> str:
     if " " in text.strip(" .-") or "." not in text:
         return text
     kept = _ACRONYM.sub(lambda found: found[0].replace(".", "\x02"), text)
-    return kept.replace(".", " ").replace("\x02", ".")
+    return _DOT_FOR_BLANK.sub(" ", kept).replace("\x02", ".")
 
 
 def _clean(text: str) -> str:

@@ -94,7 +94,7 @@ def read_run(text: str, start: int, *, spaced: bool = False) -> Run | None:
             numbers += range(int(numbers[-1]) + 1, int(value))
         numbers.append(value)
         again, end = _version(text, following.end())
-        version = again or version
+        version = version if again is None else again
     return Run(tuple(numbers), version, end)
 
 

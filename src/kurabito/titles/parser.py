@@ -15,6 +15,8 @@ from kurabito.titles.text import normalise
 
 _SITE: Final = re.compile(r"^\[?[\s.]?(?:www[.,][\w.-]{3,40})\s?\]?[\s.]{0,3}-?[\s.]{0,3}", re.I)
 _FOLDERS: Final = re.compile(r"^(?:/|[A-Za-z]:[/\\])|^[^\[\]]*[^\s\[\]/]/[^\s/]")
+# A plus that stands for a blank is found beside a bracket or a hyphen too; others join what is counted: `[01-12+OVA+SP]`.
+_ENCODED: Final = re.compile(r"\]\+|\+[\[(]|\+-\+")
 _SHELVES: Final = re.compile(
     r"^(?:tv|tv shows|shows|series|movies|films|anime|videos|downloads)/|/(?:Season|Saison|Staffel|Temporada)[ .]\d{1,2}/",
     re.I,
@@ -50,7 +52,7 @@ def _read(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
         written = written[site.end() :]
     if written.startswith("[["):
         written = written[1:]
-    if " " not in written and written.count("+") > 1:
+    if " " not in written and written.count("+") > 1 and ("[" not in written or _ENCODED.search(written)):
         written = written.replace("+", " ")
     if written.startswith("[") and written.find("]") == len(written) - 1:
         written = written[1:-1]

@@ -8,9 +8,11 @@ from typing import Final
 from kurabito.titles.draft import SKIPPED, TitleDraft
 from kurabito.titles.numbers import HAN, han_number, span, word_number
 
+# `Brewing Season 2019`: a word of the name, and the year behind it.
+_NO_YEAR: Final = r"(?!(?:19|20)\d\d(?!\d))"
 _WORD: Final = (
-    r"(?:S|Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
-    r"[ .:]{0,3}(?:No)?(?=\d)"
+    r"(?:S[ .:]{0,3}(?=\d)|(?:Seasons?|Saisons?|Temporadas?|Staffel|Stagione|Seizoen|Temp?|Сезон|시즌|(?:ال)?موسم|עונה|ТВ-?|(?<=[\[(])TV-|(?<=- )Series)"
+    rf"[ .:]{{0,3}}(?:No)?(?=\d){_NO_YEAR})"
 )
 # British series count as seasons do, but many a name ends with the word: what follows has to tell.
 _BRITISH: Final = r"(?<=[A-Za-z)][ .])[ .]?Series[ .](?=\d{1,2}[ .](?:\d{1,2}of|Part|Ep|Complete|\x00))"
@@ -36,8 +38,6 @@ _HAN_SEASON: Final = re.compile(
     rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?[季期](?!间|間|待)"
     rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
-# `Brewing Season 2019`: a word of the name, and the year behind it.
-_YEAR_BEHIND_WORD: Final = re.compile(r"[^\W\d_]{2,}[ .:]{0,3}(?:19|20)\d\d$")
 _PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
@@ -62,8 +62,7 @@ def read_season(draft: TitleDraft) -> None:
     for found in _ORDINAL_SEASON.finditer(draft.text):
         _take(draft, found, (word_number(found[1] or found[2] or found[3]),))
     for found in _SEASONS.finditer(draft.text):
-        if not _YEAR_BEHIND_WORD.match(found[0]):
-            _take(draft, found, _numbers(found))
+        _take(draft, found, _numbers(found))
 
 
 def _is_marked(text: str) -> bool:

@@ -32,7 +32,7 @@ _NOTICE: Final = re.compile(
 )
 _BARE_HEIGHT: Final = re.compile(r"(?<=[\[( ])(?:\d{3,4} ?\* ?)?(480|576|720|1080|2160)(?=[\])])")
 _SEASON_OF_YEAR: Final = re.compile(
-    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}"
+    r"[★☆◆ ]{0,3}(?:\d{2,4}年)?(?:\d{1,2}|[一二三四五六七八九十]{1,2})月(?:新番|番|新作|放送)[★☆◆]{0,3}|[★☆◆][^★☆◆\[\]/\s]{0,4}番[★☆◆]"
 )
 
 
@@ -76,7 +76,7 @@ def read_notes(draft: TitleDraft) -> None:
         elif _SAYS_SUBTITLES.search(inner) and _SUBTITLES.fullmatch(inner):
             _note_languages(draft, inner)
             draft.take(*segment.outer, "languages", "only words about subtitles")
-    for found in _SEASON_OF_YEAR.finditer(draft.text) if "月" in draft.text else ():
+    for found in _SEASON_OF_YEAR.finditer(draft.text) if "月" in draft.text or "番" in draft.text else ():
         draft.take(found.start(), found.end(), "note", "the month in which the series began")
 
 
@@ -160,6 +160,9 @@ def read_doubtful(draft: TitleDraft, name_end: int) -> None:
     """The words that are tags because they stand behind the name, or are the last of it."""
     for start, end, attribute, value in reversed(draft.doubtful):
         if TAKEN in draft.text[start:end]:
+            continue
+        if attribute == "languages" and end - start == len("Ko") and draft.text[start:end].istitle():
+            # A word of the name: `Koji no Ko`.
             continue
         named = start <= name_end
         if not named:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from kurabito.titles.draft import TitleDraft
+from kurabito.titles.text import LETTER_OR_DIGIT
 
 _DATE: Final = re.compile(
     r"(?<!\d)(?:((?:19|20)\d\d)[. \-/](\d\d)[. \-/](\d\d)|(\d\d)[. \-/](\d\d)[. \-/]((?:19|20)\d\d))(?!\d)"
@@ -50,7 +51,8 @@ def read_date(draft: TitleDraft) -> None:
 
 def read_year(draft: TitleDraft) -> None:
     """The year behind the name. A name can begin with one, and of several the last counts."""
-    if found := _BRACKETED_YEAR.search(draft.text):
+    found = _BRACKETED_YEAR.search(draft.text)
+    if found and LETTER_OR_DIGIT.search(draft.text[: found.start()] + draft.text[found.end() :]):
         draft.year = int(found[1])
         draft.take(found.start(), found.end(), "year", "a year in brackets")
         # Each name of a release can carry it.

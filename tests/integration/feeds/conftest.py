@@ -75,19 +75,25 @@ class FeedSite:
                 path = first.split(" ")[1]
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 self.asked.append(Asked(path, headers, body))
-                writer.write(self._answer(path, headers))
+                answer, is_whole = self._answer(path, headers)
+                writer.write(answer)
                 await writer.drain()
+                if not is_whole:
+                    return
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    def _answer(self, path: str, asked: dict[str, str]) -> bytes:
+    def _answer(self, path: str, asked: dict[str, str]) -> tuple[bytes, bool]:
+        """The answer, and whether it has as many bytes as it announces; after one that has not the connection ends."""
         status, body, headers = self._answers[path]
         if "etag" in headers and asked.get("if-none-match") == headers["etag"]:
             status, body = "304 Not Modified", b""
-        lines = [f"{name}: {value}" for name, value in {"content-length": str(len(body)), **headers}.items()]
-        return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode() + body
+        announced = {"content-length": str(len(body)), **headers}
+        lines = [f"{name}: {value}" for name, value in announced.items()]
+        answer = "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode() + body
+        return answer, int(announced["content-length"]) == len(body)
 
 
 OpenSite = Callable[[], Awaitable[FeedSite]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from kurabito.app.compose.feeds import FeedParts
 from kurabito.clock import ManualClock, to_datetime
 from kurabito.errors import InvalidInput
 from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
+from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import FetchResult, FetchTask
 from kurabito.http.errors import HostNotAllowed
@@ -116,6 +118,30 @@ async def test_a_feed_that_breaks_off_is_taken_as_far_as_it_goes_and_asked_for_a
     assert (await now(feeds, subscription)).health.error_code is None
 
 
+async def test_what_a_broken_transfer_brought_is_kept(feeds: FeedParts, site: FeedSite, kept: Kept) -> None:
+    site.put(site.feed(1, 2, end="<item><title>[Kura] Yoru"), etag='"cut"', content_length="100000")
+    subscription = await followed(feeds, site)
+    assert await fetch(feeds, subscription) == FetchResult(items=2, new=2)
+    assert len(site.asked) == 2, "it is asked for again first"
+    health = (await now(feeds, subscription)).health
+    assert (health.failures, health.error_code) == (0, "feed_incomplete")
+    site.put(site.feed(1, 2, 3), etag='"cut"')
+    assert await fetch(feeds, subscription) == FetchResult(items=3, new=1)
+    assert len(await kept.links()) == 3
+    assert (await now(feeds, subscription)).health.error_code is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<?xm", b"<rss><channel><title>Kura</title><item><title>[Kura]"])
+async def test_a_transfer_that_breaks_before_the_first_item_failed(
+    feeds: FeedParts, site: FeedSite, body: bytes
+) -> None:
+    site.put(body, content_length="100000")
+    subscription = await followed(feeds, site)
+    with pytest.raises(PermanentError, match=r"^unreachable: the connection to .* broke"):
+        await fetch(feeds, subscription)
+    assert (await now(feeds, subscription)).health.failures == 1
+
+
 async def test_what_a_first_reading_cut_off_does_not_pass_for_new(feeds: FeedParts, site: FeedSite, kept: Kept) -> None:
     site.put(site.feed(1, end=""))
     subscription = await followed(feeds, site, StartWith.NOW)
@@ -151,6 +177,44 @@ async def test_an_error_is_shown_backs_off_and_is_cleared_by_the_next_success(
     health = (await now(feeds, subscription)).health
     assert (health.failures, health.error_code, health.error_message) == (0, None, None)
     assert health.next_fetch_at == to_datetime(clock.now()) + HOUR
+
+
+async def test_a_fetch_by_hand_does_not_lengthen_the_back_off(
+    feeds: FeedParts, site: FeedSite, clock: ManualClock
+) -> None:
+    subscription = await followed(feeds, site)
+    site.put(status="404 Not Found")
+    with pytest.raises(PermanentError):
+        await fetch(feeds, subscription)
+    planned = (await now(feeds, subscription)).health.next_fetch_at
+    for _ in range(3):
+        clock.advance(60)
+        with pytest.raises(PermanentError):
+            await feeds.tasks.fetch(FetchTask(subscription.id, by_hand=True))
+    health = (await now(feeds, subscription)).health
+    assert (health.failures, health.next_fetch_at) == (1, planned)
+    assert health.last_fetched_at == to_datetime(clock.now())
+    site.put(site.feed(1))
+    await feeds.tasks.fetch(FetchTask(subscription.id, by_hand=True))
+    health = (await now(feeds, subscription)).health
+    assert (health.failures, health.error_code) == (0, None)
+    assert health.next_fetch_at == to_datetime(clock.now()) + HOUR
+
+
+async def test_a_fetch_by_hand_that_fails_first_is_shown_and_counts_for_nothing(
+    feeds: FeedParts, site: FeedSite, clock: ManualClock
+) -> None:
+    site.put(site.feed(1))
+    subscription = await followed(feeds, site)
+    await fetch(feeds, subscription)
+    clock.advance(60)
+    site.put(status="429 Too Many Requests", retry_after="20000")
+    with pytest.raises(PermanentError):
+        await feeds.tasks.fetch(FetchTask(subscription.id, by_hand=True))
+    after = await now(feeds, subscription)
+    assert (after.health.failures, after.health.error_code) == (0, "bad_status")
+    assert feed_health(after) is FeedHealth.FAILING
+    assert after.health.next_fetch_at == to_datetime(clock.now()) + timedelta(seconds=20_000), "the host's own wish"
 
 
 async def test_a_host_that_wants_to_be_asked_later_is_asked_later(
@@ -211,6 +275,7 @@ async def test_a_paused_feed_is_left_alone_unless_somebody_asks(
     assert (await feeds.tasks.check(), await kept.waiting()) == (0, 0)
     task = await feeds.subscriptions.fetch_now(subscription.id)
     assert (await feeds.subscriptions.fetch_now(subscription.id)).id == task.id
+    assert json.loads(task.payload) == {"subscription_id": subscription.id, "by_hand": True}
     await feeds.subscriptions.change(subscription.id, {"is_enabled": True})
     assert await feeds.tasks.check() == 1
     assert await kept.waiting() == 1

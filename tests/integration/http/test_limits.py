@@ -22,7 +22,7 @@ from kurabito.http.addresses import Address
 from kurabito.http.errors import BadAnswer, TimedOut, TooLarge, Unreachable
 
 if TYPE_CHECKING:
-    from tests.integration.http.conftest import Asked, Names, Site, Waiting
+    from tests.integration.http.conftest import Answer, Asked, Names, Site, Waiting
 
 SMALL = Limits(max_bytes=1000, attempts=1)
 PATIENT = Limits(seconds=1e6, connect_seconds=1e6)
@@ -34,6 +34,16 @@ async def endless(_asked: Asked, writer: asyncio.StreamWriter) -> None:
     while True:
         writer.write(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
         await writer.drain()
+
+
+def cut_off(body: bytes) -> Answer:
+    """An answer that announces more than it sends, and hangs up."""
+
+    async def answer(_asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + body)
+        writer.close()
+
+    return answer
 
 
 class Stuck:
@@ -112,13 +122,27 @@ async def test_what_cannot_be_unpacked_makes_no_sense(
 
 
 async def test_a_body_shorter_than_declared_is_a_broken_connection(outbound: Outbound, site: Site) -> None:
-    async def cut(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
-        writer.close()
-
-    site.does("/", cut)
+    site.does("/", cut_off(b"only this"))
     with pytest.raises(Unreachable, match="broke"):
         await outbound.get(site.url(), limits=SMALL)
+
+
+async def test_a_caller_can_take_what_came_of_a_broken_body(outbound: Outbound, site: Site, waiting: Waiting) -> None:
+    site.does("/", cut_off(b"half"))
+    site.does("/", cut_off(b"hal"))
+    site.says("/", status="404 Not Found")
+    reply = await waiting(outbound.get(site.url(), limits=PATIENT, may_break=True))
+    assert (reply.content, reply.size, len(site.asked)) == (b"half", 4, 3)
+    assert isinstance(reply.broke, Unreachable)
+
+
+async def test_a_body_that_comes_whole_the_second_time_is_not_broken(
+    outbound: Outbound, site: Site, waiting: Waiting
+) -> None:
+    site.does("/", cut_off(b"half"))
+    site.says("/", b"whole")
+    reply = await waiting(outbound.get(site.url(), limits=PATIENT, may_break=True))
+    assert (reply.content, reply.broke) == (b"whole", None)
 
 
 async def test_a_body_longer_than_declared_ends_where_it_was_declared(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -21,6 +21,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
         (True, None, 0, None, FeedHealth.NEW),
         (True, None, 1, "timed_out", FeedHealth.FAILING),
         (True, NOW, 3, "timed_out", FeedHealth.FAILING),
+        (True, NOW - timedelta(hours=1), 0, "timed_out", FeedHealth.FAILING),
         (False, NOW, 0, None, FeedHealth.PAUSED),
         (False, NOW, 3, "timed_out", FeedHealth.PAUSED),
     ],

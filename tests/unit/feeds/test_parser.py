@@ -125,6 +125,33 @@ def test_sizes_are_read_as_sites_write_them(size: str, expected: int | None) -> 
 
 
 @pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("Size: 1.2 GB", round(1.2 * 1024**3)),
+        ("&lt;b&gt;Size:&lt;/b&gt; 563.9 MiB&lt;br/&gt;Seeders: 12", round(563.9 * 1024**2)),
+        ("<![CDATA[<p>Category: Anime</p><p>Size: <strong>700 MB</strong></p>]]>", 700 * 1024**2),
+        ("<![CDATA[文件大小\uff1a1.5GB | 做种: 3]]>", round(1.5 * 1024**3)),
+        ("File size 1,234.5 MB", round(1234.5 * 1024**2)),
+        ("Size: 1,234 MB", 1234 * 1024**2),
+        ("Size: 409259200 bytes", 409259200),
+        ("Size: 12", None),
+        ("Font size: 12 pt, 3 files", None),
+        ("Size: unknown", None),
+        ("resized 4 GB of them", None),
+        ("Size: 0 MB", None),
+    ],
+)
+def test_a_size_is_read_from_the_description_where_nothing_else_says_it(description: str, expected: int | None) -> None:
+    (one,) = parsed(rss(item(1, f"<description>{description}</description>"))).items
+    assert one.size_bytes == expected
+
+
+def test_a_size_of_its_own_counts_more_than_the_description() -> None:
+    (one,) = parsed(rss(item(1, "<description>Size: 1 GB</description><nyaa:size>2 GiB</nyaa:size>"))).items
+    assert one.size_bytes == 2 * 1024**3
+
+
+@pytest.mark.parametrize(
     ("bad", "reason"),
     [
         ("<item><link>https://x.example/1</link></item>", "no title"),

@@ -1,58 +1,15 @@
-"""Several hundred titles in the styles of the world, in tables under `releases/`. All are made up.
-
-A row is `release => title ; season ; episodes ; group`, then whatever else it says as `attribute=value`. A `-` is nothing, and a
-`?` is not asked, because people would disagree.
-"""
+"""Several hundred titles in the styles of the world, in tables under `releases/`. All are made up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.support.releases import read_tables, told
 
-from kurabito.titles import ReleaseTitle, fold_title, parse_title
+from kurabito.titles import parse_title
 
-TABLES = Path(__file__).with_name("releases")
-COLUMNS = ("title", "season", "episodes", "group")
-
-
-def releases() -> Iterator[tuple[str, dict[str, str]]]:
-    for table in sorted(TABLES.glob("*.txt")):
-        for line in table.read_text(encoding="utf-8").splitlines():
-            if not line.startswith("#"):
-                release, _, said = line.partition(" => ")
-                columns = said.split(" ; ")
-                says = dict(zip(COLUMNS, columns, strict=False))
-                says |= dict(extra.split("=", 1) for extra in columns[len(COLUMNS) :])
-                yield release, {name: value for name, value in says.items() if value != "?"}
-
-
-def told(name: str, found: ReleaseTitle, wanted: str) -> str:
-    """What the parser found, in the words of the tables; names are the same if their letters are."""
-    match name:
-        case "title":
-            return wanted if fold_title(found.title or "-") == fold_title(wanted) else found.title or "-"
-        case "season":
-            return run(found.seasons)
-        case "episodes":
-            return run(found.episodes)
-        case "group":
-            return wanted if fold_title(wanted) in map(fold_title, found.groups) else found.group or "-"
-        case "extras":
-            return ",".join(f"{extra.kind} {run(extra.episodes)}".removesuffix(" -") for extra in found.extras)
-        case _:
-            return str(getattr(found, name))
-
-
-def run(numbers: tuple[int | float, ...]) -> str:
-    if len(numbers) > 2 and all(after - before == 1 for before, after in pairwise(numbers)):
-        return f"{numbers[0]}-{numbers[-1]}"
-    return ",".join(map(str, numbers)) or "-"
-
-
-RELEASES = list(releases())
+RELEASES = list(read_tables(Path(__file__).with_name("releases")))
 
 
 @pytest.mark.parametrize(("release", "says"), RELEASES, ids=[release for release, _ in RELEASES])
@@ -63,5 +20,5 @@ def test_a_release_says(release: str, says: dict[str, str]) -> None:
 
 
 def test_the_tables_are_read() -> None:
-    assert len(RELEASES) > 300
+    assert len(RELEASES) > 400
     assert all({"title", "episodes", "group"} & says.keys() for _, says in RELEASES)
