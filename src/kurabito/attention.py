@@ -50,6 +50,7 @@ class AttentionCode(StrEnum):
     CONFLICTS_OPEN = "conflicts_open"
     PLACEMENTS_FAILED = "placements_failed"
     FILES_UNCLEAR = "files_unclear"
+    QUESTIONS_OPEN = "questions_open"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -68,6 +69,7 @@ class ActionId(StrEnum):
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
     OPEN_DOWNLOADS = "open_downloads"
+    OPEN_QUESTIONS = "open_questions"
 
 
 @dataclass(frozen=True, slots=True)

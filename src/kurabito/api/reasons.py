@@ -8,7 +8,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from kurabito.catalog.states import FilterReason
+from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
@@ -74,6 +74,13 @@ _FILTERS: Final[_Words] = {
     FilterReason.OTHER: "{text}",
     FilterReason.EXCLUDED: "excluded by {rule}",
     FilterReason.NOT_INCLUDED: "not included by {rule}",
+}
+_DOUBTS: Final[_Words] = {
+    DoubtReason.OTHER: "{text}",
+    DoubtReason.SEASON_IMPLAUSIBLE: "{season} is not plausible as a season",
+    DoubtReason.RANGE_TOO_LONG: "it names more than {most} episodes",
+    DoubtReason.EPISODE_IS_YEAR: "{episode} may be a year, not an episode",
+    DoubtReason.SPLIT_NUMBER: "one number was read as season {season} and episode {episode}",
 }
 _DOWNLOADS: Final[_Words] = {
     DownloadReason.OTHER: "{text}",
@@ -165,6 +172,7 @@ _PLANS: Final[_Words] = {
 }
 ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     FilterReason: _FILTERS,
+    DoubtReason: _DOUBTS,
     DownloadReason: _DOWNLOADS,
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,

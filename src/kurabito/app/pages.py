@@ -17,7 +17,7 @@ from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, matches, record, series
+from kurabito.web.shows import calendar, corrections, matches, questions, record, series
 
 PageRoutes = Callable[[Pages], APIRouter]
 
@@ -67,7 +67,10 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         summaries=product.catalog_summaries,
         metadata=product.metadata.service,
         downloads=DownloadSummaries(product.database),
+        corrections=product.corrections,
     )
+    yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
+    yield partial(questions.router, questions=product.questions)
 
 
 def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
@@ -96,6 +99,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         calendar=metadata.calendar,
         libraries=product.library.libraries,
         catalog=product.catalog,
+        questions=product.questions,
         queue=queue,
     )
 

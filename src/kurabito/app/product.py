@@ -11,6 +11,8 @@ from kurabito.app.compose.metadata import MetadataParts, open_metadata
 from kurabito.app.compose.thumbnails import ThumbnailParts, open_thumbnails
 from kurabito.app.database import sqlite_file
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.corrections.service import Corrections
+from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
@@ -40,6 +42,8 @@ class Product:
     catalog: Catalog
     catalog_summaries: CatalogSummaries
     title_rules: TitleRules
+    corrections: Corrections
+    questions: Questions
     downloads: DownloadParts
     downloaders: DownloaderHealths
     placements: Placements
@@ -82,6 +86,8 @@ def open_product(
         catalog=Catalog(database, downloads.grabber),
         catalog_summaries=CatalogSummaries(database),
         title_rules=TitleRules(database, feeds.intake),
+        corrections=Corrections(database, downloads.grabber),
+        questions=Questions(database, downloads.grabber),
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
         placements=Placements(database),

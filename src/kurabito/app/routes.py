@@ -7,7 +7,15 @@ from fastapi import APIRouter
 from kurabito.access import Keys
 from kurabito.api.downloads import conflicts, downloads, filters, placements, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.following import catalog, fetcher_results, previews, subscriptions, title_rules
+from kurabito.api.following import (
+    catalog,
+    corrections,
+    fetcher_results,
+    previews,
+    questions,
+    subscriptions,
+    title_rules,
+)
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, extras, matches, posters, records, sources
 from kurabito.api.system import keys, wal
@@ -46,6 +54,8 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
         catalog.router(product.catalog),
+        corrections.router(product.corrections),
+        questions.router(product.questions),
         title_rules.router(product.title_rules),
     ]
 

@@ -62,6 +62,9 @@ def build_site(
     def explained() -> Sequence[Origin]:
         return in_effect(settings, settings if current is None else current())
 
+    async def waiting() -> int:
+        return await product.metadata.matches.count_open() + await product.questions.count_open()
+
     api = create_api(
         queue=product.queue,
         planes=product.planes,
@@ -86,7 +89,7 @@ def build_site(
         thumbnails=product.thumbnails.measure,
         troubles=troubles,
         further=pages(product),
-        waiting=product.metadata.matches.count_open,
+        waiting=waiting,
         base_path=settings.base_path,
     )
     # After the routes of the interface, which are so found first.

@@ -1,11 +1,13 @@
 """The catalog: which series and episode a release belongs to, and the links that can be downloaded.
 
-    FeedItem ─► Release (its title and URL read) ─► SeriesMatch ─► Link (stored, one for each episode) ─► LinkSink
+    FeedItem ─► Release (its title and URL read) ─► Decision, SeriesMatch ─► Link (stored, one for each episode) ─► LinkSink
        └─► PreviewedItem: the same, before a feed is followed, and nothing is stored
 
 intake.py         takes in what fetchers bring; previews.py shows what a feed would give
-releases.py       reads a release from an item; identity.py says when two are the same release
-series_match.py   from the name of a release to its series
+releases.py       reads a release from an item; release_key.py says when two are the same release
+identity/         which series a release is about: a decision with evidence
+corrections/      what a person changes of it, remembered and undone
+spellings.py      how names are spelled: seasons behind them, Japanese in Latin letters
 linker.py         makes links of releases; link_sink.py is the port that takes them on
 series.py, links.py, rules.py   series, links and title rules as they are stored
 catalog.py        what can be asked of series and links; title_rules.py what can be asked of title rules

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from kurabito.catalog import links, series
 from kurabito.catalog.link_sink import LinkSink
-from kurabito.catalog.linker import HELD_BY_SERIES, lock_catalog
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import SeriesState
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -41,6 +41,10 @@ class Catalog:
     async def get(self, series_id: int) -> Series:
         """One series; raises SeriesNotFound."""
         return await self._database.read(lambda conn: series.find(conn, series_id))
+
+    async def current(self, series_id: int) -> Series:
+        """One series, or the one that it became part of; raises SeriesNotFound."""
+        return await self._database.read(lambda conn: series.find_current(conn, series_id))
 
     async def change(self, series_id: int, changes: dict[str, Any]) -> Series:
         """Change a series. Its links follow what is wanted of it: they are held back, or go on to be downloaded."""

@@ -23,6 +23,24 @@ class SeriesConflict(CatalogError, StateConflict):
     code = "series_conflict"
 
 
+class LinkNotFound(CatalogError, NotFound):
+    """No link has that id."""
+
+    code = "link_not_found"
+
+
+class QuestionNotFound(CatalogError, NotFound):
+    """No question about releases has that id."""
+
+    code = "question_not_found"
+
+
+class CorrectionConflict(CatalogError, StateConflict):
+    """A correction cannot be made, or undone, as things are now."""
+
+    code = "correction_conflict"
+
+
 class TitleRuleNotFound(CatalogError, NotFound):
     """No title rule has that id."""
 

@@ -8,6 +8,8 @@ from typing import Final
 
 from kurabito.catalog import series
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.identity import aliases
+from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching.knowledge import details_of
 from kurabito.catalog.releases import Name
@@ -20,7 +22,7 @@ from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.sources import offline
 
-_SQL: Final = Queries("kurabito.catalog", "follow.sql", "series_match.sql")
+_SQL: Final = Queries("kurabito.catalog", "follow.sql")
 _FIRST_SEASON: Final = 1
 
 
@@ -66,24 +68,25 @@ def _series_of(conn: Connection, record: Metadata) -> int:
         return int(known)
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
     names, season_in_titles = _aliases(details)
-    rows = [{"folded": name.folded, "kind": kind, "season": season_in_titles, "name": name.shown} for name in names]
-    given = json.dumps(rows, ensure_ascii=False)
-    if (named := conn.value(_SQL.by_name, {"rows": given, "kind": kind})) is not None:
+    rows = [alias_row(name, kind, season_in_titles) for name in names]
+    given = {"rows": json.dumps(rows, ensure_ascii=False), "kind": kind, "year": details.year}
+    if (named := conn.value(_SQL.by_name, given)) is not None:
         series_id = int(named)
     else:
-        season = details.season or season_in_titles
         values = {
             "title": names[0].shown,
-            "season": season,
+            "season": details.season or season_in_titles,
             "kind": kind,
             "year": details.year,
+            "country": None,
             "state": SeriesState.FOLLOWED,
         }
-        series_id = int(conn.value(_SQL.add_series, values))
-        conn.run(
-            _SQL.add_aliases,
-            {"rows": json.dumps([{**one, "series_id": series_id} for one in rows], ensure_ascii=False)},
-        )
+        series_id = int(conn.value(aliases.SQL.add_series, values))
+        aliases.add(conn, ({**row, "series_id": series_id} for row in rows), AliasSource.RECORD)
+        if details.year and not series.find(conn, series_id).aliases:
+            # An original has the bare names already.
+            dated = [alias_row(name, kind, season_in_titles, details.year) for name in names]
+            aliases.add(conn, ({**row, "series_id": series_id} for row in dated), AliasSource.RECORD)
     conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from kurabito.db import Connection
@@ -13,4 +13,8 @@ class LinkSink(Protocol):
 
     def accept(self, conn: Connection, link_ids: Sequence[int]) -> None:
         """Take these on, in the transaction that made or freed them, so that no crash can come between."""
+        ...
+
+    def restate(self, conn: Connection, episode_ids: Collection[int]) -> None:
+        """Have these episodes say how far they are: links of theirs came, or went to others."""
         ...

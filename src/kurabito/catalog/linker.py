@@ -6,19 +6,15 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.identity.resolution import SeriesMatch, resolve
+from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Release
-from kurabito.catalog.series_match import SeriesMatch, resolve
-from kurabito.catalog.states import HeldReason, SeriesState
+from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import AdvisoryLock, Connection, Queries, Query
 from kurabito.feeds.subscriptions import Subscription
 
 _SQL: Final = Queries("kurabito.catalog", "linker.sql")
-HELD_BY_SERIES: Final = {
-    SeriesState.FOLLOWED: None,
-    SeriesState.ASKED: HeldReason.SERIES_ASKED,
-    SeriesState.IGNORED: HeldReason.SERIES_IGNORED,
-}
-
 _EpisodeKey = tuple[int, str, float]
 
 
@@ -56,11 +52,29 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     return NewLinks([link_id for link_id, held in made if held is None], len(made))
 
 
+def settle_link(conn: Connection, changes: RowChanges, waiting: Link, release: Release, match: SeriesMatch) -> None:
+    """Put a link that waited for an answer where it belongs: itself to its first episode, and links beside it to the others."""
+    groups = {} if release.group is None else _groups(conn, [release])
+    rows = list(_rows(release, match, groups, _episodes(conn, [(release, match)])))
+    first, others = rows[0], rows[1:]
+    for column, before in (
+        ("series_id", waiting.series_id),
+        ("episode_id", waiting.episode_id),
+        ("held_reason", waiting.held_reason),
+        ("question_id", waiting.question_id),
+    ):
+        changes.column("anime_links", column, [(waiting.id, before, first[column])])
+    made = _ask(conn, _SQL.add_links, [{**row, "raw_item_id": waiting.raw_item_id} for row in others])
+    changes.new_links((link_id for link_id, _ in made), (link_id for link_id, held in made if held is None))
+
+
 def held_by(release: Release, state: SeriesState) -> HeldReason | None:
     """Why a link is not downloaded automatically; None when it is."""
     if not release.episodes and not release.is_batch:
         return HeldReason.NO_EPISODE
-    return HELD_BY_SERIES[state]
+    if state is not SeriesState.FOLLOWED:
+        return HELD_BY_SERIES[state]
+    return None if release.doubt is None else HeldReason.DOUBTFUL_READING
 
 
 def _new_releases(conn: Connection, releases: Mapping[int, Release]) -> dict[int, Release]:
@@ -104,13 +118,19 @@ def _rows(
         "version": release.version,
         "size_bytes": release.size_bytes,
         "is_batch": int(release.is_batch),
-        "held_reason": held_by(release, match.state),
+        "held_reason": HeldReason.IN_DOUBT if match.question_id else held_by(release, match.state),
+        "held_why": None if release.doubt is None else release.doubt.stored(),
+        "clues": json.dumps(match.clues),
+        "question_id": match.question_id,
     }
     keys = _episode_keys(release, match)
     return [{**row, "episode_id": episodes[key]} for key in keys] if keys else [row]
 
 
 def _episode_keys(release: Release, match: SeriesMatch) -> list[_EpisodeKey]:
+    if match.question_id is not None:
+        # Its number counts in a series that is not known yet.
+        return []
     numbers = (match.number(number) for number in release.episodes)
     return list(dict.fromkeys((match.series_id, release.kind.value, float(number)) for number in numbers))
 

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType
-from kurabito.catalog.states import FilterReason, HeldReason
+from kurabito.catalog.errors import LinkNotFound
+from kurabito.catalog.identity.evidence import Clue
+from kurabito.catalog.states import DoubtReason, FilterReason, HeldReason
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
@@ -16,13 +18,25 @@ from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
+_LINK: Final = (
+    "link.id, link.release_key, link.raw_item_id, link.series_id, link.episode_id, episode.kind, episode.number, groups.name, "
+    "link.title, link.url, link.hash, link.download_type, link.resolution, link.source, link.languages, link.version, "
+    "link.size_bytes, link.is_batch, link.held_reason, link.is_filtered, link.filter_reason, link.created_at, link.held_why, "
+    "link.clues, link.question_id"
+)
+_JOINS: Final = (
+    "LEFT JOIN episodes AS episode ON episode.id = link.episode_id LEFT JOIN groups ON groups.id = link.group_id"
+)
 _FILTERS: Final = {
     (False, False): "",
     (True, False): "AND link.series_id = :series_id",
     (False, True): "AND link.held_reason IS NOT NULL",
     (True, True): "AND link.series_id = :series_id AND link.held_reason IS NOT NULL",
 }
-_SQL: Final = {chosen: Queries("kurabito.catalog", "links.sql", filter=text) for chosen, text in _FILTERS.items()}
+_SQL: Final = {
+    chosen: Queries("kurabito.catalog", "links.sql", filter=text, link=_LINK, joins=_JOINS)
+    for chosen, text in _FILTERS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,12 @@ class Link:
     is_filtered: bool
     filter_reason: Reason[FilterReason] | None
     created_at: datetime
+    held_why: Reason[DoubtReason] | None = None
+    """What is doubtful about its title, where that holds it back."""
+    clues: tuple[Clue, ...] = ()
+    """What spoke for its series."""
+    question_id: int | None = None
+    """The question that holds it back."""
 
 
 def page(
@@ -61,10 +81,23 @@ def page(
     return [_link(row) for row in conn.all(queries.page, {"before": before, "limit": limit, "series_id": series_id})]
 
 
+def find(conn: Connection, link_id: int) -> Link:
+    """The link; raises LinkNotFound."""
+    row = conn.one(_SQL[False, False].get, {"id": link_id})
+    if row is None:
+        raise LinkNotFound(f"no link has the id {link_id}")
+    return _link(row)
+
+
+def of_question(conn: Connection, question_id: int) -> list[Link]:
+    """The links that a question holds back."""
+    return [_link(row) for row in conn.all(_SQL[False, False].of_question, {"question_id": question_id})]
+
+
 def _link(row: Row) -> Link:
     (
         link_id, key, raw_item_id, series_id, episode_id, kind, number, group, title, url, hash_, download_type, resolution,
-        source, languages, version, size, is_batch, held, is_filtered, filter_reason, created,
+        source, languages, version, size, is_batch, held, is_filtered, filter_reason, created, why, clues, question_id,
     ) = row  # fmt: skip
     return Link(
         id=link_id,
@@ -89,4 +122,7 @@ def _link(row: Row) -> Link:
         is_filtered=bool(is_filtered),
         filter_reason=read_reason(FilterReason, filter_reason),
         created_at=to_datetime(created),
+        held_why=read_reason(DoubtReason, why),
+        clues=tuple(Clue(clue) for clue in json.loads(clues)),
+        question_id=question_id,
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from kurabito.catalog import rules, series
+from kurabito.catalog.identity.resolution import foresee
 from kurabito.catalog.linker import held_by
 from kurabito.catalog.releases import Release, read_release
 from kurabito.catalog.series import Series
-from kurabito.catalog.series_match import match
 from kurabito.catalog.states import HeldReason, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds.fetcher import FeedReader
@@ -71,12 +71,17 @@ def _preview(item: FeedItem, title_rules: Sequence[TitleRule]) -> PreviewedItem:
 
 def _matched(conn: Connection, found: Sequence[PreviewedItem]) -> list[PreviewedItem]:
     """The items with the series that they would go to, and the reason why that one holds them back."""
-    matches = iter(match(conn, [one.release for one in found if one.release is not None]))
+    likely = iter(foresee(conn, [one.release for one in found if one.release is not None]))
     known = cache(partial(series.find, conn))
 
     def matched(one: PreviewedItem) -> PreviewedItem:
-        if one.release is None or (own := next(matches)) is None:
+        if one.release is None:
             return one
-        return replace(one, series=known(own.series_id), reason=held_by(one.release, own.state))
+        own = next(likely)
+        reason = HeldReason.IN_DOUBT if own.is_in_doubt else one.reason
+        if own.series_id is None or own.state is None:
+            return replace(one, reason=reason)
+        held = reason if own.is_in_doubt else held_by(one.release, own.state)
+        return replace(one, series=known(own.series_id), reason=held)
 
     return [matched(one) for one in found]

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
-from kurabito.catalog.identity import ReleaseIdentity, identify
+from kurabito.catalog.release_key import ReleaseIdentity, identify
+from kurabito.catalog.states import DoubtReason
 from kurabito.feeds.raw_items import RawReason, problem_of
 from kurabito.feeds.results import FeedItem
+from kurabito.reasons import Reason
 from kurabito.titles import Episode, ReleaseKind, ReleaseTitle, TitleRule, fold_title, parse_title
 
 MOST_EPISODES: Final = 200
@@ -57,6 +59,10 @@ class Release:
     source: str | None
     languages: tuple[str, ...]
     version: int | None
+    country: str | None = None
+    """Whose version of a show it is, in small letters."""
+    doubt: Reason[DoubtReason] | None = None
+    """Why what was read may be wrong."""
 
 
 def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawReason:
@@ -92,7 +98,23 @@ def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawRea
         source=found.source[:_LONGEST_NAME] if found.source else None,
         languages=found.languages,
         version=_within(found.version),
+        country=found.country.lower() if found.country else None,
+        doubt=_doubt(found),
     )
+
+
+def _doubt(found: ReleaseTitle) -> Reason[DoubtReason] | None:
+    """The first doubt that is worth a question. A bare number is how many titles count, and is none."""
+    # What a rule of the user says is not doubted.
+    codes = {doubt.value for doubt in found.doubts} if found.rule is None else set()
+    for code in (one for one in DoubtReason if one in codes):
+        facts = {
+            "season": found.season,
+            "episode": found.episodes[0] if found.episodes else None,
+            "most": MOST_EPISODES,
+        }
+        return Reason(code, facts)
+    return None
 
 
 def _names(found: ReleaseTitle) -> tuple[Name, ...]:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from kurabito.catalog.corrections import journal
+from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.merge import NAME
+from kurabito.catalog.corrections.merge import SQL as MERGE
+from kurabito.catalog.corrections.model import CorrectionKind
 from kurabito.catalog.errors import SeriesConflict, SeriesNotFound
+from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.releases import Name
 from kurabito.catalog.states import SHOWN_STATE, EpisodeState, SeriesKind, SeriesState
 from kurabito.clock import to_datetime
@@ -17,12 +23,13 @@ from kurabito.db.port import Row
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import ReleaseKind
 
-_SERIES: Final = "id, title, season, kind, year, episode_offset, state, metadata_id, created_at, updated_at"
+_SERIES: Final = (
+    "id, title, season, kind, year, country, episode_offset, state, metadata_id, merged_into, created_at, updated_at"
+)
+_CORRECTED: Final = ("title", "season", "episode_offset")
 _FILTERS: Final = {False: "", True: "AND state = :state"}
 _SQL: Final = {
-    chosen: Queries(
-        "kurabito.catalog", "series.sql", "series_match.sql", series=_SERIES, filter=text, shown_state=SHOWN_STATE
-    )
+    chosen: Queries("kurabito.catalog", "series.sql", series=_SERIES, filter=text, shown_state=SHOWN_STATE)
     for chosen, text in _FILTERS.items()
 }
 
@@ -33,6 +40,11 @@ class Alias:
 
     name: str
     season: int
+    year: int | None = None
+    """The year that they say beside it, where that tells it from a remake."""
+    country: str | None = None
+    source: AliasSource = AliasSource.KEEPER
+    """Where the name was learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,10 @@ class Series:
     aliases: tuple[Alias, ...] = ()
     metadata_id: int | None = None
     """The record that fills it in; None while it has none."""
+    country: str | None = None
+    """Whose version of a show it is, where titles say so."""
+    merged_into: int | None = None
+    """The series that it became part of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +97,29 @@ def find(conn: Connection, series_id: int) -> Series:
     return _with_aliases(conn, [_series(row)])[0]
 
 
+def find_current(conn: Connection, series_id: int) -> Series:
+    """The series, or the one that it became part of; raises SeriesNotFound."""
+    found = find(conn, series_id)
+    while found.merged_into is not None:
+        found = find(conn, found.merged_into)
+    return found
+
+
 def change(conn: Connection, series_id: int, changes: dict[str, Any]) -> Series:
     """Change what is named, and leave the rest; raises SeriesNotFound, or SeriesConflict when an alias is another's."""
     series = find(conn, series_id)
+    if series.merged_into is not None:
+        raise SeriesNotFound(f"series {series_id} was merged into {series.merged_into}; change that one")
     changed = replace(series, **changes)
+    made = RowChanges(conn)
     if "aliases" in changes:
-        _rename(conn, changed)
-    values = {
-        "id": series_id,
-        "title": changed.title,
-        "season": changed.season,
-        "episode_offset": changed.episode_offset,
-        "state": changed.state,
-    }
-    conn.run(_sql(conn).change, values)
+        _rename(conn, made, changed)
+    for column in _CORRECTED:
+        made.column("series", column, [(series_id, getattr(series, column), getattr(changed, column))])
+    if not made.is_empty:
+        facts = {column: getattr(changed, column) for column in _CORRECTED if column in changes}
+        journal.keep(conn, journal.add(conn, CorrectionKind.CHANGE, series_id, before=series.title, **facts), made)
+    conn.run(_sql(conn).want, {"id": series_id, "state": changed.state})
     return find(conn, series_id)
 
 
@@ -115,20 +140,28 @@ def episodes(conn: Connection, series_id: int, *, after: tuple[str, float], limi
     return [_episode(row) for row in rows]
 
 
-def _rename(conn: Connection, series: Series) -> None:
-    rows = [
-        {"folded": name.folded, "season": alias.season, "name": name.shown, "kind": series.kind, "series_id": series.id}
-        for alias, name in ((alias, Name.of(alias.name)) for alias in series.aliases)
-    ]
-    given = {"id": series.id, "kind": series.kind, "rows": json.dumps(rows)}
+def _rename(conn: Connection, changes: RowChanges, series: Series) -> None:
+    """Give a series these names, and no others."""
+    wanted = {_key(row): row for row in (_row(series.kind, alias) for alias in series.aliases)}
+    given = {"id": series.id, "kind": series.kind, "rows": json.dumps(list(wanted.values()))}
     if (taken := conn.one(_sql(conn).alias_of_another, given)) is not None:
         name, season, other_id, title = taken
         raise SeriesConflict(
             f"{name!r} in season {season} is a name of the series {title!r} ({other_id}); take it away there first",
             field="aliases",
         )
-    conn.run(_sql(conn).forget_aliases, {"id": series.id})
-    conn.run(_sql(conn).add_aliases, given)
+    known = {_key(row): row for row in (NAME.row(row)._asdict() for row in conn.all(MERGE.names, {"id": series.id}))}
+    changes.names((row, series.id, None) for key, row in known.items() if key not in wanted)
+    changes.names((row, None, series.id) for key, row in wanted.items() if key not in known)
+
+
+def _row(kind: SeriesKind, alias: Alias) -> dict[str, Any]:
+    row = alias_row(Name.of(alias.name), kind, alias.season, alias.year, alias.country)
+    return {**row, "source": alias.source.value}
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["folded"], row["season"], row["year"], row["country"]
 
 
 def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:
@@ -136,8 +169,9 @@ def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:
         return []
     rows = json.dumps([{"id": series.id} for series in found])
     names: dict[int, list[Alias]] = {}
-    for series_id, name, season in conn.all(_sql(conn).aliases, {"rows": rows}):
-        names.setdefault(series_id, []).append(Alias(name, season))
+    for series_id, name, season, year, country, source in conn.all(_sql(conn).aliases, {"rows": rows}):
+        alias = Alias(name, season, year or None, country or None, AliasSource(source))
+        names.setdefault(series_id, []).append(alias)
     return [replace(series, aliases=tuple(names.get(series.id, ()))) for series in found]
 
 
@@ -146,7 +180,7 @@ def _sql(conn: Connection) -> Queries:
 
 
 def _series(row: Row) -> Series:
-    series_id, title, season, kind, year, offset, state, metadata_id, created, updated = row
+    series_id, title, season, kind, year, country, offset, state, metadata_id, merged_into, created, updated = row
     return Series(
         series_id,
         title,
@@ -158,6 +192,8 @@ def _series(row: Row) -> Series:
         to_datetime(created),
         to_datetime(updated),
         metadata_id=metadata_id,
+        country=country,
+        merged_into=merged_into,
     )
 
 

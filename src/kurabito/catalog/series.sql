@@ -1,34 +1,31 @@
 -- name: page
-SELECT {series} FROM series WHERE id < :before {filter} ORDER BY id DESC LIMIT :limit;
+SELECT {series} FROM series WHERE id < :before AND merged_into IS NULL {filter} ORDER BY id DESC LIMIT :limit;
 
 -- name: get
 SELECT {series} FROM series WHERE id = :id;
 
 -- name: aliases
-SELECT alias.series_id, alias.name, alias.season
+SELECT alias.series_id, alias.name, alias.season, alias.year, alias.country, alias.source
 FROM {given} JOIN series_aliases AS alias ON alias.series_id = CAST(given.value ->> 'id' AS bigint)
-ORDER BY alias.series_id, alias.season, alias.name;
+ORDER BY alias.series_id, alias.season, alias.name, alias.year, alias.country;
 
--- name: change
-UPDATE series
-SET title = :title, season = :season, episode_offset = :episode_offset, state = :state, updated_at = :now
-WHERE id = :id;
+-- name: want
+UPDATE series SET state = :state, updated_at = :now WHERE id = :id;
 
 -- name: alias_of_another
 SELECT alias.name, alias.season, series.id, series.title
 FROM {given} JOIN series_aliases AS alias
     ON alias.folded = given.value ->> 'folded' AND alias.kind = :kind
     AND alias.season = CAST(given.value ->> 'season' AS integer)
+    AND alias.year = CAST(given.value ->> 'year' AS integer) AND alias.country = given.value ->> 'country'
 JOIN series ON series.id = alias.series_id
 WHERE alias.series_id <> :id
 LIMIT 1;
 
--- name: forget_aliases
-DELETE FROM series_aliases WHERE series_id = :id;
-
 -- name: hold
 UPDATE anime_links SET held_reason = :held_reason
-WHERE series_id = :id AND (held_reason IS NULL OR held_reason IN ('series_asked', 'series_ignored'));
+WHERE series_id = :id AND is_released = 0
+    AND (held_reason IS NULL OR held_reason IN ('series_asked', 'series_ignored'));
 
 -- name: release
 UPDATE anime_links SET held_reason = NULL

@@ -68,6 +68,21 @@ class FilterReason(StrEnum):
     """`rule` includes others, and not this one."""
 
 
+class DoubtReason(StrEnum):
+    """Why what was read from a title is doubtful; the value is the message's key below `doubt_reason`, and is stored."""
+
+    OTHER = "other"
+    """In the words of another version: `text`."""
+    SEASON_IMPLAUSIBLE = "season_implausible"
+    """`season` is beyond any that was counted, or a year."""
+    RANGE_TOO_LONG = "range_too_long"
+    """More than `most` episodes."""
+    EPISODE_IS_YEAR = "episode_is_year"
+    """`episode` could be a year."""
+    SPLIT_NUMBER = "split_number"
+    """One number was read as `season` and `episode`."""
+
+
 class HeldReason(StrEnum):
     """Why a link is not downloaded automatically."""
 
@@ -75,3 +90,15 @@ class HeldReason(StrEnum):
     """Its title names no episode, and it is neither a film nor a batch."""
     SERIES_ASKED = "series_asked"
     SERIES_IGNORED = "series_ignored"
+    IN_DOUBT = "in_doubt"
+    """It may be of several series; a question asks which."""
+    DOUBTFUL_READING = "doubtful_reading"
+    """What was read from its title is not plausible."""
+
+
+HELD_BY_SERIES: Final = {
+    SeriesState.FOLLOWED: None,
+    SeriesState.ASKED: HeldReason.SERIES_ASKED,
+    SeriesState.IGNORED: HeldReason.SERIES_IGNORED,
+}
+"""Why the links of a series are held back, by what its keeper wants of it."""

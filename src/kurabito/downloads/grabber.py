@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kurabito import logs
@@ -45,6 +45,10 @@ class Grabber:
         filter_rules.mark(conn, refused | freed)
         taken = [link_id for link_id in links["id"] if link_id not in refused]
         self.carry_out(conn, choose_among(conn, taken), DispatchCause.NEW_LINKS)
+
+    def restate(self, conn: Connection, episode_ids: Collection[int]) -> None:
+        """Have episodes say how far they are after links of theirs came or went."""
+        store.restate_moved(conn, episode_ids)
 
     def on_registered(self, conn: Connection, service: Service) -> None:
         """A service registered: a downloader gets back what it had before it was removed, and what no other took."""

@@ -197,6 +197,12 @@ def restate_episodes(conn: Connection, download_ids: Collection[int]) -> None:
         conn.run(_SQL.restate, given_ids(download_ids))
 
 
+def restate_moved(conn: Connection, episode_ids: Collection[int]) -> None:
+    """Have episodes whose links came or went say how far they are, by the downloads of the links that they have now."""
+    if episode_ids:
+        conn.run(_SQL.restate_moved, given_ids(episode_ids))
+
+
 def _download(row: Row) -> Download:
     (
         found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,

@@ -80,3 +80,17 @@ ORDER BY download.id DESC LIMIT :limit;
 
 -- name: get
 SELECT {download} FROM downloads AS download {joins} WHERE download.id = :id AND download.forgotten_at IS NULL;
+
+-- name: restate_moved
+-- By the links that they have now, whatever they were.
+UPDATE episodes
+SET state = CASE
+        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
+                         AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'
+        WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
+                     WHERE link.episode_id = episodes.id AND download.link_id = link.id
+                         AND download.status IN ('pending', 'downloading', 'downloader_error')) THEN 'downloading'
+        ELSE 'wanted' END,
+    updated_at = :now
+WHERE id IN (SELECT CAST(given.value AS bigint) FROM {given});

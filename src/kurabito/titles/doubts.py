@@ -14,11 +14,11 @@ _YEARS: Final = range(1900, 2100)
 
 def doubts_of(draft: TitleDraft) -> tuple[TitleDoubt, ...]:
     """Every doubt, those of the recognisers first."""
-    doubts = list(draft.doubts)
-    if any(season > _LARGEST_SEASON for season in draft.seasons):
+    doubts = draft.doubts
+    if draft.seasons and draft.seasons[-1] > _LARGEST_SEASON:
         doubts.append(TitleDoubt.SEASON_IMPLAUSIBLE)
     if len(draft.episodes) > _LONGEST_BATCH:
         doubts.append(TitleDoubt.RANGE_TOO_LONG)
     if len(draft.episodes) == 1 and draft.episodes[0] in _YEARS:
         doubts.append(TitleDoubt.EPISODE_IS_YEAR)
-    return tuple(dict.fromkeys(doubts))
+    return tuple(dict.fromkeys(doubts)) if doubts else ()

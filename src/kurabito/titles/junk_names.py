@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from kurabito.titles.numbers import HAN
@@ -35,6 +36,7 @@ _HAN_JUNK: Final = re.compile(
 _FEWEST_LETTERS: Final = 2
 
 
+@lru_cache(maxsize=2048)
 def is_junk_name(name: str) -> bool:
     """Whether a name may never become an alias, because many shows could be called so.
 

@@ -56,8 +56,10 @@ def _names_in(stretch: str, *, fansub: bool) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for candidate in candidates:
         pieces = _by_script(candidate, alone=len(candidates) == 1, last=candidate is candidates[-1])
-        for part in (part for piece in pieces for part in _two_languages(piece)):
-            name = _clean(part)
+        if not candidate.isascii():
+            pieces = [part for piece in pieces for part in _two_languages(piece)]
+        for piece in pieces:
+            name = _clean(piece)
             if LETTER_OR_DIGIT.search(name):
                 names[name] = None
     return _telling(tuple(names)) if len(names) > 1 else tuple(names)
@@ -151,7 +153,7 @@ def _two_scripts(text: str) -> list[str]:
 
 def _two_languages(text: str) -> list[str]:
     """`夜之酿酒师 夜のくらびと`: the Chinese name, and the Japanese one behind it."""
-    if text.isascii() or " " not in text.strip() or script_of(text) is not Script.KANA or LATIN_LETTER.search(text):
+    if " " not in text.strip() or script_of(text) is not Script.KANA or LATIN_LETTER.search(text):
         return [text]
     words = text.split()
     first = next((index for index, word in enumerate(words) if script_of(word) is Script.KANA), 0)

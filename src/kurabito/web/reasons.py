@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.catalog.states import FilterReason
+from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
@@ -14,6 +14,7 @@ from kurabito.reasons import Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
+    DoubtReason: "doubt_reason",
     DownloadReason: "download_reason",
     CheckpointReason: "checkpoint_reason",
     PathReason: "path_reason",

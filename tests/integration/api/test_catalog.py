@@ -113,7 +113,10 @@ async def test_a_series_is_followed_renamed_and_looked_through(site: Site) -> No
     assert answer.status_code == 200, answer.text
     shown = (await site.http.get(path)).json()
     assert (shown["title"], shown["season"], shown["state"]) == ("The Show", 3, "followed")
-    assert shown["aliases"] == [{"name": "Show", "season": 1}, {"name": "ショー", "season": 3}]
+    assert [(alias["name"], alias["season"], alias["source"]) for alias in shown["aliases"]] == [
+        ("Show", 1, "title"),
+        ("ショー", 3, "keeper"),
+    ]
     links = (await site.http.get("/api/v1/links", params={"series_id": show["id"], "held": True})).json()
     assert links["items"] == []
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.corrections.service import Corrections
+from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.clock import ManualClock
-from kurabito.db import Connection, Database, migrate, open_database
+from kurabito.db import Connection, Database, Dialect, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.feeds.results import FeedItem, FetcherResults, Receipt
 
 SUBSCRIBE = (
     "INSERT INTO subscriptions (name, url, series_id, new_series, start_with, fetch_interval, created_at, updated_at) "
     "VALUES (:url, :url, :series_id, :new_series, :start_with, 1000000, :now, :now) RETURNING id"
+)
+
+
+TABLES = (
+    *("anime_links", "identity_rulings", "corrections", "identity_questions", "episodes", "series_aliases"),
+    *("raw_anime_items", "subscriptions", "series", "groups", "offline_titles", "offline_entries"),
 )
 
 
@@ -33,6 +41,9 @@ class Taken:
         assert conn.one("SELECT count(*) FROM anime_links WHERE id >= :first", {"first": min(link_ids)}) != (0,)
         self.ids += link_ids
 
+    def restate(self, conn: Connection, episode_ids: Collection[int]) -> None:
+        assert all(conn.one("SELECT 1 FROM episodes WHERE id = :id", {"id": one}) for one in episode_ids)
+
 
 @dataclass
 class Desk:
@@ -46,6 +57,8 @@ class Desk:
         self.intake = CatalogIntake(self.database, self.taken)
         self.catalog = Catalog(self.database, self.taken)
         self.rules = TitleRules(self.database, self.intake)
+        self.corrections = Corrections(self.database, self.taken)
+        self.questions = Questions(self.database, self.taken)
 
     def subscribe(self, url: str = "https://feeds.example/rss", *, series_id: int | None = None, **options: str) -> int:
         values = {"url": url, "series_id": series_id, "new_series": "add", "start_with": "missing", **options}
@@ -58,6 +71,20 @@ class Desk:
 
     def all(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         return self.database.read_blocking(lambda conn: conn.all(sql, values))
+
+    def clear(self) -> None:
+        """Forget everything; ids begin at one again."""
+        self.taken.ids.clear()
+
+        def forget(conn: Connection) -> None:
+            for table in ("downloads", *TABLES):
+                conn.run(f"DELETE FROM {table}")
+                if conn.dialect is Dialect.SQLITE:
+                    conn.run("DELETE FROM sqlite_sequence WHERE name = :name", {"name": table})
+                elif table not in ("series_aliases", "offline_titles", "offline_entries"):
+                    conn.run(f"ALTER TABLE {table} ALTER COLUMN id RESTART WITH 1")
+
+        self.database.write_blocking(forget)
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
         """Everything that a batch can write, but the subscription."""
@@ -73,3 +100,26 @@ def desk(url: str) -> Iterator[Desk]:
     migrate(database, PRODUCT)
     yield Desk(database, clock)
     database.close()
+
+
+@pytest.fixture(scope="module")
+def kept_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    database = open_database(f"sqlite:///{tmp_path_factory.mktemp('kept')}/kept.db", clock=ManualClock())
+    database.open()
+    migrate(database, PRODUCT)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def kept_desk(kept_database: Database) -> Desk:
+    """A catalog with nothing in it, for a long table of cases: its database is made once."""
+    emptied = Desk(kept_database, ManualClock())
+    emptied.clear()
+    return emptied
+
+
+@pytest.fixture
+def clean_desk(desk: Desk) -> Desk:
+    """A catalog that a test empties between its examples."""
+    return desk

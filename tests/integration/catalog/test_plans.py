@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kurabito.catalog import linker, links, series, series_match, summaries
+from kurabito.catalog import linker, links, series, summaries
+from kurabito.catalog.identity import knowledge
 from kurabito.db import Connection, Dialect, Query
 from kurabito.feeds import raw_items
 from kurabito.metadata.sources import offline
@@ -59,7 +60,10 @@ def statements() -> list[tuple[Query, str]]:
         (series._SQL[False].page, "PRIMARY KEY"),
         (series._SQL[True].page, "ix_series_state"),
         (series._SQL[False].aliases, "ix_series_aliases_series"),
-        (series_match._SQL.named, "(folded=?)"),
+        (knowledge.SQL.named, "(folded=?)"),
+        (knowledge.SQL.like_romaji, "ix_series_aliases_romaji"),
+        (knowledge.SQL.names, "ix_series_aliases_series"),
+        (knowledge.SQL.entries, "PRIMARY KEY (folded=?)"),
         (offline._SQL.namesakes, "PRIMARY KEY (folded=?)"),
         (linker._SQL.known_releases, "ix_anime_links_release_episode"),
         (summaries._SQL.decisions, "ix_anime_links_release_"),

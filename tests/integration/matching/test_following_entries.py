@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.catalog.follow import FollowFromMetadata
+from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.intake import CatalogIntake
-from kurabito.catalog.series import Alias
 from kurabito.catalog.states import SeriesState
 from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.metadata.errors import MetadataNotFound
@@ -39,7 +39,10 @@ async def test_an_entry_becomes_a_series_that_releases_find(desk: Desk) -> None:
     entries = FollowFromMetadata(desk.database, desk.catalog, desk._fill_in)
     followed = await entries.follow_entry(5)
     assert (followed.title, followed.season, followed.state) == ("Kura no Yoru", 2, SeriesState.FOLLOWED)
-    assert set(followed.aliases) == {Alias("Kura no Yoru", 2), Alias("蔵の夜", 2)}
+    assert {(alias.name, alias.season, alias.source) for alias in followed.aliases} == {
+        ("Kura no Yoru", 2, AliasSource.RECORD),
+        ("蔵の夜", 2, AliasSource.RECORD),
+    }
     assert desk.get(followed.metadata_id).details.bgm_id == 5
     assert desk.filled_in == ["sync"]
     # Again, by its record or by its entry, leads to the same one.

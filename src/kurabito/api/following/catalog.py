@@ -13,6 +13,8 @@ from kurabito.api.paging import PAGE_BEFORE, IdCursor, Limit, PageAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.download_types import DownloadType
+from kurabito.catalog.identity.aliases import AliasSource
+from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Alias, Series
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
@@ -75,6 +77,9 @@ class LinkAnswer(BaseModel):
     is_filtered: bool
     filter_reason: str | None = Field(description="which rule excludes it, in words")
     filter_why: WhyAnswer | None = Field(description="the same as a code with facts")
+    held_why: WhyAnswer | None = Field(description="what is doubtful about its title, where that holds it back")
+    clues: list[Clue] = Field(description="what spoke for its series")
+    question_id: int | None = Field(description="the question that holds it back; see `/questions`")
     created_at: datetime
 
     @classmethod
@@ -102,6 +107,9 @@ class LinkAnswer(BaseModel):
             is_filtered=link.is_filtered,
             filter_reason=sentence_of(link.filter_reason),
             filter_why=WhyAnswer.of(link.filter_reason),
+            held_why=WhyAnswer.of(link.held_why),
+            clues=list(link.clues),
+            question_id=link.question_id,
             created_at=link.created_at,
         )
 
@@ -111,6 +119,12 @@ class AliasBody(StrictBody):
 
     name: ShortText
     season: Count = Field(1, description="the season that titles say beside the name; 1 when they say none")
+    year: Annotated[int, Field(ge=1800, le=2999), WHOLE] | None = Field(
+        None, description="the year that they say beside it, where that tells it from a remake"
+    )
+    country: Annotated[str, Field(pattern="^[a-z]{2}$")] | None = Field(
+        None, description="the country that they say beside it"
+    )
 
 
 class SeriesChange(StrictBody):
@@ -130,7 +144,9 @@ class SeriesChange(StrictBody):
         """The fields of `Series` that are named."""
         named = self.model_dump(exclude_unset=True)
         if "aliases" in named:
-            named["aliases"] = tuple(Alias(alias.name, alias.season) for alias in self.aliases)
+            named["aliases"] = tuple(
+                Alias(alias.name, alias.season, alias.year, alias.country) for alias in self.aliases
+            )
         return named
 
 
@@ -141,6 +157,9 @@ class AliasAnswer(BaseModel):
 
     name: str
     season: int
+    year: int | None
+    country: str | None
+    source: AliasSource = Field(description="where it was learnt")
 
 
 class SeriesAnswer(BaseModel):
@@ -153,10 +172,12 @@ class SeriesAnswer(BaseModel):
     season: int
     kind: SeriesKind
     year: int | None
+    country: str | None = Field(description="whose version of a show it is, where titles say so")
     episode_offset: int
     state: SeriesState
     aliases: list[AliasAnswer]
     metadata_id: int | None = Field(description="its metadata record; null while it has none")
+    merged_into: int | None = Field(description="the series that it became part of")
     created_at: datetime
     updated_at: datetime
 

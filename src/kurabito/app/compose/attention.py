@@ -6,7 +6,7 @@ How a part is, it decides itself; here is only said what a person should hear of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kurabito.app.compose.downloads import download_root
@@ -22,7 +22,6 @@ from kurabito.attention import (
     Fact,
     Severity,
 )
-from kurabito.catalog.matching.service import Matches
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHealths
 from kurabito.feeds.health import FeedHealth, feed_health
@@ -50,9 +49,10 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             "feeds": _feeds(product.feeds.subscriptions),
             "libraries": _libraries(product.library, product.planes),
             "metadata": _metadata(product.metadata.sources),
-            "matches": _matches(product.metadata.matches),
+            "matches": _open(product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES),
             "conflicts": _conflicts(product.downloads.conflicts),
             "placements": _placements(product.placements),
+            "questions": _open(product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS),
         }
     )
 
@@ -211,19 +211,15 @@ def _metadata(sources: SourceHealths) -> AttentionSource:
     return look
 
 
-def _matches(matches: Matches) -> AttentionSource:
+def _open(count_open: Callable[[], Awaitable[int]], code: AttentionCode, action: ActionId) -> AttentionSource:
+    """What waits for a decision of its keeper, counted."""
+
     async def look() -> Sequence[AttentionItem]:
-        count = await matches.count_open()
+        count = await count_open()
         if not count:
             return []
-        return [
-            AttentionItem(
-                code=AttentionCode.MATCHES_OPEN,
-                severity=Severity.NOTICE,
-                facts={"count": count},
-                action=AttentionAction(ActionId.OPEN_MATCHES),
-            )
-        ]
+        facts = {"count": count}
+        return [AttentionItem(code=code, severity=Severity.NOTICE, facts=facts, action=AttentionAction(action))]
 
     return look
 

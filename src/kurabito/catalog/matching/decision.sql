@@ -1,6 +1,6 @@
 -- name: without_record
 SELECT id, title, season, kind, year FROM series
-WHERE metadata_id IS NULL AND id > :after AND state <> 'ignored' ORDER BY id LIMIT :limit;
+WHERE metadata_id IS NULL AND merged_into IS NULL AND id > :after AND state <> 'ignored' ORDER BY id LIMIT :limit;
 
 -- name: aliases
 SELECT alias.series_id, alias.name FROM {given} CROSS JOIN series_aliases AS alias

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from kurabito.catalog.identity.evidence import is_near
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import spelled
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
@@ -22,9 +24,6 @@ from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
 _SQL: Final = Queries("kurabito.catalog.matching", "knowledge.sql")
 _FIRST_SEASON: Final = 1
-_ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
-_HAN: Final = ("", *"一二三四五六七八九十")
-_ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Knowledge:
         own_titles = {records.folded_name(entry.title) for each in entries.values() for entry in each}
         found = records.named(conn, names | own_titles)
         self._series = _series_by_alias(conn, names)
-        of_series = {one.metadata_id for one in self._series.values() if one.metadata_id is not None}
+        of_series = {one.metadata_id for some in self._series.values() for one in some if one.metadata_id is not None}
         self._records = {record.id: record for each in found.values() for record in each}
         self._records |= records.several(conn, of_series - self._records.keys())
         self._entry_of: dict[int, OfflineEntry] = {}
@@ -83,9 +82,13 @@ class Knowledge:
         self._hear(conn, readings)
         self._seasons = self._read_seasons(conn, readings)
 
-    def series(self, names: Iterable[Name], kind: SeriesKind, season: int) -> KnownSeries | None:
-        """The series that one of these names is an alias of; None when they lead to several."""
-        found = {one.id: one for name in names if (one := self._series.get((name.folded, kind, season))) is not None}
+    def series(
+        self, names: Iterable[Name], kind: SeriesKind, season: int, year: int | None = None
+    ) -> KnownSeries | None:
+        """The series that one of these names is an alias of; None when they lead to several that the year does not tell apart."""
+        found = {one.id: one for name in names for one in self._series.get((name.folded, kind, season), ())}
+        if len(found) > 1 and year is not None:
+            found = {series_id: one for series_id, one in found.items() if is_near(one.year, year)}
         return next(iter(found.values())) if len(found) == 1 else None
 
     def record(self, metadata_id: int) -> Thing:
@@ -162,27 +165,6 @@ class Knowledge:
         return Thing(f"record:{record.id}", _completed(record.details, details_of(entry)), record.id)
 
 
-def spelled(name: Name, season: int) -> list[str]:
-    """How a season of a show may be called, folded."""
-    number = str(season)
-    marks = [
-        f"第{number}期",
-        f"第{number}季",
-        f"第{number}シーズン",
-        f"シーズン{number}",
-        f"season{number}",
-        f"s{number}",
-        f"{_ORDINALS.get(season, f'{number}th')}season",
-    ]
-    if season > _FIRST_SEASON:
-        marks.append(number)
-    if season < len(_HAN):
-        marks += [f"第{_HAN[season]}期", f"第{_HAN[season]}季"]
-    if _FIRST_SEASON < season < len(_ROMAN):
-        marks.append(_ROMAN[season].casefold())
-    return [name.folded + mark for mark in marks]
-
-
 def as_film(name: Name) -> list[str]:
     """How a film of this name may be called, folded."""
     before = ("劇場版", "映画", "剧场版", "電影", "gekijouban", "eiga")
@@ -245,9 +227,10 @@ def _distinct(things: Sequence[Thing]) -> list[Thing]:
     return list({thing.key: thing for thing in reversed(things)}.values())[::-1]
 
 
-def _series_by_alias(conn: Connection, names: Iterable[str]) -> dict[tuple[str, SeriesKind, int], KnownSeries]:
+def _series_by_alias(conn: Connection, names: Iterable[str]) -> dict[tuple[str, SeriesKind, int], list[KnownSeries]]:
     rows = json.dumps([{"folded": name} for name in names], ensure_ascii=False)
-    return {
-        (folded, SeriesKind(kind), season): KnownSeries(series_id, title, year, SeriesKind(kind), metadata_id)
-        for folded, kind, season, series_id, title, year, metadata_id in conn.all(_SQL.series_named, {"rows": rows})
-    }
+    found: dict[tuple[str, SeriesKind, int], list[KnownSeries]] = {}
+    for folded, kind, season, series_id, title, year, metadata_id in conn.all(_SQL.series_named, {"rows": rows}):
+        known = KnownSeries(series_id, title, year, SeriesKind(kind), metadata_id)
+        found.setdefault((folded, known.kind, season), []).append(known)
+    return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kurabito.catalog.identity.evidence import is_near, year_fits
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.knowledge import Knowledge, KnownSeries, Thing
 from kurabito.catalog.matching.model import AGAINST, MatchCandidate, MatchReason
@@ -16,7 +17,6 @@ from kurabito.titles.text import is_foreign
 
 MOST_CANDIDATES: Final = 12
 _FIRST_SEASON: Final = 1
-_YEARS_APART: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ def _series(reading: FolderReading, names: Sequence[Name], known: Knowledge) -> 
         return None
     season = reading.season or _FIRST_SEASON
     kinds = [SeriesKind.TV, SeriesKind.MOVIE] if reading.kind is None else [reading.kind]
-    found = [one for kind in kinds if (one := known.series(names, kind, season)) is not None]
+    found = [one for kind in kinds if (one := known.series(names, kind, season, reading.year)) is not None]
     if len(found) != 1:
         return None
     # Of a year that only the folder names it is not known whether it is the series'.
-    is_sure = reading.year is None or found[0].metadata_id is not None or _is_near(found[0].year, reading.year)
+    is_sure = reading.year is None or found[0].metadata_id is not None or is_near(found[0].year, reading.year)
     return found[0] if is_sure else None
 
 
@@ -127,9 +127,8 @@ def _reasons(reading: FolderReading, thing: Thing, why: MatchReason) -> tuple[Ma
         reasons.append(MatchReason.OTHER_KIND)
     began = thing.details.year
     if reading.year is not None and began is not None:
-        # Beside a later season stands its own year, or that of the show.
-        is_later = (reading.season or _FIRST_SEASON) > _FIRST_SEASON and began > reading.year
-        fits = _is_near(began, reading.year) or is_later
+        is_later = (reading.season or _FIRST_SEASON) > _FIRST_SEASON
+        fits = year_fits(began, reading.year, is_later_season=is_later)
         reasons.append(MatchReason.YEAR if fits else MatchReason.OTHER_YEAR)
     return tuple(reasons)
 
@@ -160,7 +159,3 @@ def _as_thing(series: KnownSeries, reading: FolderReading) -> Thing:
     title = "title_japanese" if is_foreign(series.title) else "title_english"
     details = Details(kind=kind, year=series.year or reading.year, season=reading.season, **{title: series.title})  # type: ignore[arg-type]
     return Thing(f"series:{series.id}", details)
-
-
-def _is_near(one: int | None, other: int) -> bool:
-    return one is not None and abs(one - other) <= _YEARS_APART

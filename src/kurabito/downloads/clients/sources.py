@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog.download_types import DownloadType, detect_download_type
-from kurabito.catalog.identity import hash_of_magnet
+from kurabito.catalog.release_key import hash_of_magnet
 from kurabito.downloads.clients.torrent_files import TorrentFile, read_torrent
 from kurabito.downloads.items import DownloadItem, DownloadItemResult, Owner
 from kurabito.errors import InvalidInput

@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.matching.model import AGAINST, FolderMatch, MatchState
 from kurabito.catalog.matching.service import MATCH, Matches
 from kurabito.catalog.states import SeriesState
@@ -30,6 +31,7 @@ def router(
     calendar: CalendarService,
     libraries: LibraryService,
     catalog: Catalog,
+    questions: Questions,
     queue: Queue,
 ) -> APIRouter:
     """The folders, and what can be said of each."""
@@ -39,10 +41,11 @@ def router(
     async def overview(request: Request) -> Response:
         asked = request.query_params
         state, cursor = one_of(MatchState, "state", asked.get("state") or MatchState.OPEN), id_cursor(request)
-        page, known, series, looks, indexed = await asyncio.gather(
+        page, known, series, asked_about, looks, indexed = await asyncio.gather(
             matches.page(state=state, limit=_FOLDERS, cursor=cursor),
             libraries.by_id(),
             catalog.series(state=SeriesState.ASKED, limit=1),
+            questions.count_open(),
             queue.list(task_type=MATCH, limit=1),
             calendar.years(),
         )
@@ -56,6 +59,7 @@ def router(
             states=tuple(MatchState),
             cursor=cursor,
             asks_about_series=bool(series.items),
+            asks_about_releases=asked_about,
             has_index=bool(indexed),
             look=looks.items[0] if looks.items else None,
             names_of=CardNames.of,

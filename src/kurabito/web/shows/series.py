@@ -11,7 +11,9 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.errors import SeriesConflict
+from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
 from kurabito.catalog.states import EpisodeState, SeriesState
@@ -31,6 +33,7 @@ from kurabito.web.shows.series_form import SeriesForm
 _SERIES: Final = 50
 _EPISODES: Final = 2_000
 _LINKS: Final = 200
+_OTHERS: Final = 500
 _REGULAR: Final = (ReleaseKind.TV, ReleaseKind.MOVIE, ReleaseKind.UNKNOWN)
 
 
@@ -44,11 +47,16 @@ class Releases:
 
 
 def router(
-    pages: Pages, catalog: Catalog, summaries: CatalogSummaries, metadata: MetadataService, downloads: DownloadSummaries
+    pages: Pages,
+    catalog: Catalog,
+    summaries: CatalogSummaries,
+    metadata: MetadataService,
+    downloads: DownloadSummaries,
+    corrections: Corrections,
 ) -> APIRouter:
     """The series, one of them, and what is wanted of it."""
     routes = APIRouter()
-    view = _SeriesPages(pages, catalog, summaries, metadata, downloads)
+    view = _SeriesPages(pages, catalog, summaries, metadata, downloads, corrections)
 
     @routes.get("/series")
     async def overview(request: Request) -> Response:
@@ -87,7 +95,9 @@ class _SeriesPages:
         summaries: CatalogSummaries,
         metadata: MetadataService,
         downloads: DownloadSummaries,
+        corrections: Corrections,
     ) -> None:
+        self._corrections = corrections
         self._pages = pages
         self._catalog = catalog
         self._summaries = summaries
@@ -126,11 +136,16 @@ class _SeriesPages:
         self, request: Request, series_id: int, form: SeriesForm | None = None, *, status: int = 200
     ) -> Response:
         cursor = request.query_params.get("cursor")
-        series, episodes, links = await asyncio.gather(
-            self._catalog.get(series_id),
+        current = await self._catalog.current(series_id)
+        if current.id != series_id:
+            return self._pages.go(f"/series/{current.id}")
+        evidence, others, episodes, links = await asyncio.gather(
+            self._corrections.evidence(series_id),
+            self._catalog.series(limit=_OTHERS),
             self._catalog.episodes(series_id, limit=_EPISODES),
             self._catalog.links(series_id=series_id, limit=_LINKS, cursor=cursor),
         )
+        series = evidence.series
         regular = [episode for episode in episodes.items if episode.kind in _REGULAR]
         record = (await self._records_of([series])).get(series.metadata_id or 0)
         return self._pages.show(
@@ -138,6 +153,9 @@ class _SeriesPages:
             "series.html",
             status=status,
             series=series,
+            evidence=evidence,
+            others=[one for one in others.items if one.id != series_id],
+            against=SPEAK_AGAINST,
             record=record,
             ids=ids_of(record.details) if record else [],
             regular=regular,

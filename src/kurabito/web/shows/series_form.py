@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +14,11 @@ _BAR: Final = " | "
 _MOST_ALIASES: Final = 200
 _FIRST_SEASON: Final = 1
 _LONGEST_NAME: Final = 300
+_COUNTRY: Final = re.compile(r"[A-Za-z]{2}")
+_MARKED: Final = re.compile(
+    r"(?P<name>.+) \| *(?P<season>\d{1,9})(?: \| (?P<year>(?:18|19|2\d)\d\d))?(?: \| (?P<country>[A-Za-z]{2}))?",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +57,24 @@ class SeriesForm(Form):
 
 
 def _line(alias: Alias) -> str:
-    """An alias as it is written: `Name`, or `Name | 2` for what is said beside another season."""
-    # A name that ends like a season is told from one by its season.
-    plain = alias.season == _FIRST_SEASON and not alias.name.rpartition(_BAR)[2].isdigit()
-    return alias.name if plain else f"{alias.name}{_BAR}{alias.season}"
+    """An alias as it is written: `Name`, or `Name | 2 | 2019 | us` with what is said beside it."""
+    marks = [str(alias.season), *([str(alias.year)] if alias.year else []), *([alias.country] if alias.country else [])]
+    # A name that ends like a mark is told from one by its season.
+    plain = marks == [str(_FIRST_SEASON)] and not _is_mark(alias.name.rpartition(_BAR)[2])
+    return alias.name if plain else _BAR.join((alias.name, *marks))
 
 
 def _alias(line: str) -> Alias:
-    name, bar, season = line.rpartition(_BAR)
-    if bar and season.strip().isdigit():
-        return Alias(line_of("aliases", name, _LONGEST_NAME), count_of("aliases", season))
-    return Alias(line_of("aliases", line, _LONGEST_NAME), _FIRST_SEASON)
+    """Read from the right: a country, a year before it, and the season before both; the rest is the name."""
+    found = _MARKED.fullmatch(line)
+    if found is None:
+        return Alias(line_of("aliases", line, _LONGEST_NAME), _FIRST_SEASON)
+    season = count_of("aliases", found["season"])
+    country = found["country"].lower() if found["country"] else None
+    year = int(found["year"]) if found["year"] else None
+    return Alias(line_of("aliases", found["name"], _LONGEST_NAME), season, year, country)
+
+
+def _is_mark(text: str) -> bool:
+    """Whether it could be read as what is said beside a name."""
+    return _MARKED.fullmatch(f"-{_BAR}{text}") is not None or _COUNTRY.fullmatch(text) is not None

@@ -374,18 +374,23 @@ CREATE TABLE series (
 
 CREATE INDEX ix_series_state ON series (state, id);
 
--- The names of series, folded to letters and digits. The season is the one that titles say beside the name, 1 if they say none:
--- it leads two seasons of one name apart, and stays when the shelf counts them otherwise.
+-- The names of series, folded to letters and digits, each with what titles say beside it: the season (1 if they say none), the
+-- year (0) and the country (''). They lead two seasons, a remake and its original, and two versions of one show apart.
 CREATE TABLE series_aliases (
-    folded    TEXT    NOT NULL,
-    kind      TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
-    season    INTEGER NOT NULL,
-    name      TEXT    NOT NULL,
-    series_id INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
-    PRIMARY KEY (folded, kind, season)
+    folded     TEXT    NOT NULL,
+    kind       TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
+    season     INTEGER NOT NULL,
+    year       INTEGER NOT NULL DEFAULT 0,
+    country    TEXT    NOT NULL DEFAULT '',
+    name       TEXT    NOT NULL,
+    romaji     TEXT,
+    source     TEXT    NOT NULL DEFAULT 'earlier' CHECK (source IN ('earlier', 'title', 'record', 'keeper')),
+    series_id  INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    PRIMARY KEY (folded, kind, season, year, country)
 );
 
 CREATE INDEX ix_series_aliases_series ON series_aliases (series_id);
+CREATE INDEX ix_series_aliases_romaji ON series_aliases (romaji) WHERE romaji IS NOT NULL;
 
 CREATE TABLE episodes (
     id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -495,7 +500,6 @@ CREATE TABLE anime_links (
     version       INTEGER,
     size_bytes    INTEGER,
     is_batch      INTEGER NOT NULL DEFAULT 0 CHECK (is_batch IN (0, 1)),
-    held_reason   TEXT CHECK (held_reason IN ('no_episode', 'series_asked', 'series_ignored')),
     is_filtered   INTEGER NOT NULL DEFAULT 0 CHECK (is_filtered IN (0, 1)),
     filter_reason TEXT,
     created_at    INTEGER NOT NULL
@@ -506,7 +510,6 @@ CREATE UNIQUE INDEX ix_anime_links_release_whole ON anime_links (release_key) WH
 CREATE INDEX ix_anime_links_series ON anime_links (series_id, id);
 CREATE INDEX ix_anime_links_episode ON anime_links (episode_id);
 CREATE INDEX ix_anime_links_raw_item ON anime_links (raw_item_id);
-CREATE INDEX ix_anime_links_held ON anime_links (id) WHERE held_reason IS NOT NULL;
 CREATE INDEX ix_anime_links_group ON anime_links (group_id, id);
 -- What is known of a show or a film, wherever it came from.
 CREATE TABLE metadata (
@@ -1550,3 +1553,67 @@ CREATE TABLE episode_files (
 ) WITHOUT ROWID;
 
 CREATE INDEX ix_episode_files_file ON episode_files (file_id);
+
+ALTER TABLE series ADD COLUMN country TEXT;
+ALTER TABLE series ADD COLUMN merged_into INTEGER REFERENCES series (id) ON DELETE CASCADE;
+
+CREATE INDEX ix_series_merged ON series (merged_into) WHERE merged_into IS NOT NULL;
+
+-- A question: what releases that say the same are about.
+CREATE TABLE identity_questions (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    asked_of   TEXT    NOT NULL,
+    reading    TEXT    NOT NULL,
+    candidates TEXT    NOT NULL DEFAULT '[]',
+    status     TEXT    NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'dismissed', 'answered')),
+    series_id  INTEGER REFERENCES series (id) ON DELETE SET NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+
+CREATE UNIQUE INDEX ux_identity_questions_asked ON identity_questions (asked_of) WHERE status <> 'answered';
+CREATE INDEX ix_identity_questions_status ON identity_questions (status, id);
+
+-- What a person, or a certain join, changed: enough to say it and to undo it.
+CREATE TABLE corrections (
+    id         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind       TEXT    NOT NULL CHECK (kind IN ('merge', 'split', 'move', 'release', 'change', 'answer')),
+    series_id  INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    other_id   INTEGER REFERENCES series (id) ON DELETE CASCADE,
+    made_by    TEXT    NOT NULL CHECK (made_by IN ('keeper', 'titles')),
+    facts      TEXT    NOT NULL DEFAULT '{}',
+    changes    TEXT    NOT NULL DEFAULT '[]',
+    created_at INTEGER NOT NULL,
+    undone_at  INTEGER
+);
+
+CREATE INDEX ix_corrections_series ON corrections (series_id, id);
+CREATE INDEX ix_corrections_other ON corrections (other_id, id) WHERE other_id IS NOT NULL;
+
+-- A person's word on what releases with a name are about. Of several the last counts; undoing its correction takes it away.
+CREATE TABLE identity_rulings (
+    id            INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    folded        TEXT    NOT NULL,
+    kind          TEXT    NOT NULL CHECK (kind IN ('tv', 'movie')),
+    season        INTEGER NOT NULL,
+    year          INTEGER NOT NULL,
+    country       TEXT    NOT NULL,
+    group_folded  TEXT,
+    series_id     INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    correction_id INTEGER NOT NULL REFERENCES corrections (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_identity_rulings_folded ON identity_rulings (folded);
+CREATE INDEX ix_identity_rulings_series ON identity_rulings (series_id);
+CREATE INDEX ix_identity_rulings_correction ON identity_rulings (correction_id);
+
+-- What spoke for the series of a link; the question that holds it; why it is held; and whether a person released it.
+ALTER TABLE anime_links ADD COLUMN clues TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE anime_links ADD COLUMN question_id INTEGER REFERENCES identity_questions (id) ON DELETE SET NULL;
+ALTER TABLE anime_links ADD COLUMN held_why TEXT;
+ALTER TABLE anime_links ADD COLUMN is_released INTEGER NOT NULL DEFAULT 0 CHECK (is_released IN (0, 1));
+ALTER TABLE anime_links ADD COLUMN held_reason TEXT
+    CHECK (held_reason IN ('no_episode', 'series_asked', 'series_ignored', 'in_doubt', 'doubtful_reading'));
+
+CREATE INDEX ix_anime_links_held ON anime_links (id) WHERE held_reason IS NOT NULL;
+CREATE INDEX ix_anime_links_question ON anime_links (question_id) WHERE question_id IS NOT NULL;

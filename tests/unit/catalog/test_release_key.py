@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from kurabito.catalog.download_types import detect_download_type
-from kurabito.catalog.identity import ReleaseIdentity, identify
+from kurabito.catalog.release_key import ReleaseIdentity, identify
 
 V1 = "0123456789abcdef0123456789abcdef01234567"
 BASE32 = base64.b32encode(bytes.fromhex(V1)).decode()

@@ -1,0 +1,225 @@
+"""Which series releases end in: shows that were split over several series, and series that mixed several shows.
+
+    python benchmarks/identity.py FILE... [--index bangumi-data.json] [--show]
+
+A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?}}, or a feed (.xml), whose releases are then one show's
+where the feed says so (`bangumiId` in its link). The gold names of a line are one name or a list; names that occur in one list
+are one show. A show-season counts as joinable when its spellings are connected: by titles that carry several of its names, or by
+the index. In doubt is neither split nor mixed: it is counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.db import Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.metadata.lookup import read_sequel
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import read_entries
+from kurabito.titles import fold_title
+
+AT_ONCE = 100
+SUBSCRIBE = (
+    "INSERT INTO subscriptions (name, url, new_series, start_with, fetch_interval, created_at, updated_at) "
+    "VALUES ('identity', 'https://feeds.example/all', 'add', 'missing', 1000000, :now, :now) RETURNING id"
+)
+LINKS = (
+    "SELECT item.title, link.series_id, link.question_id IS NOT NULL "
+    "FROM anime_links AS link JOIN raw_anime_items AS item ON item.release_key = link.release_key"
+)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A title, and what its source says that it is about."""
+
+    title: str
+    names: tuple[str, ...]
+    season: int
+    marks: tuple[Any, ...]
+    """Year and country, where the source says them."""
+
+
+class Groups:
+    """Names that are one, by everything that says so."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Any, Any] = {}
+
+    def find(self, one: Any) -> Any:
+        self._parent.setdefault(one, one)
+        while self._parent[one] != one:
+            one = self._parent[one]
+        return one
+
+    def join(self, some: Iterable[Any]) -> None:
+        first, *others = [self.find(one) for one in some]
+        for other in others:
+            self._parent[other] = first
+
+
+def read_gold(path: Path) -> list[Gold]:
+    """The lines of a file that say what their title is about."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        names = row["expected"].get("title")
+        listed = [names] if isinstance(names, str) else names
+        if not listed or not any(fold_title(name) for name in listed):
+            continue
+        season = row["expected"].get("season")
+        if isinstance(season, list) or season == 0:
+            continue
+        folded, said = _names(listed, season)
+        marks = tuple(row["expected"].get(mark) for mark in ("year", "country"))
+        rows.append(Gold(row["title"], folded, said, marks))
+    return rows
+
+
+def _names(names: Sequence[str], season: int | None) -> tuple[tuple[str, ...], int]:
+    """The folded names without the mark of a season, and that season."""
+    folded, said = [], int(season or 1)
+    for name in names:
+        sequel = read_sequel(name)
+        if sequel is not None and (season is None or sequel.season == season):
+            folded.append(fold_title(sequel.name))
+            said = sequel.season
+        elif fold_title(name):
+            folded.append(fold_title(name))
+    return tuple(folded), said
+
+
+async def series_of(rows: Sequence[Gold], index: Path | None) -> dict[str, tuple[int, bool]]:
+    """The series of each title, and whether it is asked about."""
+    with tempfile.TemporaryDirectory(prefix="kurabito-identity-") as scratch:
+        database = open_database(f"sqlite:///{scratch}/identity.db")
+        database.open()
+        migrate(database, PRODUCT)
+        try:
+            if index is not None:
+                entries = list(read_entries(index.read_bytes()))
+                await database.write(lambda conn: offline.replace_entries(conn, entries))
+            return await _bring(database, rows)
+        finally:
+            database.close()
+
+
+async def _bring(database: Database, rows: Sequence[Gold]) -> dict[str, tuple[int, bool]]:
+    feed = int(await database.write(lambda conn: conn.value(SUBSCRIBE)))
+    intake = CatalogIntake(database)
+    for start in range(0, len(rows), AT_ONCE):
+        items = tuple(
+            FeedItem(title=row.title, download_url=f"https://feeds.example/{start + place}.torrent")
+            for place, row in enumerate(rows[start : start + AT_ONCE])
+        )
+        await intake.receive(FetcherResults(subscription_id=feed, items=items))
+    found = await database.read(lambda conn: conn.all(LINKS))
+    return {title: (series_id, bool(asked)) for title, series_id, asked in found}
+
+
+@dataclass
+class Score:
+    """What came of some titles."""
+
+    joinable: int
+    split: Mapping[Any, list[Gold]]
+    mixed: Mapping[int, list[Gold]]
+    asked: Sequence[Gold]
+    unread: int
+
+
+def score(rows: Sequence[Gold], found: Mapping[str, tuple[int, bool]], namesakes: Mapping[str, set[str]]) -> Score:
+    """Compare with what the sources say."""
+    shows = Groups()
+    for row in rows:
+        shows.join(row.names)
+    groups: dict[Any, list[Gold]] = defaultdict(list)
+    for row in rows:
+        groups[shows.find(row.names[0]), row.season].append(row)
+    split, joinable = {}, 0
+    for key, some in groups.items():
+        for part in _joined(some, namesakes):
+            if len({row.names for row in part}) < 2:
+                continue
+            joinable += 1
+            series = {found[row.title][0] for row in part if row.title in found and not found[row.title][1]}
+            if len(series) > 1:
+                split[key, part[0].title] = part
+    in_series: dict[int, dict[Any, Gold]] = defaultdict(dict)
+    for row in rows:
+        series_id, asked = found.get(row.title, (0, True))
+        if not asked:
+            in_series[series_id].setdefault((shows.find(row.names[0]), row.season), row)
+    mixed = {series_id: list(some.values()) for series_id, some in in_series.items() if len(some) > 1}
+    in_doubt = [row for row in rows if row.title in found and found[row.title][1]]
+    return Score(joinable, split, mixed, in_doubt, sum(row.title not in found for row in rows))
+
+
+def _joined(some: Sequence[Gold], namesakes: Mapping[str, set[str]]) -> list[list[Gold]]:
+    """The titles of a show-season, in parts that something joins: a title with several names, or the index."""
+    names = Groups()
+    for row in some:
+        names.join(row.names)
+        for name in row.names:
+            names.join([name, *(other for other in namesakes.get(name, ()))])
+    parts: dict[Any, list[Gold]] = defaultdict(list)
+    for row in some:
+        parts[names.find(row.names[0])].append(row)
+    return list(parts.values())
+
+
+def read_namesakes(index: Path, rows: Sequence[Gold]) -> dict[str, set[str]]:
+    """The names that the index knows as one, for the names of the titles."""
+    wanted = {name for row in rows for name in row.names}
+    entries: dict[str, list[set[str]]] = defaultdict(list)
+    for entry in read_entries(index.read_bytes()):
+        names = {fold_title(title) for title in entry.titles} - {""}
+        for name in names & wanted:
+            entries[name].append(names)
+    return {name: some[0] for name, some in entries.items() if len(some) == 1}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--index", type=Path, help="bangumi-data's data.json")
+    parser.add_argument("--show", action="store_true", help="list what was split and mixed")
+    options = parser.parse_args()
+    for path in options.files:
+        rows = list({row.title: row for row in read_gold(path)}.values())
+        for index in (None, options.index) if options.index else (None,):
+            namesakes = read_namesakes(index, rows) if index else {}
+            result = score(rows, asyncio.run(series_of(rows, index)), namesakes)
+            whole = result.joinable - len(result.split)
+            share = whole / result.joinable if result.joinable else 1.0
+            print(
+                f"{path.name} {'with' if index else 'without'} index: {len(rows):,} titles, "
+                f"{whole}/{result.joinable} = {share:.1%} of the joinable show-seasons are one series, "
+                f"{len(result.mixed)} series mixed, {len(result.asked)} releases asked about, {result.unread} unread"
+            )
+            if options.show:
+                _show(result)
+
+
+def _show(result: Score) -> None:
+    for (key, _), part in result.split.items():
+        print("  split", key, *(f"\n      {row.title}" for row in {row.names: row for row in part}.values()))
+    for some in result.mixed.values():
+        print("  mixed", *(f"\n      {row.names} s{row.season}: {row.title}" for row in some))
+    for row in result.asked:
+        print("  asked", row.names, row.season, row.title)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""Corrections: what a person changes of what was recognised. Each is one transaction, is remembered, and can be undone.
+
+    merge | split | move | release | change | answer ─► journal ─► undo
+
+model.py     the words, and a correction as it is listed
+changes.py   changes of rows that can be taken back; every correction is made of them
+journal.py   the corrections as they are stored
+merge.py     two series become one;  split.py  some names and links become a series of their own
+moves.py     links go to another series or episode
+undo.py      takes the last correction of a series back
+service.py   what can be asked: previews and corrections, with what follows for downloads
+
+Series that were merged stay as rows that say into which; nothing that refers to them breaks. No file on a disk is touched.
+"""

@@ -1,0 +1,142 @@
+"""Changes of rows that can be taken back: each notes what was there before, and is undone only where its value still stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from kurabito.catalog.corrections.model import CorrectionEffect
+from kurabito.catalog.errors import CorrectionConflict
+from kurabito.db import Connection, Queries, Query
+
+_COLUMNS: Final = frozenset(
+    {
+        ("anime_links", "series_id"),
+        ("anime_links", "episode_id"),
+        ("anime_links", "question_id"),
+        ("anime_links", "held_reason"),
+        ("anime_links", "is_released"),
+        ("conflicts", "episode_id"),
+        ("conflicts", "status"),
+        ("episodes", "series_id"),
+        ("filter_rules", "target_id"),
+        ("folder_matches", "series_id"),
+        ("identity_questions", "series_id"),
+        ("identity_questions", "status"),
+        ("identity_rulings", "series_id"),
+        ("series", "country"),
+        ("series", "episode_offset"),
+        ("series", "merged_into"),
+        ("series", "metadata_id"),
+        ("series", "season"),
+        ("series", "state"),
+        ("series", "title"),
+        ("series", "year"),
+        ("subscriptions", "series_id"),
+    }
+)
+"""What corrections may write, and nothing else."""
+_TEXTS: Final = frozenset({"held_reason", "status", "country", "state", "title"})
+_SQL: Final = Queries("kurabito.catalog.corrections", "changes.sql")
+
+
+class RowChanges:
+    """Changes of one correction, in their order."""
+
+    def __init__(self, conn: Connection, made: Sequence[dict[str, Any]] = ()) -> None:
+        self._conn = conn
+        self._made: list[dict[str, Any]] = list(made)
+
+    def column(self, table: str, column: str, rows: Iterable[tuple[int, Any, Any]]) -> None:
+        """Write a column: the id of each row, what it has, and what it is to have."""
+        listed = [(row_id, before, after) for row_id, before, after in rows if before != after]
+        if listed:
+            self._conn.run(_update(table, column), {"rows": _rows(listed)})
+            self._made.append({"table": table, "column": column, "rows": listed})
+
+    def names(self, rows: Iterable[tuple[Mapping[str, Any], int | None, int | None]]) -> None:
+        """Give names to other series: each as it is stored, whose it was and whose it is to be; None is nobody's."""
+        listed = [(dict(name), before, after) for name, before, after in rows if before != after]
+        if listed:
+            self._write_names(listed)
+            self._made.append({"names": listed})
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._made
+
+    def undo(self) -> None:
+        """Take all of them back, the last one first."""
+        for made in reversed(self._made):
+            if "names" in made:
+                self._write_names([(name, after, before) for name, before, after in made["names"]])
+            elif "made" in made:
+                self._forget_links(made["made"])
+            else:
+                rows = [(row_id, after, before) for row_id, before, after in made["rows"]]
+                self._conn.run(_update(made["table"], made["column"]), {"rows": _rows(rows)})
+
+    def new_links(self, link_ids: Iterable[int], free: Iterable[int]) -> None:
+        """Note links that were made, and those of them that nothing holds back."""
+        if listed := list(link_ids):
+            self._made.append({"made": listed, "free": list(free)})
+
+    def effect(self, correction_id: int | None, series_id: int, names: Iterable[str] = ()) -> CorrectionEffect:
+        """What they come to."""
+        holds = [row for made in self._made if made.get("column") == "held_reason" for row in made["rows"]]
+        return CorrectionEffect(
+            correction_id=correction_id,
+            series_id=series_id,
+            links=len(self.links()),
+            episodes=tuple(sorted(self.episodes())),
+            names=tuple(dict.fromkeys(names)),
+            freed=(
+                *(link_id for link_id, _, after in holds if after is None),
+                *(link_id for made in self._made for link_id in made.get("free", ())),
+            ),
+            held=tuple(link_id for link_id, before, _ in holds if before is None),
+        )
+
+    def links(self) -> list[int]:
+        """The links that were changed."""
+        return sorted({row[0] for made in self._made if made.get("table") == "anime_links" for row in made["rows"]})
+
+    def episodes(self) -> set[int]:
+        """The episodes that links went to, or came from."""
+        moved = (row for made in self._made if made.get("column") == "episode_id" for row in made["rows"])
+        return {episode for _, *both in moved for episode in both if episode is not None}
+
+    def _forget_links(self, link_ids: Sequence[int]) -> None:
+        rows = {"rows": json.dumps([[link_id] for link_id in link_ids])}
+        if (title := self._conn.value(_SQL.under_way, rows)) is not None:
+            raise CorrectionConflict(f"{title!r} was downloaded since; move that link in place of undoing this")
+        self._conn.run(_SQL.forget_links, rows)
+
+    def stored(self) -> str:
+        """As the journal keeps them."""
+        return json.dumps(self._made, ensure_ascii=False)
+
+    def _write_names(self, rows: Sequence[tuple[dict[str, Any], int | None, int | None]]) -> None:
+        gone = [name for name, _, after in rows if after is None]
+        moved = [{**name, "before": before, "after": after} for name, before, after in rows if after is not None]
+        if gone:
+            self._conn.run(_SQL.forget_names, {"rows": json.dumps(gone, ensure_ascii=False)})
+        if moved:
+            self._conn.run(_SQL.give_names, {"rows": json.dumps(moved, ensure_ascii=False)})
+
+
+def _rows(rows: Sequence[tuple[int, Any, Any]]) -> str:
+    return json.dumps([{"id": row_id, "before": before, "after": after} for row_id, before, after in rows])
+
+
+@cache
+def _update(table: str, column: str) -> Query:
+    if (table, column) not in _COLUMNS:
+        raise LookupError(f"corrections write no {table}.{column}")
+    stamp = ", updated_at = :now" if table in ("series", "identity_questions") else ""
+    kind = "text" if column in _TEXTS else "bigint"
+    return Queries(
+        "kurabito.catalog.corrections", "columns.sql", table=table, column=column, type=kind, stamp=stamp
+    ).write

@@ -1,0 +1,165 @@
+"""The decision which series a release is about. Pure: the reading and the candidates go in, a decision with its clues comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, TypeAlias
+
+from kurabito.catalog.identity.evidence import (
+    DOUBTS,
+    EXCLUDE,
+    OUTWEIGH,
+    CandidateSeries,
+    Clue,
+    marks_of,
+    may_be_one,
+    names_of,
+)
+from kurabito.catalog.identity.reading import Reading
+
+MOST_CANDIDATES: Final = 12
+_BY_NAME: Final = (Clue.NAME, Clue.SEQUEL, Clue.INDEX, Clue.ROMAJI)
+"""The ways by which a name leads to a series, the surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A series that may be meant, and how it was found."""
+
+    series: CandidateSeries
+    found: frozenset[Clue]
+    by: frozenset[str] = frozenset()
+    """The names of the release, folded, that led to it."""
+    is_exact: bool = False
+    """One of its names stands beside the same season, year and country as in the release."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedSeries:
+    """A candidate with everything that speaks for it and against it."""
+
+    series: CandidateSeries
+    clues: tuple[Clue, ...]
+
+    @property
+    def is_excluded(self) -> bool:
+        return not EXCLUDE.isdisjoint(self.clues)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return not DOUBTS.isdisjoint(self.clues)
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """It is of this series."""
+
+    series: CandidateSeries
+    clues: tuple[Clue, ...]
+    joined: tuple[CandidateSeries, ...] = ()
+    """Series that turned out to be the same: titles call it by both names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It is of no series that is known: a new one."""
+
+    clues: tuple[Clue, ...] = (Clue.NEW,)
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """It may be of one of these, or of a new one. The likeliest first."""
+
+    candidates: tuple[WeighedSeries, ...]
+
+
+Decision: TypeAlias = Certain | Unknown | InDoubt
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known beside the series."""
+
+    shared: frozenset[str] = frozenset()
+    """Those of its names, folded, that the offline index knows as several shows."""
+    has_two_entries: bool = False
+    """The offline index knows its names as different shows."""
+    junk: frozenset[str] = frozenset()
+    """Those of its names that say nothing."""
+
+
+def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hints()) -> Decision:  # noqa: B008 - frozen
+    """Which series a release is of."""
+    for clue in (Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE):
+        sure = [one for one in candidates if clue in one.found]
+        if len(sure) == 1:
+            return Certain(sure[0].series, _weigh(reading, sure[0], hints).clues)
+    weighed = {one.series.id: _weigh(reading, one, hints) for one in candidates}
+    fitting = [one for one in candidates if not weighed[one.series.id].is_excluded]
+    if not fitting:
+        return InDoubt(()) if hints.junk and len(hints.junk) == len(reading.names) else Unknown()
+    best = _best(reading, fitting, weighed)
+    if len(best) > 1:
+        return _one_of_several(best, weighed, hints)
+    found = weighed[best[0].series.id]
+    # What a group calls a show tells it from a namesake, and not from one with another name.
+    doubts = DOUBTS.intersection(found.clues) - ({Clue.SHARED_NAME} if Clue.HABIT in found.clues else set())
+    if doubts:
+        return _in_doubt(weighed.values())
+    return Certain(found.series, found.clues)
+
+
+def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
+    clues = [*sorted(one.found, key=list(Clue).index), *marks_of(reading, one.series)]
+    if one.found.isdisjoint(OUTWEIGH):
+        clues += names_of(reading, one.series, one.by)
+        is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues
+        if not is_told and Clue.NAME in one.found and one.by <= hints.shared:
+            clues.append(Clue.SHARED_NAME)
+        if one.by and one.by <= hints.junk:
+            clues.append(Clue.JUNK)
+    return WeighedSeries(one.series, tuple(clues))
+
+
+def _best(reading: Reading, fitting: Sequence[Candidate], weighed: dict[int, WeighedSeries]) -> Sequence[Candidate]:
+    """Those that fit best: by what the release says beside its name, then by how the name leads there."""
+
+    def having(some: Sequence[Candidate], clue: Clue) -> Sequence[Candidate]:
+        return [one for one in some if clue in weighed[one.series.id].clues] or some
+
+    best = fitting
+    for said, clue in ((reading.year, Clue.YEAR), (reading.country, Clue.COUNTRY)):
+        best = having(best, clue) if said is not None else best
+    # An exact name is what it was called before; it has not to be told from its namesakes again.
+    for way in _BY_NAME:
+        if ways := [one for one in best if way in one.found]:
+            best = ways
+            break
+    best = [one for one in best if one.is_exact] or best
+    return having(best, Clue.HABIT) if len(best) > 1 else best
+
+
+def _one_of_several(best: Sequence[Candidate], weighed: dict[int, WeighedSeries], hints: Hints) -> Decision:
+    """Several series fit. Where different names led to them, they are one, if nothing speaks against it."""
+    led_apart = all(one.by.isdisjoint(other.by) for one, other in combinations(best, 2))
+    doubtful = any(weighed[one.series.id].is_doubtful for one in best)
+    joinable = all(may_be_one(one.series, other.series) for one, other in combinations(best, 2))
+    if led_apart and joinable and not doubtful and not hints.has_two_entries:
+        first, *others = sorted((one.series for one in best), key=lambda series: series.id)
+        return Certain(first, weighed[first.id].clues, tuple(others))
+    why = Clue.OTHER_ENTRY if led_apart and hints.has_two_entries else Clue.SHARED_NAME
+    shared = {one.series.id for one in best}
+    return _in_doubt(
+        WeighedSeries(one.series, (*one.clues, why)) if one.series.id in shared and why not in one.clues else one
+        for one in weighed.values()
+    )
+
+
+def _in_doubt(weighed: Iterable[WeighedSeries]) -> InDoubt:
+    def against(one: WeighedSeries) -> tuple[bool, int, int]:
+        return one.is_excluded, len(DOUBTS.intersection(one.clues)), one.series.id
+
+    return InDoubt(tuple(sorted(weighed, key=against))[:MOST_CANDIDATES])

@@ -1,0 +1,214 @@
+"""What speaks for a series and what against it. Pure; the matching of folders weighs years by the same rule."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.releases import Name
+from kurabito.catalog.states import SeriesKind, SeriesState
+from kurabito.titles.text import is_foreign
+
+_YEARS_APART: Final = 1
+_YEARS_OF_A_SEASON: Final = 3
+_SHORTEST_REST: Final = 3
+_SHORT_NAME: Final = 5
+_LONG_NAME: Final = 24
+_SIGNS: Final = "!?'°"
+
+
+class Clue(StrEnum):
+    """What speaks for a series, or against it. Stored with the links; an interface translates it."""
+
+    RULING = "ruling"
+    """A person said so."""
+    SUBSCRIPTION = "subscription"
+    """Its feed is about this series alone."""
+    SAME_PAGE = "same_page"
+    """Its feed is a site's page of one show, and this is the series of what came from it before."""
+    NAME = "name"
+    """It has this name, in this season."""
+    SEQUEL = "sequel"
+    """It has this name with the mark of the season."""
+    INDEX = "index"
+    """The offline index knows both names as one show."""
+    ROMAJI = "romaji"
+    """It has this name in another way of writing Japanese in Latin letters."""
+    YEAR = "year"
+    COUNTRY = "country"
+    HABIT = "habit"
+    """The same group named it in the same feed before."""
+    NEW = "new"
+    """No series had this name."""
+    OTHER_YEAR = "other_year"
+    OTHER_COUNTRY = "other_country"
+    UNSAID_YEAR = "unsaid_year"
+    """The title says a year, and of the series none is known."""
+    UNSAID_COUNTRY = "unsaid_country"
+    SHARED_NAME = "shared_name"
+    """Another one fits as well."""
+    OTHER_NAMES = "other_names"
+    """One of its names fits; another is that of something longer, shorter or different."""
+    OTHER_SIGNS = "other_signs"
+    """`Show!` and `Show!!` may be two seasons."""
+    OTHER_ENTRY = "other_entry"
+    """The offline index knows its names as two shows."""
+    JUNK = "junk"
+    """Its only name is a word that many titles have."""
+
+
+OUTWEIGH: Final = frozenset({Clue.RULING, Clue.SUBSCRIPTION, Clue.SAME_PAGE})
+"""What needs no other evidence."""
+EXCLUDE: Final = frozenset({Clue.OTHER_YEAR, Clue.OTHER_COUNTRY})
+"""What rules a series out."""
+DOUBTS: Final = frozenset(
+    {
+        Clue.UNSAID_YEAR,
+        Clue.UNSAID_COUNTRY,
+        Clue.SHARED_NAME,
+        Clue.OTHER_NAMES,
+        Clue.OTHER_SIGNS,
+        Clue.OTHER_ENTRY,
+        Clue.JUNK,
+    }
+)
+"""What makes a series one that may be meant, and no more."""
+SPEAK_AGAINST: Final = EXCLUDE | DOUBTS
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """A name of a series, and what titles say beside it."""
+
+    name: Name
+    season: int
+    year: int | None = None
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSeries:
+    """A series of the catalog, as far as identity needs to know it."""
+
+    id: int
+    title: str
+    kind: SeriesKind
+    season: int
+    state: SeriesState
+    year: int | None = None
+    country: str | None = None
+    episode_offset: int = 0
+    metadata_id: int | None = None
+    names: tuple[KnownName, ...] = ()
+
+    @property
+    def years(self) -> frozenset[int]:
+        """The years that are known of it."""
+        return frozenset(year for year in (self.year, *(one.year for one in self.names)) if year)
+
+    @property
+    def countries(self) -> frozenset[str]:
+        return frozenset(one for one in (self.country, *(one.country for one in self.names)) if one)
+
+
+def is_near(one: int | None, other: int) -> bool:
+    """Whether two years may be the same beginning: calendars and time zones move it by one."""
+    return one is not None and abs(one - other) <= _YEARS_APART
+
+
+def year_fits(began: int, said: int, *, is_later_season: bool) -> bool:
+    """Whether a year that is said may be that of something that began then. Beside a later season stands its own or the show's."""
+    return is_near(began, said) or (is_later_season and began > said)
+
+
+def marks_of(reading: Reading, series: CandidateSeries) -> Iterator[Clue]:
+    """What year and country say."""
+    if reading.year is not None and (clue := _year_clue(reading, reading.year, series.years)) is not None:
+        yield clue
+    if reading.country is not None:
+        if reading.country in series.countries:
+            yield Clue.COUNTRY
+        else:
+            yield Clue.OTHER_COUNTRY if series.countries else Clue.UNSAID_COUNTRY
+
+
+def _year_clue(reading: Reading, said: int, known: frozenset[int]) -> Clue | None:
+    if any(year_fits(year, said, is_later_season=reading.is_later_season) for year in known):
+        return Clue.YEAR
+    if not reading.is_later_season:
+        return Clue.OTHER_YEAR if known else Clue.UNSAID_YEAR
+    if not known:
+        # Fansubs say in which year a season is shown; elsewhere a year tells two shows apart.
+        return None if any(is_foreign(name.shown) for name in reading.names) else Clue.UNSAID_YEAR
+    return Clue.UNSAID_YEAR if said - max(known) <= _YEARS_OF_A_SEASON * reading.said_season else Clue.OTHER_YEAR
+
+
+def names_of(reading: Reading, series: CandidateSeries, fitting: Iterable[str]) -> Iterator[Clue]:
+    """What the names say of a series that has those in `fitting`."""
+    known = [one.name for one in series.names]
+    folded = {name.folded for name in known}
+    shared = [name for name in reading.names if name.folded in set(fitting)]
+    if any(_differs_in_signs(mine, other) for mine in shared for other in known if mine.folded == other.folded):
+        yield Clue.OTHER_SIGNS
+    others = [name for name in reading.names if name.folded not in folded and name not in shared]
+    if any(name.folded in folded for name in reading.names if name not in shared):
+        return
+    strength = max((_length(name) for name in shared), default=0)
+    said = folded.union(name.folded for name in reading.names)
+    is_other = any(_is_part(mine, other, said) for mine in others for other in known)
+    if others and ((strength < _LONG_NAME and is_other) or (strength < _SHORT_NAME and _all_differ(others, known))):
+        yield Clue.OTHER_NAMES
+
+
+def may_be_one(some: CandidateSeries, other: CandidateSeries) -> bool:
+    """Whether nothing speaks against two series being one that titles call by two names."""
+    records = {some.metadata_id, other.metadata_id} - {None}
+    apart = bool(some.years and other.years) and not any(is_near(a, b) for a in some.years for b in other.years)
+    return (
+        some.kind is other.kind
+        and some.season == other.season
+        and some.state is other.state
+        and len(records) < 2
+        and not apart
+        and not (some.countries and other.countries and not some.countries & other.countries)
+        and some.episode_offset == other.episode_offset
+        and not any(_is_part(one.name, two.name) for one in some.names for two in other.names)
+    )
+
+
+def _is_part(one: Name, other: Name, said: Set[str] = frozenset()) -> bool:
+    """Whether one name is the beginning of the other, as that of a show is of its sequel's: both in one script.
+
+    Not where the rest is a name too, of those in `said`: some write two names without anything between them.
+    """
+    if is_foreign(one.shown) != is_foreign(other.shown) or one.folded == other.folded:
+        return False
+    short, long = sorted((one.folded, other.folded), key=len)
+    rest = long[len(short) :]
+    least = 1 if is_foreign(rest) else _SHORTEST_REST
+    return len(short) > 1 and long.startswith(short) and len(rest) >= least and rest not in said
+
+
+def _all_differ(mine: Iterable[Name], known: Iterable[Name]) -> bool:
+    """Whether the series has names in the scripts of these, and none of them is among those."""
+    scripts = {is_foreign(name.shown) for name in known}
+    return all(is_foreign(name.shown) in scripts for name in mine)
+
+
+def _differs_in_signs(one: Name, other: Name) -> bool:
+    mine, theirs = _signs(one.shown), _signs(other.shown)
+    return bool(mine and theirs) and mine != theirs
+
+
+def _signs(shown: str) -> str:
+    bare = unicodedata.normalize("NFKC", shown).rstrip()
+    return bare[len(bare.rstrip(_SIGNS)) :]
+
+
+def _length(name: Name) -> int:
+    """How much a name says: a letter of a foreign script says as much as two Latin ones."""
+    return sum(2 if ord(char) > 0x2E7F else 1 for char in name.folded)

@@ -1,0 +1,56 @@
+"""What the offline index says of names: which of them are one show's, and which are several shows'."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from kurabito.catalog.states import SeriesKind
+from kurabito.db import Connection, Queries
+from kurabito.metadata.records import RecordKind
+
+_SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series="series.id")
+
+
+class IndexNames:
+    """The entries of the offline index that have some names, or are known by the page of a site."""
+
+    def __init__(self, conn: Connection, names: Iterable[str], pages: Iterable[int] = ()) -> None:
+        self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
+        for folded, entry_id, kind in conn.all(_SQL.entries, _rows(names)):
+            series_kind = SeriesKind.MOVIE if kind == RecordKind.MOVIE else SeriesKind.TV
+            self._entries.setdefault((folded, series_kind), set()).add(entry_id)
+        self._of_pages: dict[int, int] = {}
+        if listed := list(pages):
+            self._of_pages = dict(conn.all(_SQL.entries_of_pages, _rows(listed)))
+        known = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
+        self._names: dict[int, set[str]] = {}
+        for entry_id, folded in conn.all(_SQL.entry_names, _rows(known)) if known else ():
+            self._names.setdefault(entry_id, set()).add(folded)
+
+    def every_name(self) -> set[str]:
+        """All names of the entries that were found."""
+        return {name for names in self._names.values() for name in names}
+
+    def namesakes(self, folded: str, kind: SeriesKind) -> set[str]:
+        """The other names of the one show that has this name; none when several have it."""
+        entries = self._entries.get((folded, kind), set())
+        return self._names.get(next(iter(entries)), set()) - {folded} if len(entries) == 1 else set()
+
+    def names_of_page(self, page_id: int | None) -> set[str]:
+        """The names of the show that a page is of."""
+        return self._names.get(self._of_pages[page_id], set()) if page_id in self._of_pages else set()
+
+    def is_shared(self, folded: str, kind: SeriesKind) -> bool:
+        """Whether several shows have this name."""
+        return len(self._entries.get((folded, kind), ())) > 1
+
+    def are_two(self, names: Iterable[str], kind: SeriesKind) -> bool:
+        """Whether names stand for different shows, each for exactly one."""
+        found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
+        return len(set().union(*found)) > 1
+
+
+def _rows(values: Iterable[object]) -> dict[str, str]:
+    return {"rows": json.dumps([[value] for value in sorted(values)], ensure_ascii=False)}  # type: ignore[type-var]

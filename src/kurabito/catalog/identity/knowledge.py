@@ -1,0 +1,192 @@
+"""What a decision has to know, looked up for many releases at once: however many there are, a handful of questions are asked.
+
+What a batch makes itself (series, names) is known to its later releases too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, alias_row
+from kurabito.catalog.identity.evidence import CandidateSeries, KnownName
+from kurabito.catalog.identity.index_names import IndexNames
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
+from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import romaji_of
+from kurabito.catalog.states import SeriesKind, SeriesState
+from kurabito.db import Connection, Queries, Query
+from kurabito.db.rows import ColumnList
+from kurabito.feeds.subscriptions import Subscription
+
+_SERIES: Final = ColumnList(
+    "series.id, series.title, series.kind, series.season, series.state, series.year, series.country, "
+    "series.episode_offset, series.metadata_id"
+)
+SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series=_SERIES)
+# The page of one season of one show.
+_MIKAN_PAGE: Final = re.compile(r"[?&]bangumiId=(\d{1,9})(?:&|$)", re.I)
+
+
+class NameRow(NamedTuple):
+    """A name in a season, with year and country, and the series that it leads to."""
+
+    season: int
+    year: int
+    country: str
+    series_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOrigin:
+    """Where a release came from."""
+
+    subscription_id: int
+    series_id: int | None
+    """The one series that its feed is about."""
+    page_id: int | None
+    """The page of one show that its feed is of."""
+
+    @classmethod
+    def of(cls, subscription: Subscription) -> ReleaseOrigin:
+        page = _MIKAN_PAGE.search(subscription.settings.url)
+        return cls(subscription.id, subscription.settings.series_id, int(page[1]) if page else None)
+
+
+class SeriesKnowledge:
+    """Series, their names and the offline index, as far as some readings touch them."""
+
+    def __init__(self, conn: Connection, readings: Iterable[Reading], origins: Iterable[ReleaseOrigin] = ()) -> None:
+        self._conn = conn
+        self._rows: dict[tuple[str, SeriesKind], set[NameRow]] = {}
+        self._romaji: dict[str, set[str]] = {}
+        self._series: dict[int, CandidateSeries] = {}
+        listed, feeds = list(readings), list(origins)
+        names = {name.folded for one in listed for name in one.names}
+        sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
+        pages = {one.page_id for one in feeds if one.page_id is not None}
+        self.index = IndexNames(conn, names, pages)
+        self._look_up(names | sequels | self.index.every_name())
+        self._look_up_romaji({key for one in listed for name in one.names if (key := romaji_of(name.shown))})
+        self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
+        self.read_series(one.series_id for one in feeds if one.series_id is not None)
+        self.read_series(row.series_id for rows in self._rows.values() for row in rows)
+        self.read_series(series_id for some in self._of_pages.values() for series_id in some)
+
+    def series(self, series_id: int) -> CandidateSeries | None:
+        """A series, if it was read and is there."""
+        return self._series.get(series_id)
+
+    def named(self, folded: str, reading: Reading, season: int | None) -> list[tuple[CandidateSeries, NameRow]]:
+        """The series that a name leads to beside a season. A number that says none may have reached a later one's count."""
+        rows = [(self._series[row.series_id], row) for row in self._rows.get((folded, reading.kind), ())]
+        if season is None and reading.first_episode is not None:
+            reached = [one for one in rows if 0 < one[0].episode_offset < reading.first_episode]
+            if reached:
+                most = max(series.episode_offset for series, _ in reached)
+                return [one for one in reached if one[0].episode_offset == most]
+        return [one for one in rows if one[1].season == (FIRST_SEASON if season is None else season)]
+
+    def alike(self, name: Name) -> frozenset[str]:
+        """The names of series, folded, that are this one in another way of writing Japanese in Latin letters."""
+        key = romaji_of(name.shown)
+        return frozenset() if key is None else frozenset(self._romaji.get(key, ())) - {name.folded}
+
+    def of_page(self, origin: ReleaseOrigin, kind: SeriesKind) -> CandidateSeries | None:
+        """The one series of what a page's feed brought so far."""
+        found = self._of_pages.get((origin.subscription_id, kind), set())
+        return self._series.get(next(iter(found))) if len(found) == 1 else None
+
+    def has_habit(self, series_id: int, group: Name, subscription_id: int) -> bool:
+        """Whether this group released something of a series in this feed before."""
+        given = {"series_id": series_id, "folded": group.folded, "subscription_id": subscription_id}
+        return self._conn.one(SQL.habit, given) is not None
+
+    def is_free(self, folded: str, reading: Reading) -> bool:
+        """Whether no series has this name beside what the reading says."""
+        row = (reading.said_season, reading.year or NO_YEAR, reading.country or NO_COUNTRY)
+        return all(row != one[:3] for one in self._rows.get((folded, reading.kind), ()))
+
+    def learn(self, series: CandidateSeries, names: Sequence[Name], reading: Reading) -> list[dict[str, Any]]:
+        """Remember names of a series; as rows to be stored."""
+        rows = [
+            {
+                **alias_row(name, reading.kind, reading.said_season, reading.year, reading.country),
+                "series_id": series.id,
+            }
+            for name in names
+        ]
+        for row in rows:
+            known_row = NameRow(row["season"], row["year"], row["country"], series.id)
+            self._rows.setdefault((row["folded"], reading.kind), set()).add(known_row)
+            if row["romaji"] is not None:
+                self._romaji.setdefault(row["romaji"], set()).add(row["folded"])
+        known = (KnownName(name, reading.said_season, reading.year, reading.country) for name in names)
+        self._series[series.id] = replace(series, names=(*series.names, *known))
+        return rows
+
+    def join(self, into: CandidateSeries, others: Sequence[CandidateSeries]) -> CandidateSeries:
+        """One series has the names of all of them from now on."""
+        gone = {one.id for one in others}
+        for key, rows in self._rows.items():
+            self._rows[key] = {row._replace(series_id=into.id) if row.series_id in gone else row for row in rows}
+        for page, some in self._of_pages.items():
+            self._of_pages[page] = {into.id if one in gone else one for one in some}
+        names = (*into.names, *(name for one in others for name in one.names))
+        years = [one.year for one in (into, *others) if one.year]
+        countries = [one.country for one in (into, *others) if one.country]
+        joined = replace(into, names=names, year=min(years, default=None), country=next(iter(countries), None))
+        for one in gone:
+            self._series[one] = joined
+        self._series[into.id] = joined
+        return joined
+
+    def note_page(self, origin: ReleaseOrigin, kind: SeriesKind, series_id: int) -> None:
+        """A page's feed brought something of this series."""
+        self._of_pages.setdefault((origin.subscription_id, kind), set()).add(series_id)
+
+    def read_series(self, ids: Iterable[int]) -> None:
+        """Read series with their names."""
+        wanted = sorted(set(ids) - self._series.keys())
+        names: dict[int, list[KnownName]] = {}
+        for series_id, name, season, year, country in self._ask(SQL.names, wanted):
+            names.setdefault(series_id, []).append(KnownName(Name.of(name), season, year or None, country or None))
+        for row in map(_SERIES.row, self._ask(SQL.series, wanted)):
+            self._series[row.id] = CandidateSeries(
+                row.id,
+                row.title,
+                SeriesKind(row.kind),
+                row.season,
+                SeriesState(row.state),
+                row.year,
+                row.country,
+                row.episode_offset,
+                row.metadata_id,
+                tuple(names.get(row.id, ())),
+            )
+
+    def _look_up(self, names: Iterable[str]) -> None:
+        for folded, kind, *row in self._ask(SQL.named, sorted(names)):
+            self._rows.setdefault((folded, SeriesKind(kind)), set()).add(NameRow(*row))
+
+    def _look_up_romaji(self, keys: Iterable[str]) -> None:
+        for key, folded, kind, *row in self._ask(SQL.like_romaji, sorted(keys)):
+            self._romaji.setdefault(key, set()).add(folded)
+            self._rows.setdefault((folded, SeriesKind(kind)), set()).add(NameRow(*row))
+
+    def _read_pages(self, subscriptions: Iterable[int]) -> dict[tuple[int, SeriesKind], set[int]]:
+        found: dict[tuple[int, SeriesKind], set[int]] = {}
+        for subscription_id, kind, series_id in self._ask(SQL.series_of_feeds, sorted(subscriptions)):
+            found.setdefault((subscription_id, SeriesKind(kind)), set()).add(series_id)
+        return found
+
+    def _ask(self, query: Query, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        return iter(self._conn.all(query, given(values)) if values else ())
+
+
+def given(values: Iterable[Any]) -> Mapping[str, str]:
+    """Values as rows of one column."""
+    return {"rows": json.dumps([[value] for value in values], ensure_ascii=False)}

@@ -1,0 +1,102 @@
+"""What a release says of the series that it is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from kurabito.catalog.releases import Name, Release
+from kurabito.catalog.spellings import spelled
+from kurabito.catalog.states import SeriesKind
+from kurabito.metadata.lookup import Sequel, read_sequel
+from kurabito.titles import Episode
+
+FIRST_SEASON: Final = 1
+
+
+class SaidName(NamedTuple):
+    """A name together with the season beside which it stands: what leads to a series."""
+
+    folded: str
+    season: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The names of a release, and what it says beside them."""
+
+    names: tuple[Name, ...]
+    kind: SeriesKind
+    season: int | None = None
+    year: int | None = None
+    country: str | None = None
+    first_episode: Episode | None = None
+    group: Name | None = None
+
+    @classmethod
+    def of(cls, release: Release) -> Reading:
+        """What a release says."""
+        return cls(
+            release.names,
+            SeriesKind.of(release.kind),
+            release.season,
+            release.year,
+            release.country,
+            release.episodes[0] if release.episodes else None,
+            release.group,
+        )
+
+    @property
+    def is_later_season(self) -> bool:
+        """Whether it names a season after the first: the year beside it may be the season's own, or the show's."""
+        return (self.season or FIRST_SEASON) > FIRST_SEASON
+
+    @property
+    def said_season(self) -> int:
+        """The season beside its names; the first where it says none."""
+        return FIRST_SEASON if self.season is None else self.season
+
+    def sequels(self) -> Iterator[tuple[Name, SaidName]]:
+        """The same names with the mark of their season read off, or written behind them: `Show II` is `Show` beside season 2."""
+        if self.kind is SeriesKind.MOVIE:
+            return
+        for name in self.names:
+            sequel = _sequel(name.shown)
+            season = self.season or (sequel.season if sequel else FIRST_SEASON)
+            if season == FIRST_SEASON:
+                continue
+            base = Name.of(sequel.name) if sequel is not None and sequel.season == season else name
+            yield name, SaidName(base.folded, season)
+            marked = spelled(base, season) if base is name else [name.folded, *spelled(base, season)]
+            for folded in dict.fromkeys(marked):
+                yield name, SaidName(folded, FIRST_SEASON)
+                yield name, SaidName(folded, season)
+
+    @property
+    def key(self) -> str:
+        """The same for all readings that one answer answers."""
+        marks = f"{self.kind}|{self.season or ''}|{self.year or ''}|{self.country or ''}"
+        return f"{marks}|{'|'.join(sorted(name.folded for name in self.names))}"[:500]
+
+    def as_stored(self) -> dict[str, Any]:
+        """As a question keeps it."""
+        return {
+            "names": [name.shown for name in self.names],
+            "kind": self.kind,
+            "season": self.season,
+            "year": self.year,
+            "country": self.country,
+        }
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> Reading:
+        """What `as_stored` wrote."""
+        names = tuple(map(Name.of, stored["names"]))
+        return cls(names, SeriesKind(stored["kind"]), stored["season"], stored["year"], stored["country"])
+
+
+@lru_cache(maxsize=4096)
+def _sequel(name: str) -> Sequel | None:
+    return read_sequel(name)

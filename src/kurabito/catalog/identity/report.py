@@ -1,0 +1,71 @@
+"""Why a series is what it is: its names and where they were learnt, what spoke for its releases, and what a person said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from kurabito.catalog import series
+from kurabito.catalog.corrections import journal
+from kurabito.catalog.corrections.model import Correction
+from kurabito.catalog.identity.evidence import Clue
+from kurabito.catalog.series import Series
+from kurabito.db import Connection, Queries
+
+_SQL: Final = Queries("kurabito.catalog.identity", "report.sql")
+_CORRECTIONS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CluesCount:
+    """What spoke for some releases, and how many links they have."""
+
+    clues: tuple[Clue, ...]
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
+class RulingNote:
+    """A name of which a person said that it is this series."""
+
+    folded: str
+    season: int
+    year: int | None
+    country: str | None
+    group: str | None
+    """Only of this group's releases; folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesEvidence:
+    """Everything that made a series what it is."""
+
+    series: Series
+    clues: tuple[CluesCount, ...]
+    rulings: tuple[RulingNote, ...]
+    corrections: tuple[Correction, ...]
+    """The newest first."""
+    question_ids: tuple[int, ...]
+    """Open questions whose links are kept here."""
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a correction that stands."""
+        return any(one.undone_at is None for one in self.corrections)
+
+
+def evidence_of(conn: Connection, series_id: int) -> SeriesEvidence:
+    """What made a series what it is; raises SeriesNotFound."""
+    found = series.find(conn, series_id)
+    given = {"id": series_id}
+    return SeriesEvidence(
+        found,
+        tuple(CluesCount(tuple(map(Clue, json.loads(clues))), count) for clues, count in conn.all(_SQL.clues, given)),
+        tuple(
+            RulingNote(folded, season, year or None, country or None, group)
+            for folded, season, year, country, group in conn.all(_SQL.rulings, given)
+        ),
+        tuple(journal.page(conn, series_id, limit=_CORRECTIONS)),
+        tuple(question_id for (question_id,) in conn.all(_SQL.questions, given)),
+    )

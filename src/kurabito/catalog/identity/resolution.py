@@ -1,0 +1,263 @@
+"""Decides for a batch of releases: makes series, learns names, joins series that turn out to be one, asks what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kurabito.catalog.corrections.merge import merge
+from kurabito.catalog.corrections.model import MadeBy
+from kurabito.catalog.identity import aliases, questions
+from kurabito.catalog.identity.aliases import NO_COUNTRY, NO_YEAR, AliasSource
+from kurabito.catalog.identity.decision import (
+    Candidate,
+    Certain,
+    Decision,
+    Hints,
+    InDoubt,
+    WeighedSeries,
+    decide,
+)
+from kurabito.catalog.identity.evidence import CandidateSeries, Clue
+from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
+from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.rulings import Rulings
+from kurabito.catalog.releases import Name, Release
+from kurabito.catalog.states import SeriesState
+from kurabito.db import Connection
+from kurabito.feeds.subscriptions import NewSeries, Subscription
+from kurabito.titles import Episode
+from kurabito.titles.junk_names import is_junk_name
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesMatch:
+    """The series that a release belongs to, or that keeps it while a question is open."""
+
+    series_id: int
+    episode_offset: int
+    state: SeriesState
+    clues: tuple[Clue, ...] = ()
+    question_id: int | None = None
+
+    def number(self, number: Episode) -> Episode:
+        """An episode's number within the series, when titles count on from the seasons before."""
+        return number - self.episode_offset if number > self.episode_offset else number
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """What would be decided about a release: its series if it is known, and whether it would be asked about."""
+
+    series_id: int | None
+    state: SeriesState | None
+    is_in_doubt: bool
+
+
+def resolve(
+    conn: Connection, releases: Mapping[int, Release], origins: Mapping[int, Subscription]
+) -> dict[int, SeriesMatch]:
+    """The series of each release; new ones are made. Releases and their subscriptions are given by the ids of their items."""
+    readings = {item_id: Reading.of(release) for item_id, release in releases.items()}
+    sources = {item_id: ReleaseOrigin.of(origins[item_id]) for item_id in releases}
+    batch = _Batch(conn, readings, sources)
+    # Titles with several names come first: they say which names are one.
+    for item_id in sorted(readings, key=lambda one: -len(readings[one].names)):
+        batch.settle(item_id, origins[item_id].settings.new_series)
+    return batch.matches()
+
+
+def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
+    """What would be decided about each release, in their order. Nothing is made."""
+    readings = [Reading.of(release) for release in releases]
+    judge = _Judge(conn, readings)
+    return [_likely(judge.decide(reading, None)) for reading in readings]
+
+
+def judge(conn: Connection, reading: Reading) -> Decision:
+    """What is decided about a reading as things are now."""
+    return _Judge(conn, [reading]).decide(reading, None)
+
+
+def _likely(decision: Decision) -> Likely:
+    match decision:
+        case Certain(series=series):
+            return Likely(series.id, series.state, is_in_doubt=False)
+        case InDoubt(candidates=[first, *_]):
+            return Likely(first.series.id, first.series.state, is_in_doubt=True)
+        case _:
+            return Likely(None, None, is_in_doubt=isinstance(decision, InDoubt))
+
+
+class _Way(NamedTuple):
+    """How a release leads to a series, by which of its names, and by which of the series'."""
+
+    series: CandidateSeries
+    clue: Clue
+    by: str | None = None
+    row: NameRow | None = None
+
+
+class _Judge:
+    """Finds the candidates of a reading, and decides among them."""
+
+    def __init__(self, conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin] = ()) -> None:
+        self.known = SeriesKnowledge(conn, readings, origins)
+        self._rulings = Rulings(conn, (name.folded for reading in readings for name in reading.names))
+        self.known.read_series(one for reading in readings if (one := self._rulings.series_of(reading)) is not None)
+
+    def decide(self, reading: Reading, origin: ReleaseOrigin | None) -> Decision:
+        candidates = self._candidates(reading, origin)
+        names = frozenset(name.folded for name in reading.names)
+        index = self.known.index
+        hints = Hints(
+            shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
+            has_two_entries=index.are_two(names, reading.kind),
+            junk=frozenset(name.folded for name in reading.names if is_junk_name(name.shown)),
+        )
+        decision = decide(reading, candidates, hints)
+        if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:
+            habits = [self._with_habit(one, reading.group, origin) for one in candidates]
+            if habits != candidates:
+                return decide(reading, habits, hints)
+        return decision
+
+    def _with_habit(self, one: Candidate, group: Name, origin: ReleaseOrigin) -> Candidate:
+        if not self.known.has_habit(one.series.id, group, origin.subscription_id):
+            return one
+        return Candidate(one.series, one.found | {Clue.HABIT}, one.by, one.is_exact)
+
+    def _candidates(self, reading: Reading, origin: ReleaseOrigin | None) -> list[Candidate]:
+        found: dict[int, Candidate] = {}
+        said = (reading.year or NO_YEAR, reading.country or NO_COUNTRY)
+        for way in self._ways(reading, origin):
+            before = found.get(way.series.id) or Candidate(way.series, frozenset())
+            is_exact = way.clue is Clue.NAME and way.row is not None and (way.row.year, way.row.country) == said
+            found[way.series.id] = Candidate(
+                way.series,
+                before.found | {way.clue},
+                before.by | ({way.by} if way.by else set()),
+                before.is_exact or is_exact,
+            )
+        return list(found.values())
+
+    def _ways(self, reading: Reading, origin: ReleaseOrigin | None) -> Iterator[_Way]:
+        """Every way that leads to a series."""
+        if (said := self._rulings.series_of(reading)) is not None and (series := self.known.series(said)) is not None:
+            yield _Way(series, Clue.RULING)
+        if origin is not None:
+            yield from self._ways_of_origin(reading, origin)
+        index = self.known.index
+        for name in reading.names:
+            yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
+            yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind))
+            yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
+        for name, sequel in reading.sequels():
+            for series, row in self.known.named(sequel.folded, reading, sequel.season):
+                yield _Way(series, Clue.SEQUEL, name.folded, row)
+
+    def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
+        if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
+            yield _Way(own, Clue.SUBSCRIPTION)
+        if origin.page_id is not None:
+            if (paged := self.known.of_page(origin, reading.kind)) is not None:
+                yield _Way(paged, Clue.SAME_PAGE)
+            yield from self._named(reading, Clue.INDEX, None, self.known.index.names_of_page(origin.page_id))
+
+    def _named(self, reading: Reading, clue: Clue, by: str | None, names: Iterable[str]) -> Iterator[_Way]:
+        for name in names:
+            for series, row in self.known.named(name, reading, reading.season):
+                yield _Way(series, clue, by, row)
+
+
+class _Batch:
+    """The releases of a batch, one after the other: what one of them makes, the next ones know."""
+
+    def __init__(self, conn: Connection, readings: Mapping[int, Reading], origins: Mapping[int, ReleaseOrigin]) -> None:
+        self._conn = conn
+        self._readings = readings
+        self._origins = origins
+        self._judge = _Judge(conn, list(readings.values()), list(origins.values()))
+        self._asked = questions.asked(conn, (reading.key for reading in readings.values()))
+        self._matches: dict[int, SeriesMatch] = {}
+        self._new_names: list[dict[str, Any]] = []
+        self._joined: dict[int, int] = {}
+
+    def settle(self, item_id: int, new_series: NewSeries) -> None:
+        """Decide about one release, and do what follows."""
+        reading, origin = self._readings[item_id], self._origins[item_id]
+        decision = self._judge.decide(reading, origin)
+        if isinstance(decision, InDoubt):
+            self._matches[item_id] = self._ask(reading, decision.candidates)
+            return
+        if isinstance(decision, Certain):
+            series = self._join(decision.series, decision.joined) if decision.joined else decision.series
+            self._learn(series, reading)
+        else:
+            series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
+        if origin.page_id is not None:
+            self._judge.known.note_page(origin, reading.kind, series.id)
+        self._matches[item_id] = SeriesMatch(series.id, series.episode_offset, series.state, decision.clues)
+
+    def matches(self) -> dict[int, SeriesMatch]:
+        """Every release with its series; what was learnt is stored."""
+        self._store_names()
+        return {item_id: self._as_joined(match) for item_id, match in self._matches.items()}
+
+    def _add(self, reading: Reading, state: SeriesState) -> CandidateSeries:
+        values = {
+            "title": reading.names[0].shown,
+            "season": reading.said_season,
+            "kind": reading.kind,
+            "year": reading.year,
+            "country": reading.country,
+            "state": state,
+        }
+        series_id = int(self._conn.value(aliases.SQL.add_series, values))
+        added = CandidateSeries(
+            series_id, reading.names[0].shown, reading.kind, reading.said_season, state, reading.year, reading.country
+        )
+        self._learn(added, reading)
+        return added
+
+    def _learn(self, series: CandidateSeries, reading: Reading) -> None:
+        """Remember the names that lead here from now on; those that say nothing, or are another's, are none of them."""
+        known = self._judge.known
+        if series.names and known.index.are_two((name.folded for name in reading.names), reading.kind):
+            return
+        free = [name for name in reading.names if not is_junk_name(name.shown) and known.is_free(name.folded, reading)]
+        if free:
+            self._new_names += known.learn(series, free, reading)
+
+    def _join(self, series: CandidateSeries, others: Sequence[CandidateSeries]) -> CandidateSeries:
+        self._store_names()
+        for other in others:
+            merge(self._conn, into=series.id, other_id=other.id, made_by=MadeBy.TITLES)
+            self._joined[other.id] = series.id
+        return self._judge.known.join(series, others)
+
+    def _ask(self, reading: Reading, candidates: Sequence[WeighedSeries]) -> SeriesMatch:
+        if reading.key not in self._asked:
+            keeper = candidates[0].series.id if candidates else self._add(reading, SeriesState.ASKED).id
+            self._asked[reading.key] = questions.ask(self._conn, reading, candidates, keeper), keeper
+        question_id, series_id = self._asked[reading.key]
+        if series_id is None:
+            series_id = self._add(reading, SeriesState.ASKED).id
+        self._judge.known.read_series([series_id])
+        series = self._judge.known.series(series_id)
+        assert series is not None, "a question's series is there: deleting it leaves none"
+        clues = next((one.clues for one in candidates if one.series.id == series_id), ())
+        return SeriesMatch(series.id, series.episode_offset, series.state, clues, question_id)
+
+    def _store_names(self) -> None:
+        aliases.add(self._conn, self._new_names, AliasSource.TITLE)
+        self._new_names = []
+
+    def _as_joined(self, match: SeriesMatch) -> SeriesMatch:
+        series_id = match.series_id
+        while series_id in self._joined:
+            series_id = self._joined[series_id]
+        if series_id == match.series_id:
+            return match
+        return SeriesMatch(series_id, match.episode_offset, match.state, match.clues, match.question_id)

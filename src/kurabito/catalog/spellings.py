@@ -1,0 +1,44 @@
+"""How names are spelled: a season behind the name of a show, and Japanese in Latin letters."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kurabito.catalog.releases import Name
+from kurabito.titles.kana import kana_to_romaji
+from kurabito.titles.romaji import romaji_key
+
+_FIRST_SEASON: Final = 1
+_SHORTEST_KEY: Final = 8
+_ROMAN: Final = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_HAN: Final = ("", *"一二三四五六七八九十")
+_ORDINALS: Final = {1: "1st", 2: "2nd", 3: "3rd"}
+
+
+def spelled(name: Name, season: int) -> list[str]:
+    """How a season of a show may be called, folded."""
+    number = str(season)
+    marks = [
+        f"第{number}期",
+        f"第{number}季",
+        f"第{number}シーズン",
+        f"シーズン{number}",
+        f"season{number}",
+        f"s{number}",
+        f"{_ORDINALS.get(season, f'{number}th')}season",
+    ]
+    if season > _FIRST_SEASON:
+        marks.append(number)
+    if season < len(_HAN):
+        marks += [f"第{_HAN[season]}期", f"第{_HAN[season]}季"]
+    if _FIRST_SEASON < season < len(_ROMAN):
+        marks.append(_ROMAN[season].casefold())
+    return [name.folded + mark for mark in marks]
+
+
+def romaji_of(shown: str) -> str | None:
+    """What names are compared by that write the same Japanese in different ways; None where that would say too little."""
+    key = romaji_key(shown)
+    if key is None and (read := kana_to_romaji(shown)) is not None:
+        key = romaji_key(read)
+    return key if key is not None and len(key) >= _SHORTEST_KEY else None

@@ -1,0 +1,60 @@
+"""*Needs you*: releases that may be of several series; a person says of which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.catalog.identity.answers import Answer
+from kurabito.catalog.identity.evidence import SPEAK_AGAINST
+from kurabito.catalog.identity.questions import QuestionStatus
+from kurabito.catalog.identity.service import Questions
+from kurabito.catalog.states import SeriesState
+from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
+from kurabito.web.pages import Pages
+
+_QUESTIONS: Final = 20
+_PATH: Final = "/questions"
+_ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
+
+
+def router(pages: Pages, questions: Questions) -> APIRouter:
+    """The questions, and what can be said to each."""
+    routes = APIRouter()
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        asked, cursor = request.query_params, id_cursor(request)
+        shown = one_of(QuestionStatus, "status", asked.get("status") or QuestionStatus.OPEN)
+        return pages.show(
+            request,
+            "questions.html",
+            page=await questions.page(status=shown, limit=_QUESTIONS, cursor=cursor),
+            shown=shown,
+            statuses=_ASKED,
+            cursor=cursor,
+            against=SPEAK_AGAINST,
+        )
+
+    @routes.post(f"{_PATH}/{{question_id}}/answer")
+    async def answer(request: Request, question_id: str) -> Response:
+        asked = await fields_of(request)
+        if new := asked.get("new"):
+            said = Answer(new_state=one_of(SeriesState, "new", new))
+        else:
+            said = Answer(id_of(asked.get("series", "")))
+        await questions.answer(id_of(question_id), said)
+        return back(asked)
+
+    @routes.post(f"{_PATH}/{{question_id}}/dismiss")
+    async def dismiss(request: Request, question_id: str) -> Response:
+        await questions.dismiss(id_of(question_id))
+        return back(await fields_of(request))
+
+    def back(asked: Mapping[str, str]) -> Response:
+        """Where the button stood."""
+        return pages.go(pages.addresses.within(asked.get("next") or _PATH))
+
+    return routes

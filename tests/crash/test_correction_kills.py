@@ -1,0 +1,95 @@
+"""A correction that is killed at any moment is made whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kurabito.catalog.corrections.service import Corrections
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.db import Database, migrate, open_database
+from kurabito.db.migrate import PRODUCT
+from kurabito.feeds.results import FeedItem, FetcherResults
+
+PROGRAM = Path(__file__).parent / "correction_program.py"
+SUBSCRIBE = (
+    "INSERT INTO subscriptions (id, name, url, new_series, start_with, fetch_interval, created_at, updated_at) "
+    "VALUES (1, 'feed', 'https://feeds.example/', 'add', 'missing', 1, :now, :now)"
+)
+TITLES = (
+    "[Kura] Yeast Garden - 01",
+    "[Kura] Yeast Garden [02-04]",
+    "[Toji] Barley Song - 01",
+    "[Toji] Barley Song - 02",
+)
+TABLES = {
+    "anime_links": "id, series_id, episode_id, held_reason",
+    "episodes": "id, series_id, number",
+    "series": "id, merged_into, metadata_id",
+    "series_aliases": "folded, series_id",
+    "identity_rulings": "folded, series_id",
+    "corrections": "id, kind, undone_at IS NULL",
+}
+# More statements than any of them needs: the last moments are never reached, and the correction is then made.
+MOMENTS = range(1, 120, 13)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Database, str]]:
+    url = f"sqlite:///{tmp_path / 'catalog.db'}"
+    if request.param == "postgres":
+        url = request.getfixturevalue("migrated_postgres")
+    database = open_database(url)
+    database.open()
+    migrate(database, PRODUCT)
+    database.write_blocking(lambda conn: conn.run(SUBSCRIBE))
+    for number, title in enumerate(TITLES):
+        items = (FeedItem(title=title, download_url=f"https://feeds.example/{number}.torrent"),)
+        asyncio.run(CatalogIntake(database).receive(FetcherResults(subscription_id=1, items=items)))
+    yield database, url
+    database.close()
+
+
+def state(database: Database) -> dict[str, list[Any]]:
+    return {
+        table: database.read_blocking(
+            lambda conn, table=table, columns=columns: conn.all(f"SELECT {columns} FROM {table} ORDER BY 1, 2")  # type: ignore[misc]
+        )
+        for table, columns in TABLES.items()
+    }
+
+
+@pytest.mark.parametrize("step", [["merge", 2, 1], ["undo", 1]], ids=["merge", "undo"])
+def test_a_correction_is_whole_or_not_there(kept: tuple[Database, str], step: list[Any]) -> None:
+    database, url = kept
+    if step[0] == "undo":
+        asyncio.run(Corrections(database).merge(2, 1))
+    before = state(database)
+    ended, now = set(), before
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        for moment in MOMENTS:
+            program.stdin.write(json.dumps({"url": url, "step": step, "moment": moment}) + "\n")
+            program.stdin.flush()
+            answer = program.stdout.readline().strip()
+            ended.add(answer)
+            now = state(database)
+            if now != before:
+                break
+            assert answer == "killed"
+        program.stdin.close()
+    assert "killed" in ended
+    in_series = {row[1] for row in now["anime_links"]}
+    assert in_series == {row[1] for row in now["series_aliases"]} == ({1} if step[0] == "merge" else {1, 2})
+    assert [row[1] for row in now["series"]] == [None, 1 if step[0] == "merge" else None]
+    assert [row[2] for row in now["corrections"]] == [step[0] == "merge"]
