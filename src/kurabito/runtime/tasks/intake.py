@@ -54,15 +54,16 @@ TaskLike = NewTask | PreparedTask | tuple[str] | tuple[str, Any]
 def prepare(
     task_type: Any,
     payload: Any = None,
+    max_payload: int = MAX_PAYLOAD,
+    hex_id: str | None = None,
+    /,
+    *,
     priority: Any = 0,
     unique_key: Any = None,
     delay: Any = None,
     run_at: Any = None,
     max_attempts: Any = None,
     content_type: Any = None,
-    max_payload: int = MAX_PAYLOAD,
-    *,
-    hex_id: str | None = None,
 ) -> PreparedTask:
     """Check a task and encode its payload; raises InvalidInput naming the field."""
     # A queue sees few types and very many tasks of each, so a type is looked at once.
@@ -100,11 +101,9 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
         try:
             if isinstance(task, NewTask):
-                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
+                prepared.append(prepare(task.task_type, task.payload, max_payload, hex_id, **task.options))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
-                prepared.append(
-                    prepare(task[0], task[1] if len(task) == 2 else None, max_payload=max_payload, hex_id=hex_id)
-                )
+                prepared.append(prepare(task[0], task[1] if len(task) == 2 else None, max_payload, hex_id))
             elif isinstance(task, PreparedTask):
                 prepared.append(task)
             else:
@@ -112,20 +111,6 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
         except InvalidInput as problem:
             raise type(problem)(f"tasks[{place}].{problem.field}", problem.problem) from problem
     return prepared
-
-
-def fields_of(task: NewTask) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
-    """The task's fields in the order in which `prepare` takes them."""
-    return (
-        task.task_type,
-        task.payload,
-        task.priority,
-        task.unique_key,
-        task.delay,
-        task.run_at,
-        task.max_attempts,
-        task.content_type,
-    )
 
 
 def new_ids(count: int) -> list[str]:
