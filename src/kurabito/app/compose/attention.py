@@ -18,6 +18,7 @@ from kurabito.attention import (
     AttentionAction,
     AttentionCode,
     AttentionItem,
+    AttentionPart,
     AttentionSource,
     Fact,
     Severity,
@@ -35,6 +36,8 @@ from kurabito.protocol.planes import Planes
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.settings import Settings
 
+VITAL: Final = (AttentionPart.PROCESS, AttentionPart.DISK)
+"""What this process cannot work without. How others are, such as feeds, makes it no less able to work."""
 _COUNTED: Final = 100
 
 
@@ -42,13 +45,13 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
     """The list over the parts of the product; `troubles` are the parts of this process that do not work."""
     return Attention(
         {
-            "process": _process(troubles),
-            "disk": _disk(settings),
-            "downloaders": _downloaders(product.downloaders),
-            "feeds": _feeds(product.feeds.subscriptions),
-            "libraries": _libraries(product.library, product.planes),
-            "matches": _matches(product.metadata.matches),
-            "conflicts": _conflicts(product.downloads.conflicts),
+            AttentionPart.PROCESS: _process(troubles),
+            AttentionPart.DISK: _disk(settings),
+            AttentionPart.DOWNLOADERS: _downloaders(product.downloaders),
+            AttentionPart.FEEDS: _feeds(product.feeds.subscriptions),
+            AttentionPart.LIBRARIES: _libraries(product.library, product.planes),
+            AttentionPart.MATCHES: _matches(product.metadata.matches),
+            AttentionPart.CONFLICTS: _conflicts(product.downloads.conflicts),
         }
     )
 
