@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from kurabito.errors import InvalidInput, KurabitoError, StateConflict
 from kurabito.runtime.paging import BIGGEST_ID
+from kurabito.site.errors import status_of
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
@@ -28,14 +29,16 @@ class Problem:
 
     field: str
     detail: str
+    status: int = 422
+    """How HTTP calls it."""
 
     @classmethod
     def of(cls, error: KurabitoError, fields: Collection[str]) -> Self:
         """What an error says about one of these fields; one that is about none of them is raised on."""
         if isinstance(error, InvalidInput):
-            return cls(error.field, error.problem)
+            return cls(error.field, error.problem, status_of(error))
         if isinstance(error, StateConflict) and error.field is not None and error.field in fields:
-            return cls(error.field, error.problem)
+            return cls(error.field, error.problem, status_of(error))
         raise error
 
 
@@ -74,13 +77,26 @@ class Form:
     def is_checked(self, name: str) -> bool:
         return self.value(name) == CHECKED
 
+    @property
+    def status(self) -> int:
+        """How HTTP calls the answer that shows a form which was refused."""
+        return 200 if self.problem is None else self.problem.status
+
+    async def submit(self, store: Callable[[Self], Awaitable[object]]) -> Self | None:
+        """Store what the form says; the form as it is shown again, if that was refused."""
+        try:
+            await store(self)
+        except KurabitoError as problem:
+            return self.refused(problem)
+        return None
+
     def refused(self, error: KurabitoError) -> Self:
         """The same form with what is wrong beside the field; what is about no field is raised on."""
         return replace(self, problem=Problem.of(error, self.FIELDS))
 
     def doubted(self, error: InvalidInput) -> Self:
         """The same form with what is wrong in it so far; what was refused before is said first."""
-        return self if self.problem is not None else replace(self, problem=Problem(error.field, error.problem))
+        return self if self.problem is not None else self.refused(error)
 
 
 async def values_of(request: Request) -> dict[str, list[str]]:
