@@ -15,7 +15,7 @@ from kurabito.db.port import Row
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.errors import DownloadNotFound
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import Owner, TransferDetail, is_obstacle, read_detail
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.reasons import Reason, read_reason
@@ -79,7 +79,7 @@ class Download:
     """Bytes a second."""
     peers: int | None
     detail: str | None
-    """The downloader's own word for what it does with it."""
+    """What the downloader does with it, as it says so."""
     reason: Reason[DownloadReason] | None
     progressed_at: datetime | None
     """When it last came further."""
@@ -98,6 +98,16 @@ class Download:
     def is_yours(self) -> bool:
         """Whether the user added it, so that it is only watched."""
         return self.owner is Owner.USER
+
+    @property
+    def doing(self) -> Reason[TransferDetail] | None:
+        """What the downloader does with it."""
+        return read_detail(self.detail)
+
+    @property
+    def obstacle(self) -> Reason[TransferDetail] | None:
+        """What keeps it from going on at its downloader, if that says so."""
+        return self.doing if self.status is Status.DOWNLOADING and is_obstacle(self.doing) else None
 
 
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:

@@ -19,6 +19,7 @@ from kurabito.feeds.raw_items import clean_text
 from kurabito.feeds.results import FetcherResults
 from kurabito.feeds.subscriptions import Health, NewSeries, StartWith, Subscription, SubscriptionSettings
 from kurabito.http import Validators
+from kurabito.reasons import InputReason, refused
 
 _SUBSCRIPTION: Final = (
     "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, conflict_policy, upgrade, "
@@ -135,7 +136,8 @@ def record_reading(
 
 def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
     if settings.series_id is not None and conn.one(_SQL.series, {"id": settings.series_id}) is None:
-        raise InvalidInput("series_id", f"no series has the id {settings.series_id}")
+        problem = f"no series has the id {settings.series_id}"
+        raise InvalidInput("series_id", problem, refused(InputReason.NO_SERIES))
     if settings.module_id is not None and conn.one(_SQL.fetcher, {"id": settings.module_id}) is None:
         raise InvalidInput(
             "module_id", f"no fetcher has the id {settings.module_id}; leave it out for the built-in one"
@@ -143,7 +145,8 @@ def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
 
 
 def _taken() -> SubscriptionConflict:
-    return SubscriptionConflict("another subscription follows this feed already; change that one instead", field="url")
+    problem = "another subscription follows this feed already; change that one instead"
+    return SubscriptionConflict(problem, field="url", reason=refused(InputReason.FEED_TAKEN))
 
 
 def _place(url: str) -> tuple[str | None, int | None]:

@@ -26,6 +26,7 @@ from kurabito.library.duplicates.groups import DuplicateGroup, GroupKey, files_o
 from kurabito.library.errors import DeletionNotAllowed, PlanApplied, PlanNotFound
 from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
 from kurabito.protocol.enums import JobStatus
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
 
@@ -158,16 +159,19 @@ def _check_rules(conn: Connection, rules: KeepRules) -> None:
     """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
     for preference in rules.keep:
         if preference.library_id is not None and conn.one(_SQL.library, {"id": preference.library_id}) is None:
-            raise InvalidInput("keep", f"there is no library {preference.library_id} to keep the copies of")
+            problem = f"there is no library {preference.library_id} to keep the copies of"
+            raise InvalidInput("keep", problem, refused(InputReason.NO_LIBRARY))
     for one in rules.protected:
         if conn.one(_SQL.library, {"id": one.library_id}) is None:
-            raise InvalidInput("protected", f"there is no library {one.library_id} to protect")
+            problem = f"there is no library {one.library_id} to protect"
+            raise InvalidInput("protected", problem, refused(InputReason.NO_LIBRARY))
         # Everything below a folder sorts behind its slash and before the character after that.
         begin, end = (f"{one.folder}/", f"{one.folder}0") if one.folder else ("", "\U0010ffff")
         if conn.one(_SQL.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
             where = f"library {one.library_id}" + (f", folder {one.folder!r}" if one.folder else "")
+            problem = f"no file is known in {where}, so nothing would be protected; is it spelled right?"
             raise InvalidInput(
-                "protected", f"no file is known in {where}, so nothing would be protected; is it spelled right?"
+                "protected", problem, refused(InputReason.NOTHING_PROTECTED, path=one.folder or f"#{one.library_id}")
             )
 
 
