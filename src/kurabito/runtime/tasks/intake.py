@@ -75,8 +75,10 @@ def prepare(
         _check_text("unique_key", unique_key)
     if not isinstance(priority, int) or not _LOWEST <= priority <= _HIGHEST:
         raise InvalidInput("priority", f"must be an int of 32 bits, got {priority!r}")
-    if max_attempts is not None and (not isinstance(max_attempts, int) or max_attempts < 1):
-        raise InvalidInput("max_attempts", f"must be at least 1, got {max_attempts!r}")
+    if max_attempts is not None and (not isinstance(max_attempts, int) or not 1 <= max_attempts <= _HIGHEST):
+        raise InvalidInput("max_attempts", f"must be an int from 1 to {_HIGHEST}, got {max_attempts!r}")
+    if content_type is not None:
+        _check_text("content_type", content_type)
     data, content_type = payloads.encode(payload, content_type)
     if len(data) > max_payload:
         check_size("payload", data, max_payload)
