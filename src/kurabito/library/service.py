@@ -60,17 +60,17 @@ class LibraryService:
 
         def work(conn: Connection) -> LibrarySummary:
             jobs.lock_jobs(conn)
-            return _kept(conn, libraries.add(conn, folder, settings))
+            return _summary(conn, libraries.add(conn, folder, settings))
 
         return await self._write(work)
 
     async def get(self, library_id: int) -> LibrarySummary:
         """The library; raises LibraryNotFound."""
-        return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
+        return await self._database.read(lambda conn: _summary(conn, libraries.find(conn, library_id)))
 
     async def get_staying(self, library_id: int) -> LibrarySummary:
         """The library, for a caller that starts work in it; raises LibraryNotFound or LibraryConflict."""
-        return await self._database.read(lambda conn: _kept(conn, libraries.find_staying(conn, library_id)))
+        return await self._database.read(lambda conn: _summary(conn, libraries.find_staying(conn, library_id)))
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[LibrarySummary]:
         """Libraries in the order in which they were made."""
@@ -79,7 +79,7 @@ class LibraryService:
 
         def look(conn: Connection) -> Page[LibrarySummary]:
             page = Page.cut(libraries.page(conn, after, limit + 1), limit, lambda last: str(last.id))
-            return Page(tuple(_kept(conn, library) for library in page), page.next_cursor)
+            return Page(tuple(_summary(conn, library) for library in page), page.next_cursor)
 
         return await self._database.read(look)
 
@@ -95,7 +95,7 @@ class LibraryService:
             jobs.lock_jobs(conn)
             library = libraries.change(conn, library_id, dict(changes))
             _check(library.settings)
-            return _kept(conn, library)
+            return _summary(conn, library)
 
         return await self._write(work)
 
@@ -153,12 +153,12 @@ class LibraryService:
         return folder
 
     async def _write(self, work: Callable[[Connection], LibrarySummary]) -> LibrarySummary:
-        kept = await self._database.write(work)
+        summary = await self._database.write(work)
         self._changed.ring()
-        return kept
+        return summary
 
 
-def _kept(conn: Connection, library: Library) -> LibrarySummary:
+def _summary(conn: Connection, library: Library) -> LibrarySummary:
     return LibrarySummary(library, *libraries.extent(conn, library.id))
 
 

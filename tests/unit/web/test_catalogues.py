@@ -150,7 +150,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
-    wanted |= {f"condition.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
+    wanted |= {f"feed_health.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
     wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
@@ -164,10 +164,10 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
     wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
     wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
-    wanted |= {f"going.{state}" for state in DownloadProgressState} | {
-        f"presence.{health}" for health in DownloaderHealth
+    wanted |= {f"download_progress.{state}" for state in DownloadProgressState} | {
+        f"downloader_health.{health}" for health in DownloaderHealth
     }
-    wanted |= {f"wish.{wish.replace('-', '_')}" for wish in DownloadAction} | {
+    wanted |= {f"download_action.{action.replace('-', '_')}" for action in DownloadAction} | {
         f"attempt.{outcome}" for outcome in Outcome
     }
     wanted |= {f"downloads.show_{shown}" for shown in ShownStates} | {f"filters.about_{target}" for target in Target}
