@@ -12,6 +12,7 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.preferences import Policy, Preferences
@@ -21,7 +22,7 @@ from kurabito.feeds.subscriptions import Health, NewSeries, StartWith, Subscript
 from kurabito.http import Validators
 from kurabito.reasons import InputReason, refused
 
-_SUBSCRIPTION: Final = (
+_SUBSCRIPTION: Final = ColumnList(
     "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, conflict_policy, upgrade, "
     "wait_minutes, preferences, start_with, chosen, "
     "etag, last_modified, next_fetch_at, last_fetched_at, last_success_at, failures, error_code, error_message, "
@@ -176,33 +177,38 @@ def _stored(settings: SubscriptionSettings) -> dict[str, Any]:
 
 
 def _subscription(row: Row) -> Subscription:
-    (
-        subscription_id, name, url, module_id, series_id, new_series, interval, enabled, private, policy, upgrade,
-        wait, preferences, start_with, chosen, etag, last_modified, next_fetch, fetched, success, failures, code, message, created, updated,
-    ) = row  # fmt: skip
+    of = _SUBSCRIPTION.row(row)
     settings = SubscriptionSettings(
-        name=name,
-        url=url,
-        module_id=module_id,
-        series_id=series_id,
-        new_series=NewSeries(new_series),
-        fetch_interval=timedelta(microseconds=interval),
-        is_enabled=bool(enabled),
-        allows_private=bool(private),
-        conflict_policy=Policy(policy),
-        upgrade=bool(upgrade),
-        wait_minutes=wait,
-        preferences=Preferences.read(preferences),
+        name=of.name,
+        url=of.url,
+        module_id=of.module_id,
+        series_id=of.series_id,
+        new_series=NewSeries(of.new_series),
+        fetch_interval=timedelta(microseconds=of.fetch_interval),
+        is_enabled=bool(of.is_enabled),
+        allows_private=bool(of.allows_private),
+        conflict_policy=Policy(of.conflict_policy),
+        upgrade=bool(of.upgrade),
+        wait_minutes=of.wait_minutes,
+        preferences=Preferences.read(of.preferences),
+    )
+    health = Health(
+        _moment(of.next_fetch_at),
+        _moment(of.last_fetched_at),
+        _moment(of.last_success_at),
+        of.failures,
+        of.error_code,
+        of.error_message,
     )
     return Subscription(
-        subscription_id,
+        of.id,
         settings,
-        StartWith(start_with),
-        frozenset(json.loads(chosen)),
-        Validators(etag, last_modified),
-        Health(_moment(next_fetch), _moment(fetched), _moment(success), failures, code, message),
-        to_datetime(created),
-        to_datetime(updated),
+        StartWith(of.start_with),
+        frozenset(json.loads(of.chosen)),
+        Validators(of.etag, of.last_modified),
+        health,
+        to_datetime(of.created_at),
+        to_datetime(of.updated_at),
     )
 
 

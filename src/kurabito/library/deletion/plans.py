@@ -11,6 +11,7 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.deletion.rules import (
@@ -33,7 +34,13 @@ from kurabito.runtime.paging import id_after
 MAX_GROUPS: Final = 10_000
 MAX_STEPS: Final = 100_000
 _LAST_POSITION: Final = 10**9 - 1
-_SQL: Final = Queries("kurabito.library.deletion", "plans.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
+_PLAN: Final = ColumnList(
+    "plan.mode, plan.rules, plan.group_count, plan.file_count, plan.freed_bytes, plan.is_complete, plan.created_at, "
+    "plan.applied_at, plan.job_id, job.status, job.dry_run"
+)
+_SQL: Final = Queries(
+    "kurabito.library.deletion", "plans.sql", plan=_PLAN, stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,21 +205,21 @@ def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
     row = conn.one(_SQL.plan, {"id": plan_id})
     if row is None:
         raise PlanNotFound(f"no deletion plan has the id {plan_id}")
-    _, mode, rules, groups, files, freed, is_complete, created_at, applied_at, job_id, status, dry_run = row
-    counted = conn.all(_SQL.outcomes, {"job_id": job_id}) if job_id else []
+    of = _PLAN.row(row)
+    counted = conn.all(_SQL.outcomes, {"job_id": of.job_id}) if of.job_id else []
     return DeletionPlan(
         plan_id,
-        DeleteMode(mode),
-        _rules_of(json.loads(rules)),
-        groups,
-        files,
-        freed,
-        bool(is_complete),
-        to_datetime(created_at),
-        None if applied_at is None else to_datetime(applied_at),
-        job_id,
-        None if status is None else JobStatus(status),
-        None if dry_run is None else bool(dry_run),
+        DeleteMode(of.mode),
+        _rules_of(json.loads(of.rules)),
+        of.group_count,
+        of.file_count,
+        of.freed_bytes,
+        bool(of.is_complete),
+        to_datetime(of.created_at),
+        None if of.applied_at is None else to_datetime(of.applied_at),
+        of.job_id,
+        None if of.status is None else JobStatus(of.status),
+        None if of.dry_run is None else bool(of.dry_run),
         {LogState(state): count for state, count in counted},
     )
 
