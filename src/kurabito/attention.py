@@ -34,6 +34,21 @@ class Severity(StrEnum):
 _GRAVEST_FIRST: Final = (Severity.BROKEN, Severity.WARNING, Severity.NOTICE, Severity.OK)
 
 
+class AttentionPart(StrEnum):
+    """What is asked how it is."""
+
+    PROCESS = "process"
+    DISK = "disk"
+    DOWNLOADERS = "downloaders"
+    FEEDS = "feeds"
+    LIBRARIES = "libraries"
+    METADATA = "metadata"
+    MATCHES = "matches"
+    CONFLICTS = "conflicts"
+    PLACEMENTS = "placements"
+    QUESTIONS = "questions"
+
+
 class AttentionCode(StrEnum):
     """What is the matter. Stable: an interface translates it."""
 
@@ -94,6 +109,11 @@ class AttentionItem:
     since: datetime | None = None
     action: AttentionAction | None = None
 
+    @property
+    def part(self) -> str:
+        """What it is about, in one word: the part that it names, else its own code."""
+        return str(self.facts.get("part") or self.code)
+
 
 AttentionSource = Callable[[], Awaitable[Sequence[AttentionItem]]]
 """What one part has to say: nothing while all is well."""
@@ -104,6 +124,10 @@ class Attention:
 
     def __init__(self, sources: Mapping[str, AttentionSource]) -> None:
         self._sources = dict(sources)
+
+    def of(self, *parts: str) -> Attention:
+        """The same list, of these parts only."""
+        return Attention({part: self._sources[part] for part in parts})
 
     async def list(self) -> Sequence[AttentionItem]:
         """Everything that needs a person, the gravest first."""

@@ -9,7 +9,9 @@ an error is for `kurabito.site.errors` to say.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from kurabito.reasons import Reason
 
 
 class KurabitoError(Exception):
@@ -23,13 +25,15 @@ class InvalidInput(KurabitoError, ValueError):
 
     code = "invalid_input"
 
-    def __init__(self, field: str, problem: str) -> None:
+    def __init__(self, field: str, problem: str, reason: Reason[Any] | None = None) -> None:
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
+        self.reason = reason
+        """The problem for the page, which says it in the reader's language; what no form can send has none."""
 
-    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
-        return type(self), (self.field, self.problem)
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str, Reason[Any] | None]]:
+        return type(self), (self.field, self.problem, self.reason)
 
 
 class PayloadTooLarge(InvalidInput):
@@ -49,10 +53,11 @@ class StateConflict(KurabitoError):
 
     code = "conflict"
 
-    def __init__(self, problem: str, *, field: str | None = None) -> None:
+    def __init__(self, problem: str, *, field: str | None = None, reason: Reason[Any] | None = None) -> None:
         super().__init__(problem if field is None else f"{field}: {problem}")
         self.field = field
         self.problem = problem
+        self.reason = reason
 
 
 class LeaseLost(StateConflict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar
 
@@ -31,6 +32,62 @@ class Reason(Generic[Code]):
     def as_facts(self) -> dict[str, Any]:
         """The reason as plain values, also to be a fact of another one."""
         return {"code": self.code.value, "facts": dict(self.facts)}
+
+
+class InputReason(StrEnum):
+    """Why a value was refused. The value is the message's key below `input`."""
+
+    CHOICE = "choice"
+    NUMBER = "number"
+    """It must be from `least` to `most`."""
+    TEXT = "text"
+    """It must be 1 to `most` characters that can be seen."""
+    INTERVAL = "interval"
+    """It must be from `shortest_seconds` to `longest_seconds`."""
+    SECONDS = "seconds"
+    TOO_MANY = "too_many"
+    """At `most` so many."""
+    NONE_CHOSEN = "none_chosen"
+    NAME_TAKEN = "name_taken"
+    PATTERN = "pattern"
+    """The pattern has a fault, which `text` says."""
+    NOTHING_TO_MATCH = "nothing_to_match"
+    TARGET_MISSING = "target_missing"
+    TARGET_UNWANTED = "target_unwanted"
+    FEED_URL = "feed_url"
+    FEED_TAKEN = "feed_taken"
+    NO_SERIES = "no_series"
+    NO_LIBRARY = "no_library"
+    PATH_RELATIVE = "path_relative"
+    PATH_NOT_TEXT = "path_not_text"
+    PATH_UNUSABLE = "path_unusable"
+    """The `path` cannot be opened; `text` is what the system says."""
+    PATH_NO_FOLDER = "path_no_folder"
+    """The `path`."""
+    PATH_IN_TRASH = "path_in_trash"
+    """The `path`."""
+    PATH_TAKEN = "path_taken"
+    """The `path` and `other` lie one in the other."""
+    OUTSIDE_LIBRARIES = "outside_libraries"
+    """The `path`."""
+    NOTHING_PROTECTED = "nothing_protected"
+    """No file is known at the `path`."""
+    PATH_MAP_LINE = "path_map_line"
+    """The `line` is no path map."""
+    PATH_MAP_TWICE = "path_map_twice"
+    PATH_NOT_WHOLE = "path_not_whole"
+    """The `path`."""
+
+
+def refused(code: InputReason, **facts: Any) -> Reason[InputReason]:
+    """Why a value was refused."""
+    return Reason(code, facts)
+
+
+def refused_interval(shortest: timedelta, longest: timedelta) -> Reason[InputReason]:
+    """Why an interval was refused."""
+    seconds = {"shortest_seconds": shortest.total_seconds(), "longest_seconds": longest.total_seconds()}
+    return refused(InputReason.INTERVAL, **seconds)
 
 
 def in_other_words(codes: type[Code], text: str) -> Reason[Code]:

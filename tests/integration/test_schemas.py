@@ -14,6 +14,7 @@ import pytest
 from kurabito.clock import ManualClock
 from kurabito.db import open_database
 from kurabito.db.errors import ForeignTables
+from kurabito.db.table_names import RESERVED
 from kurabito.errors import ConfigError, DatabaseUnavailable, InvalidInput
 from kurabito.runtime import Fixed, Registry, TaskContext, TaskState, Worker, open_queue
 
@@ -146,6 +147,17 @@ async def test_programs_that_start_together_do_not_take_one_another_for_stranger
 def test_a_schema_that_is_no_name_is_refused(schema: str) -> None:
     with pytest.raises(InvalidInput, match="schema"):
         open_queue("sqlite:///some.db", schema=schema)
+
+
+@pytest.mark.parametrize("schema", ["select", "user", "pg_x", "pg_catalog", "information_schema", "sqlite", "sqlite_x"])
+async def test_a_schema_whose_name_a_database_reserves_is_refused_before_it_is_asked(url: str, schema: str) -> None:
+    with pytest.raises(InvalidInput, match=f"schema: '{schema}' is reserved by the database"):
+        open_queue(url, schema=schema)
+
+
+def test_every_word_that_postgresql_reserves_is_known(fresh_postgres: str) -> None:
+    words = run_sql(fresh_postgres, "SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")
+    assert {word for (word,) in words} <= RESERVED
 
 
 def test_the_product_has_no_schema(url: str) -> None:

@@ -1,4 +1,4 @@
-"""How the code is kept in the large: names that occur once, rooms and modules of a size that can be read.
+"""How the code is kept in the large: names and passages that occur once, rooms and modules of a size that can be read.
 
 And the glossary of `docs/explanation/architecture.md`, whose words are those of the code.
 """
@@ -9,6 +9,9 @@ import ast
 import re
 from collections import defaultdict
 from pathlib import Path
+from textwrap import dedent
+
+from tests.support.passages import repeated
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "kurabito"
@@ -18,6 +21,9 @@ MOST_MODULES = 17
 MORE_MODULES = {"cli": 24, "titles": 24}
 """One command each, one idea each."""
 LONGEST_MODULE = 300
+LONGEST_FUNCTION = 60
+MAY_STAND_TWICE: frozenset[frozenset[str]] = frozenset()
+"""Pairs of modules that may share a passage, each with the reason in a comment. None has one."""
 
 
 def modules() -> list[Path]:
@@ -56,6 +62,49 @@ def test_a_package_has_few_modules_beside_its_rooms() -> None:
 def test_a_module_is_short() -> None:
     lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in modules()}
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_a_function_is_short() -> None:
+    lengths = {
+        f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+
+
+def test_no_passage_stands_twice() -> None:
+    """What two places have in common wants a name: a function, a base, a parameter."""
+    found = [
+        (one, other)
+        for one, other in repeated(SOURCE, modules())
+        if frozenset((one.path, other.path)) not in MAY_STAND_TWICE
+    ]
+    assert [f"{one} ~ {other}" for one, other in found] == []
+
+
+def test_a_passage_is_found_whatever_its_names_are(tmp_path: Path) -> None:
+    lines = """
+        async def {verb}(self, key):
+            {found} = self.{store}.get(key)
+            if {found} is None:
+                raise KeyError("{verb}")
+            for one in {found}.parts:
+                await one.{verb}({found}, 7)
+            return {found}
+    """
+    for name, words in {
+        "one": {"verb": "open", "found": "door", "store": "doors"},
+        "other": {"verb": "close", "found": "window", "store": "windows"},
+        # The same statements about different things: what is returned is not what was found.
+        "third": {"verb": "shut", "found": "gate", "store": "gates"},
+    }.items():
+        text = dedent(lines.format(**words))
+        (tmp_path / f"{name}.py").write_text(text.replace("return gate", "return key"), encoding="utf-8")
+    paths = sorted(tmp_path.glob("*.py"))
+    assert [f"{one} ~ {other}" for one, other in repeated(tmp_path, paths)] == ["one.py:3-8 ~ other.py:3-8"]
+    assert repeated(tmp_path, paths, lines=7) == []
 
 
 def test_every_package_is_described() -> None:

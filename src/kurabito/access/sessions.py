@@ -8,6 +8,7 @@ from kurabito.access.scopes import Principal, Scope
 from kurabito.access.tokens import digest, new_token
 from kurabito.clock import SECOND
 from kurabito.db import Connection, Database, Queries
+from kurabito.db.queries import Query
 
 SESSION_COOKIE: Final = "kurabito_session"
 """The cookie that carries a session's token."""
@@ -27,15 +28,7 @@ class Sessions:
 
     async def open(self) -> str:
         """Begin a session; the token that its cookie carries."""
-        token = new_token()
-        values = {"token_hash": digest(token), "lifetime": LIFETIME * SECOND}
-
-        def store(conn: Connection) -> None:
-            conn.run(_SQL.forget_expired)
-            conn.run(_SQL.open_session, values)
-
-        await self._database.write(store)
-        return token
+        return await self._hand_out(_SQL.open_session, LIFETIME, before=_SQL.forget_expired)
 
     async def holder(self, token: str) -> Principal | None:
         """Who has this session; None when it is over or never was."""
@@ -64,15 +57,7 @@ class Sessions:
 
     async def new_link(self) -> str:
         """A token that begins one session, once, within a day."""
-        token = new_token()
-        values = {"token_hash": digest(token), "lifetime": _LINK_LIFETIME * SECOND}
-
-        def store(conn: Connection) -> None:
-            conn.run(_SQL.forget_expired_links)
-            conn.run(_SQL.add_link, values)
-
-        await self._database.write(store)
-        return token
+        return await self._hand_out(_SQL.add_link, _LINK_LIFETIME, before=_SQL.forget_expired_links)
 
     async def redeem(self, link: str) -> str | None:
         """Begin a session with a link's token; None when it was used, is too old or never was."""
@@ -83,3 +68,15 @@ class Sessions:
         # Deleted and not marked: of two who come at once only one finds it.
         used = await self._database.write(lambda conn: conn.run(_SQL.redeem_link, values))
         return await self.open() if used else None
+
+    async def _hand_out(self, add: Query, lifetime: int, *, before: Query) -> str:
+        """A new token, stored as its digest for so many seconds; what expired is deleted first."""
+        token = new_token()
+        values = {"token_hash": digest(token), "lifetime": lifetime * SECOND}
+
+        def store(conn: Connection) -> None:
+            conn.run(before)
+            conn.run(add, values)
+
+        await self._database.write(store)
+        return token

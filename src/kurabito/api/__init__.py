@@ -23,6 +23,7 @@ from kurabito.api.system import health, metrics, system
 from kurabito.api.system.meters import HttpMeter, TaskMeter
 from kurabito.api.tasks import events, tasks, worker
 from kurabito.api.tasks.claims import ClaimDesk
+from kurabito.attention import Attention
 from kurabito.protocol.planes import Planes
 from kurabito.runtime import Queue
 from kurabito.settings import Origin
@@ -70,13 +71,15 @@ def create_api(
     settings: Callable[[], Sequence[Origin]],
     lease: float = 30.0,
     troubles: Callable[[], Mapping[str, str]] = dict,
+    attention: Attention | None = None,
     further: Iterable[APIRouter] = (),
 ) -> FastAPI:
     """The web application over one open queue.
 
     `live` reads the queue's events and tells them to `meter`; `database` is the kind of database behind the queue;
     `lease` is how many seconds an external worker owns a task without a heartbeat; `troubles` says which parts of this
-    process do not work and why; `further` are the routes of what stands on the queue.
+    process do not work and why; `attention` has what it cannot work without; `further` are the routes of what stands on
+    the queue.
     """
     api = FastAPI(
         title="Kurabito",
@@ -92,7 +95,8 @@ def create_api(
     errors.install(api)
     http = HttpMeter()
     api.add_middleware(http.around)
-    api.include_router(health.router(queue, database=database, troubles=troubles), responses=errors.documented())
+    vital = attention or Attention({})
+    api.include_router(health.router(queue, database=database, attention=vital), responses=errors.documented())
     for routes in (
         tasks.router(queue),
         events.router(live),

@@ -9,11 +9,12 @@ from typing import Any, Final, Self, TypeAlias
 from pydantic import BaseModel, Field
 
 from kurabito.catalog.states import DoubtReason, FilterReason
+from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.reasons import Reason, reason_of
+from kurabito.reasons import TEXT, Reason, reason_of
 
 _GIB: Final = 1 << 30
 _UNTRIED: Final = "Whether {downloader} sees {core_folder} could not be tried: "
@@ -45,6 +46,12 @@ def _no_room(facts: Mapping[str, Any]) -> str:
     return f"not enough room: it needs {needed:.1f} GiB, and {left:.1f} GiB are left beside what is under way and the reserve"
 
 
+def _transfer(facts: Mapping[str, Any]) -> str:
+    said = f" ({facts[TEXT]})" if facts.get(TEXT) else ""
+    detail = TransferDetail(facts["detail"])
+    return _TRANSFERS.get(detail, detail.value) + said
+
+
 def _removed(facts: Mapping[str, Any]) -> str:
     name = facts["downloader"] or "its downloader"
     return f"{name} was removed; it goes on when that registers again, or send it elsewhere"
@@ -70,6 +77,14 @@ def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda facts: words.format(others=", ".join(facts["others"]))
 
 
+_TRANSFERS: Final = {
+    TransferDetail.NO_SLOT: "torrents that seed hold all slots of aria2; start it with --bt-detach-seed-only=true",
+    TransferDetail.NO_ROOM: "its disk is full; it goes on when there is room",
+    TransferDetail.UNWRITABLE: "its folder cannot be written; make room, or check its rights",
+    TransferDetail.FILES_MISSING: "its files are missing",
+    TransferDetail.CONTENT_REFUSED: "the program does not take what is in the torrent",
+    TransferDetail.CLIENT_ERROR: "the program has an error with it",
+}
 _FILTERS: Final[_Words] = {
     FilterReason.OTHER: "{text}",
     FilterReason.EXCLUDED: "excluded by {rule}",
@@ -92,6 +107,7 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.NO_HASH: "{downloader} took it and did not say its hash",
     DownloadReason.REMOVED: "removed at the downloader",
     DownloadReason.REPORTED: "the downloader reports an error",
+    DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,

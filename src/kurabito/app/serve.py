@@ -21,7 +21,7 @@ from kurabito.app.dataplane_process import supervised_plane
 from kurabito.app.listener import address_of, limits_of, listen, refuse_guessable_key, refuse_strangers
 from kurabito.app.product import Product, open_product
 from kurabito.app.server import BackgroundService, Server, run_together
-from kurabito.app.site import build_site, open_access
+from kurabito.app.site import Access, build_site, open_access
 from kurabito.app.state import StateLock, prepare_state
 from kurabito.app.tasks import FOLLOW_UPS, product_registry
 from kurabito.app.troubles import FILE_NAME, KeptWorker, Trouble, Troubles
@@ -104,17 +104,7 @@ async def serve(
             refuse_strangers(settings.host, has_password=await access.passwords.is_set())
             address = address_of(listener)
             product = await until_the_end.enter_async_context(_product(settings, queue, outbound, built_in, address))
-            registry = product_registry(
-                queue,
-                access.sessions,
-                settings.state / BACKUPS,
-                product.trash,
-                product.library.removal,
-                product.feeds.tasks,
-                product.downloads,
-                product.metadata,
-                product.thumbnails.sweeper,
-            )
+            registry = _registry(settings, product, access)
             if stage is not None:
                 stage.join(registry)
                 until_the_end.push_async_callback(stage.close)
@@ -123,7 +113,6 @@ async def serve(
             store = SettingsStore(queue.database, local)
             until_the_end.enter_context(store.listen(_follow_log))
             await store.refresh()
-            services.append(store)
             url = address + settings.base_path
             there = Listening(url, f"{url}/login?token={await access.sessions.new_link()}")
             site = build_site(
@@ -136,10 +125,9 @@ async def serve(
                 troubles=troubles.now,
                 current=lambda: store.current,
             )
-            limits = limits_of(settings)
-            server = Server(site, limits, on_started=lambda: on_listening(there), on_stopping=live.end)
+            server = Server(site, limits_of(settings), on_started=lambda: on_listening(there), on_stopping=live.end)
             _log.info("serving", url=url, state=str(settings.state), database=settings.database)
-            await run_together(server, listener, services)
+            await run_together(server, listener, [*services, store])
     _log.info("stopped")
 
 
@@ -175,6 +163,21 @@ async def _product(
         yield open_product(settings, queue, library=library, feeds=feeds, metadata=metadata, downloads=downloads)
     finally:
         await library.scans.shutdown()
+
+
+def _registry(settings: Settings, product: Product, access: Access) -> Registry:
+    """The tasks of the product."""
+    return product_registry(
+        product.queue,
+        access.sessions,
+        settings.state / BACKUPS,
+        product.trash,
+        product.library.removal,
+        product.feeds.tasks,
+        product.downloads,
+        product.metadata,
+        product.thumbnails.sweeper,
+    )
 
 
 def _services(

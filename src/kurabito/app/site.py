@@ -12,7 +12,7 @@ from kurabito.access import Keys, LoginLimit, Passwords, Sessions
 from kurabito.api import Live, TaskMeter, create_api
 from kurabito.api.following import fetcher_results
 from kurabito.api.system import attention
-from kurabito.app.compose.attention import open_attention
+from kurabito.app.compose.attention import VITAL, open_attention
 from kurabito.app.pages import pages
 from kurabito.app.product import Product
 from kurabito.app.routes import routes
@@ -65,6 +65,7 @@ def build_site(
     async def waiting() -> int:
         return await product.metadata.matches.count_open() + await product.questions.count_open()
 
+    needs = open_attention(settings, product, troubles)
     api = create_api(
         queue=product.queue,
         planes=product.planes,
@@ -75,7 +76,8 @@ def build_site(
         settings=explained,
         lease=settings.lease_seconds,
         troubles=troubles,
-        further=[*routes(product, access.keys), attention.router(open_attention(settings, product, troubles))],
+        attention=needs.of(*VITAL),
+        further=[*routes(product, access.keys), attention.router(needs)],
     )
     web = create_web(
         queue=product.queue,
@@ -94,6 +96,10 @@ def build_site(
     )
     # After the routes of the interface, which are so found first.
     api.mount("/", web)
+    return _behind_gate(settings, access, api)
+
+
+def _behind_gate(settings: Settings, access: Access, api: ASGIApp) -> ASGIApp:
     return Gate(
         api,
         keys=access.keys,

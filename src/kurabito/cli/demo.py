@@ -38,9 +38,8 @@ def demo(
 
     def say(there: serve.Listening) -> None:
         if as_json:
-            typer.echo(
-                json.dumps({"url": there.url, "login": there.login, "state": str(state), "library": str(library)})
-            )
+            told = {"url": there.url, "login": there.login, "state": str(state), "library": str(library)}
+            typer.echo(json.dumps(told))
             return
         typer.echo(f"The demo listens on {there.url}")
         typer.echo(f"Log in with {there.login}")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from kurabito.downloads.clients.factory import ClientName
+
+ClientOption = Annotated[
+    str,
+    typer.Option(help="qbittorrent, transmission, aria2, or embedded (which needs no other program).", metavar="NAME"),
+]
+
 
 def downloader(
-    client: Annotated[
-        str,
-        typer.Option(
-            help="qbittorrent, transmission, aria2, or embedded (which needs no other program).", metavar="NAME"
-        ),
-    ],
+    client: ClientOption,
     core: Annotated[str, typer.Option(help="Address of Kurabito.", metavar="URL")] = "http://127.0.0.1:8484",
     url: Annotated[
         str | None,
@@ -53,13 +56,8 @@ def downloader(
 
     from kurabito import logs, settings
     from kurabito.app.downloader import run_downloader
-    from kurabito.downloads.clients.factory import ClientName
 
-    try:
-        chosen_client = ClientName(client)
-    except ValueError:
-        names = ", ".join(known.value for known in ClientName)
-        raise typer.BadParameter(f"must be one of {names}", param_hint="--client") from None
+    chosen_client = _client(client)
     # Its own host and port: those of the settings are the core's.
     chosen = settings.load(host=host, port=port)
     logs.configure(format=chosen.log_format, level=chosen.log_level)
@@ -75,3 +73,13 @@ def downloader(
             on_listening=lambda address: typer.echo(f"The downloader {chosen_client.value} listens on {address}"),
         )
     )
+
+
+def _client(name: str) -> ClientName:
+    from kurabito.downloads.clients.factory import ClientName
+
+    try:
+        return ClientName(name)
+    except ValueError:
+        names = ", ".join(known.value for known in ClientName)
+        raise typer.BadParameter(f"must be one of {names}", param_hint="--client") from None

@@ -36,6 +36,14 @@ class ColumnList(str):
         return self._type._make(values)
 
 
+def only_value(row: tuple[Any, ...] | None) -> Any:
+    """The value of a row of one column; None without a row."""
+    if row is None:
+        return None
+    (value,) = row
+    return value
+
+
 def _names(columns: str) -> Iterable[str]:
     text, inner = columns, ""
     while text != inner:

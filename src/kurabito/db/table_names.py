@@ -20,6 +20,19 @@ TABLES: Final = ("tasks", "task_events", "task_workers", "task_schedules")
 CHANNEL: Final = "kurabito"
 
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+_TAKEN: Final = re.compile(r"pg_.*|sqlite.*|information_schema")
+RESERVED: Final = frozenset(
+    """
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
+    concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+    current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze from
+    full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit localtime
+    localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references returning right
+    select session_user similar some symmetric system_user table tablesample then to trailing true union unique user using
+    variadic verbose when where window with
+    """.split()
+)
+"""Words that PostgreSQL does not take for a name. They are refused on SQLite too: a queue may move to the other database."""
 _TABLE: Final = re.compile(rf"(?<![\w.])({'|'.join(TABLES)}|kurabito_migrations)\b")
 _INDEX: Final = re.compile(r"\bix_task\w+")
 _NOTIFY: Final = re.compile(rf"pg_notify\('{CHANNEL}'")
@@ -29,8 +42,8 @@ class TableNames:
     """Translates SQL to the names of one schema."""
 
     def __init__(self, dialect: Dialect, schema: str | None) -> None:
-        if schema is not None and (not isinstance(schema, str) or not _SCHEMA.fullmatch(schema)):
-            raise InvalidInput("schema", f"is of lowercase letters, digits and _, at most 40 of them, got {schema!r}")
+        if schema is not None:
+            _check(schema)
         self.schema = schema
         self._dialect = dialect
 
@@ -66,6 +79,13 @@ class TableNames:
         if self.schema is None:
             return name
         return f"{self.schema}_{name}" if self._dialect is Dialect.SQLITE else f"{self.schema}.{name}"
+
+
+def _check(schema: object) -> None:
+    if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
+        raise InvalidInput("schema", f"is of lowercase letters, digits and _, at most 40 of them, got {schema!r}")
+    if schema in RESERVED or _TAKEN.fullmatch(schema):
+        raise InvalidInput("schema", f"{schema!r} is reserved by the database; choose another name, such as jobs")
 
 
 @cache

@@ -123,8 +123,8 @@ class Demo:
         await queue.enqueue(REFRESH, unique_key=REFRESH)
         await asyncio.to_thread(make_files, self._folder)
         for name in (SHOWS, ARCHIVE):
-            kept = await library.libraries.create(str(self._folder / name), LibrarySettings(name=name))
-            await library.scans.submit_task(kept.library.id, TaskPriority.HIGH)
+            summary = await library.libraries.create(str(self._folder / name), LibrarySettings(name=name))
+            await library.scans.submit_task(summary.library.id, TaskPriority.HIGH)
         await feeds.services.register(ATTIC)
         await downloads.filters.add(RULE)
         await asyncio.to_thread(self._seeder.open)

@@ -15,7 +15,7 @@ from kurabito.downloads.choice import Choice, CurrentDownload
 from kurabito.downloads.errors import ConflictNotFound, ConflictResolved
 from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause
-from kurabito.downloads.release_options import SQL, choose_among, current_downloads
+from kurabito.downloads.release_options import CONFLICT, SQL, choose_among, current_downloads
 from kurabito.downloads.states import Status
 from kurabito.downloads.tasks import CHOOSE, ChooseTask
 from kurabito.errors import InvalidInput
@@ -124,18 +124,18 @@ def _find(conn: Connection, conflict_id: int) -> Conflict:
 
 
 def _conflict(conn: Connection, row: Row) -> Conflict:
-    conflict_id, episode_id, series_id, series, kind, number, status, due, link_id, created = row
-    releases = conn.all(SQL.open_links, {"episode_id": episode_id})
+    of = CONFLICT.row(row)
+    releases = conn.all(SQL.open_links, {"episode_id": of.episode_id})
     return Conflict(
-        conflict_id,
-        episode_id,
-        series_id,
-        series,
-        ReleaseKind(kind),
-        number,
-        status,
-        None if due is None else to_datetime(due),
-        link_id,
-        to_datetime(created),
+        of.id,
+        of.episode_id,
+        of.series_id,
+        of.title,
+        ReleaseKind(of.kind),
+        of.number,
+        of.status,
+        None if of.due_at is None else to_datetime(of.due_at),
+        of.link_id,
+        to_datetime(of.created_at),
         tuple(ConflictRelease(*one) for one in releases),
     )

@@ -14,7 +14,7 @@ from kurabito.downloads.dispatch.attempts import Attempt
 from kurabito.downloads.dispatch.remote import Downloaders
 from kurabito.downloads.errors import DownloadConflict
 from kurabito.downloads.filters import store as filter_rules
-from kurabito.downloads.items import TransferFile
+from kurabito.downloads.items import TransferDetail, TransferFile
 from kurabito.downloads.reasons import DispatchCause, DownloadReason, because
 from kurabito.downloads.states import AT_DOWNLOADER, CleanupKind, Status
 from kurabito.downloads.store import Download
@@ -25,7 +25,6 @@ from kurabito.modules.services import Service
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_before
 
-_PAUSED: Final = "paused"
 _BY_USER: Final = because(DownloadReason.CANCELLED)
 
 
@@ -149,7 +148,7 @@ class Downloads:
 
     async def pause(self, download_id: int) -> Download:
         """Pause a download; raises OutboundError when its downloader does not answer."""
-        return await self._call(download_id, self._downloaders.pause, _PAUSED)
+        return await self._call(download_id, self._downloaders.pause, TransferDetail.PAUSED)
 
     async def resume(self, download_id: int) -> Download:
         """Resume a download."""
@@ -180,7 +179,11 @@ class Downloads:
         self._tasks.clear(conn, store.cancel(conn, store.sharing(conn, download.id), _BY_USER, cleanup))
 
     def _is_stalled(self, conn: Connection, download: Download) -> bool:
-        if download.status is not Status.DOWNLOADING or download.detail == _PAUSED or download.progressed_at is None:
+        if (
+            download.status is not Status.DOWNLOADING
+            or download.detail == TransferDetail.PAUSED
+            or download.progressed_at is None
+        ):
             return False
         waited = conn.now() - from_datetime(download.progressed_at)
         return not download.peers and waited >= self._stalled // timedelta(microseconds=1)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-NO_ROOM: Final = "no room"
-"""How the detail of a download begins that goes on when there is room on the disk."""
+from kurabito.reasons import TEXT, Reason, in_other_words
 
 
 class ItemStatus(StrEnum):
@@ -30,6 +29,65 @@ class TransferStatus(StrEnum):
     DOWNLOADING = "downloading"
     COMPLETED = "completed"
     ERROR = "error"
+
+
+class TransferDetail(StrEnum):
+    """What the program does with a download. The value is on the wire, is stored, and is the message's key below `transfer`.
+
+    Behind it and a colon, if anything, is what the program itself says; a detail may also be a text of its own.
+    """
+
+    OTHER = "other"
+    """In the downloader's own words: `text`."""
+    PAUSED = "paused"
+    QUEUED = "queued"
+    NO_SLOT = "no_slot"
+    """Queued, and torrents that seed hold all slots of aria2."""
+    CHECKING = "checking"
+    METADATA = "metadata"
+    """The torrent's info is fetched."""
+    ALLOCATING = "allocating"
+    MOVING = "moving"
+    STALLED = "stalled"
+    SEEDING = "seeding"
+    NO_ROOM = "no_room"
+    """The disk is full; the download goes on when there is room."""
+    UNWRITABLE = "unwritable"
+    """The folder cannot be written."""
+    FILES_MISSING = "files_missing"
+    CONTENT_REFUSED = "content_refused"
+    """The program does not take what is in the torrent."""
+    CLIENT_ERROR = "client_error"
+    """The program has an error with it, and does not say which."""
+
+
+_OBSTACLES: Final = frozenset({TransferDetail.NO_SLOT, TransferDetail.NO_ROOM, TransferDetail.UNWRITABLE})
+
+
+def read_detail(detail: str | None) -> Reason[TransferDetail] | None:
+    """The word and what is said beside it."""
+    if not detail:
+        return None
+    word, _, said = detail.partition(":")
+    # Earlier versions wrote "no room".
+    word, said = word.strip().replace(" ", "_"), said.strip()
+    if word not in set(TransferDetail) or word == TransferDetail.OTHER:
+        return in_other_words(TransferDetail, detail)
+    return Reason(TransferDetail(word), {TEXT: said} if said else {})
+
+
+def is_obstacle(doing: Reason[TransferDetail] | None) -> bool:
+    """Whether it says what is in the way. A word of others is none, a sentence of theirs with a colon is."""
+    if doing is None:
+        return False
+    if doing.code is TransferDetail.OTHER:
+        return ":" in doing.facts[TEXT]
+    return doing.code in _OBSTACLES or TEXT in doing.facts
+
+
+def with_text(code: TransferDetail, text: str) -> str:
+    """A word, and what the program itself says."""
+    return f"{code}: {text}"
 
 
 class Owner(StrEnum):
@@ -109,7 +167,7 @@ class DownloadStatus:
     """Bytes a second that arrive."""
     peers: int | None = None
     detail: str | None = None
-    """Paused, queued, checking, seeding, or what went wrong."""
+    """What the program does with it, or what went wrong: a word of `TransferDetail`, or its own."""
     owner: Owner | None = None
     """None where the program cannot tell."""
     content_path: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
 
+from kurabito.downloads.items import TransferDetail, read_detail
 from kurabito.downloads.states import Outcome
 from kurabito.http.errors import OutboundError
 from kurabito.reasons import LONGEST_TEXT, TEXT, Reason, in_other_words
@@ -34,6 +35,8 @@ class DownloadReason(StrEnum):
     """The downloader has it no longer."""
     REPORTED = "reported"
     """The downloader reports an error, and does not say which."""
+    TRANSFER = "transfer"
+    """The downloader says in a word of ours what is wrong, its `detail`; `text` is what else it says, if anything."""
     STOOD_STILL = "stood_still"
     DOWNLOADER_AWAY = "downloader_away"
     DOWNLOADER_REMOVED = "downloader_removed"
@@ -69,6 +72,16 @@ class DownloadReason(StrEnum):
 def because(code: DownloadReason, **facts: Any) -> Reason[DownloadReason]:
     """A reason of ours."""
     return Reason(code, facts)
+
+
+def by_detail(detail: str | None) -> Reason[DownloadReason]:
+    """What a downloader says of a download that it has no hope for."""
+    known = read_detail(detail)
+    if known is None:
+        return because(DownloadReason.REPORTED)
+    if known.code is TransferDetail.OTHER:
+        return in_its_words(known.facts[TEXT])
+    return because(DownloadReason.TRANSFER, detail=known.code.value, **known.facts)
 
 
 def in_its_words(text: str) -> Reason[DownloadReason]:

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
 
-_OPTION: Final = (
+_OPTION: Final = ColumnList(
     "link.id, link.release_key, link.episode_id, groups.folded, link.version, link.resolution, link.source, link.languages, "
     "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences"
 )
@@ -23,7 +24,11 @@ _JOINS: Final = (
     "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
     "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
 )
-SQL: Final = Queries("kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS)
+CONFLICT: Final = ColumnList(
+    "conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status, "
+    "conflict.due_at, conflict.link_id, conflict.created_at"
+)
+SQL: Final = Queries("kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS, conflict=CONFLICT)
 
 
 def choose_among(
@@ -74,14 +79,22 @@ def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
 
 
 def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> ReleaseOption:
-    link_id, key, episode_id, group, version, resolution, source, languages, *preferences = row
+    of = _OPTION.row(row)
     # Many links come from few subscriptions.
-    stored = tuple(preferences)
+    stored = (of.conflict_policy, of.upgrade, of.wait_minutes, of.preferences)
     if stored not in known:
         known[stored] = _preferences(*stored)
     # A release that names no version is the first.
     return ReleaseOption(
-        link_id, key, episode_id, group, version or 1, resolution, source, tuple(json.loads(languages)), known[stored]
+        of.id,
+        of.release_key,
+        of.episode_id,
+        of.folded,
+        of.version or 1,
+        of.resolution,
+        of.source,
+        tuple(json.loads(of.languages)),
+        known[stored],
     )
 
 

@@ -53,16 +53,14 @@ RETURNING id;
 UPDATE conflicts SET status = 'resolved', link_id = :link_id, updated_at = :now WHERE id = :id AND status <> 'resolved';
 
 -- name: page
-SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
-       conflict.due_at, conflict.link_id, conflict.created_at
+SELECT {conflict}
 FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
 JOIN series ON series.id = episode.series_id
 WHERE conflict.id < :before AND conflict.status <> 'resolved'
 ORDER BY conflict.id DESC LIMIT :limit;
 
 -- name: get
-SELECT conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status,
-       conflict.due_at, conflict.link_id, conflict.created_at
+SELECT {conflict}
 FROM conflicts AS conflict JOIN episodes AS episode ON episode.id = conflict.episode_id
 JOIN series ON series.id = episode.series_id
 WHERE conflict.id = :id;

@@ -12,16 +12,17 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.downloads.dispatch import attempts
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.errors import DownloadNotFound
-from kurabito.downloads.items import Owner
+from kurabito.downloads.items import Owner, TransferDetail, is_obstacle, read_detail
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import MOVES, CleanupKind, Status, before
 from kurabito.reasons import Reason, read_reason
 from kurabito.runtime.paging import BIGGEST_ID
 
-_DOWNLOAD: Final = (
+_DOWNLOAD: Final = ColumnList(
     "download.id, download.link_id, download.module_id, module.service_name, download.status, download.hash, "
     "download.save_path, download.progress, download.size_bytes, download.downloaded_bytes, download.rate, download.peers, "
     "download.detail, download.reason, download.progressed_at, download.completed_at, download.created_at, "
@@ -79,7 +80,7 @@ class Download:
     """Bytes a second."""
     peers: int | None
     detail: str | None
-    """The downloader's own word for what it does with it."""
+    """What the downloader does with it, as it says so."""
     reason: Reason[DownloadReason] | None
     progressed_at: datetime | None
     """When it last came further."""
@@ -98,6 +99,16 @@ class Download:
     def is_yours(self) -> bool:
         """Whether the user added it, so that it is only watched."""
         return self.owner is Owner.USER
+
+    @property
+    def doing(self) -> Reason[TransferDetail] | None:
+        """What the downloader does with it."""
+        return read_detail(self.detail)
+
+    @property
+    def obstacle(self) -> Reason[TransferDetail] | None:
+        """What keeps it from going on at its downloader, if that says so."""
+        return self.doing if self.status is Status.DOWNLOADING and is_obstacle(self.doing) else None
 
 
 def add(conn: Connection, link_ids: Iterable[int]) -> list[int]:
@@ -204,32 +215,29 @@ def restate_moved(conn: Connection, episode_ids: Collection[int]) -> None:
 
 
 def _download(row: Row) -> Download:
-    (
-        found_id, link_id, module_id, name, status, hash_, save_path, progress, size, downloaded, rate, peers, detail, reason,
-        progressed, completed, created, updated, title, series_id, episode_id, owner, retry,
-    ) = row  # fmt: skip
+    of = _DOWNLOAD.row(row)
     return Download(
-        id=found_id,
-        link_id=link_id,
-        module_id=module_id,
-        downloader=name,
-        status=Status(status),
-        hash=hash_,
-        save_path=save_path,
-        progress=progress,
-        size_bytes=size,
-        downloaded_bytes=downloaded,
-        rate=rate,
-        peers=peers,
-        detail=detail,
-        reason=read_reason(DownloadReason, reason),
-        progressed_at=None if progressed is None else to_datetime(progressed),
-        completed_at=None if completed is None else to_datetime(completed),
-        created_at=to_datetime(created),
-        updated_at=to_datetime(updated),
-        title=title,
-        series_id=series_id,
-        episode_id=episode_id,
-        owner=None if owner is None else Owner(owner),
-        retry_at=None if retry is None else to_datetime(retry),
+        id=of.id,
+        link_id=of.link_id,
+        module_id=of.module_id,
+        downloader=of.service_name,
+        status=Status(of.status),
+        hash=of.hash,
+        save_path=of.save_path,
+        progress=of.progress,
+        size_bytes=of.size_bytes,
+        downloaded_bytes=of.downloaded_bytes,
+        rate=of.rate,
+        peers=of.peers,
+        detail=of.detail,
+        reason=read_reason(DownloadReason, of.reason),
+        progressed_at=None if of.progressed_at is None else to_datetime(of.progressed_at),
+        completed_at=None if of.completed_at is None else to_datetime(of.completed_at),
+        created_at=to_datetime(of.created_at),
+        updated_at=to_datetime(of.updated_at),
+        title=of.title,
+        series_id=of.series_id,
+        episode_id=of.episode_id,
+        owner=None if of.owner is None else Owner(of.owner),
+        retry_at=None if of.retry_at is None else to_datetime(of.retry_at),
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 from kurabito.clock import from_datetime, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.feeds.results import FeedItem
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.titles import LONGEST_TITLE
@@ -28,7 +29,13 @@ _FILTERS: Final = {
     (False, True): "AND subscription_id = :subscription_id",
     (True, True): "AND status = :status AND subscription_id = :subscription_id",
 }
-_SQL: Final = {chosen: Queries("kurabito.feeds", "raw_items.sql", filter=text) for chosen, text in _FILTERS.items()}
+_ITEM: Final = ColumnList(
+    "id, subscription_id, identity, title, description, download_url, pub_date, size_bytes, info_hash, fetcher_source, status, "
+    "reason, release_key, created_at"
+)
+_SQL: Final = {
+    chosen: Queries("kurabito.feeds", "raw_items.sql", item=_ITEM, filter=text) for chosen, text in _FILTERS.items()
+}
 
 
 class RawStatus(StrEnum):
@@ -152,22 +159,20 @@ def _sql(conn: Connection) -> Queries:
 
 
 def _raw_item(row: Row) -> RawItem:
-    (
-        item_id, subscription, identity, title, description, url, date, size, info_hash, source, status, reason, key, created,
-    ) = row  # fmt: skip
+    of = _ITEM.row(row)
     return RawItem(
-        id=item_id,
-        subscription_id=subscription,
-        guid=identity,
-        title=title,
-        description=description,
-        download_url=url,
-        pub_date=None if date is None else to_datetime(date),
-        size_bytes=size,
-        info_hash=info_hash,
-        fetcher_source=source,
-        status=RawStatus(status),
-        reason=None if reason is None else RawReason(reason),
-        release_key=key,
-        created_at=to_datetime(created),
+        id=of.id,
+        subscription_id=of.subscription_id,
+        guid=of.identity,
+        title=of.title,
+        description=of.description,
+        download_url=of.download_url,
+        pub_date=None if of.pub_date is None else to_datetime(of.pub_date),
+        size_bytes=of.size_bytes,
+        info_hash=of.info_hash,
+        fetcher_source=of.fetcher_source,
+        status=RawStatus(of.status),
+        reason=None if of.reason is None else RawReason(of.reason),
+        release_key=of.release_key,
+        created_at=to_datetime(of.created_at),
     )

@@ -21,8 +21,7 @@ UPDATE raw_anime_items SET status = 'parsed', reason = NULL, release_key = :rele
 WHERE id = :id AND status = 'failed';
 
 -- name: page
-SELECT id, subscription_id, identity, title, description, download_url, pub_date, size_bytes, info_hash, fetcher_source, status, reason,
-       release_key, created_at
+SELECT {item}
 FROM raw_anime_items
 WHERE id < :before {filter}
 ORDER BY id DESC LIMIT :limit;

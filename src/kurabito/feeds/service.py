@@ -11,6 +11,7 @@ from kurabito.errors import InvalidInput
 from kurabito.feeds import subscription_store
 from kurabito.feeds.subscriptions import StartWith, Subscription, SubscriptionSettings
 from kurabito.feeds.tasks import fetch_key, fetch_of
+from kurabito.reasons import InputReason, refused, refused_interval
 from kurabito.runtime import Priority, TaskRecord
 from kurabito.runtime.delegation import DelegatedTasks, TaskTransaction
 from kurabito.runtime.model import Page
@@ -46,7 +47,9 @@ class Subscriptions:
                 "chosen", "items can be chosen of feeds that the built-in fetcher reads; leave out module_id"
             )
         if len(wanted) > MOST_CHOSEN:
-            raise InvalidInput("chosen", f"must be at most {MOST_CHOSEN} items")
+            raise InvalidInput(
+                "chosen", f"must be at most {MOST_CHOSEN} items", refused(InputReason.TOO_MANY, most=MOST_CHOSEN)
+            )
 
         def work(tasks: TaskTransaction) -> Subscription:
             subscription = subscription_store.add(tasks.conn, settings, start_with, wanted)
@@ -105,13 +108,19 @@ def _enqueue_fetch(tasks: TaskTransaction, subscription: Subscription) -> None:
 
 def _check(settings: SubscriptionSettings) -> None:
     if not settings.name.strip() or len(settings.name) > 200 or not settings.name.isprintable():
-        raise InvalidInput("name", "must be a text of 1 to 200 characters that can be seen")
+        problem = "must be a text of 1 to 200 characters that can be seen"
+        raise InvalidInput("name", problem, refused(InputReason.TEXT, most=200))
     if not SHORTEST_INTERVAL <= settings.fetch_interval <= LONGEST_INTERVAL:
-        raise InvalidInput("fetch_interval", f"must be from {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}")
+        raise InvalidInput(
+            "fetch_interval",
+            f"must be from {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}",
+            refused_interval(SHORTEST_INTERVAL, LONGEST_INTERVAL),
+        )
     try:
         parts = urlsplit(settings.url)
         fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         fits = False
     if not fits or len(settings.url) > LONGEST_URL or not settings.url.isprintable() or " " in settings.url:
-        raise InvalidInput("url", "must be the URL of a feed, like https://example.org/rss")
+        problem = "must be the URL of a feed, like https://example.org/rss"
+        raise InvalidInput("url", problem, refused(InputReason.FEED_URL))

@@ -12,6 +12,7 @@ from kurabito.clock import SECOND, to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.errors import UniqueConflict
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.feeds.errors import SubscriptionConflict, SubscriptionNotFound
 from kurabito.feeds.preferences import Policy, Preferences
@@ -19,8 +20,9 @@ from kurabito.feeds.raw_items import clean_text
 from kurabito.feeds.results import FetcherResults
 from kurabito.feeds.subscriptions import Health, NewSeries, StartWith, Subscription, SubscriptionSettings
 from kurabito.http import Validators
+from kurabito.reasons import InputReason, refused
 
-_SUBSCRIPTION: Final = (
+_SUBSCRIPTION: Final = ColumnList(
     "id, name, url, module_id, series_id, new_series, fetch_interval, is_enabled, allows_private, conflict_policy, upgrade, "
     "wait_minutes, preferences, start_with, chosen, "
     "etag, last_modified, next_fetch_at, last_fetched_at, last_success_at, failures, error_code, error_message, "
@@ -142,7 +144,8 @@ def record_reading(
 
 def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
     if settings.series_id is not None and conn.one(_SQL.series, {"id": settings.series_id}) is None:
-        raise InvalidInput("series_id", f"no series has the id {settings.series_id}")
+        problem = f"no series has the id {settings.series_id}"
+        raise InvalidInput("series_id", problem, refused(InputReason.NO_SERIES))
     if settings.module_id is not None and conn.one(_SQL.fetcher, {"id": settings.module_id}) is None:
         raise InvalidInput(
             "module_id", f"no fetcher has the id {settings.module_id}; leave it out for the built-in one"
@@ -150,7 +153,8 @@ def _check_named(conn: Connection, settings: SubscriptionSettings) -> None:
 
 
 def _taken() -> SubscriptionConflict:
-    return SubscriptionConflict("another subscription follows this feed already; change that one instead", field="url")
+    problem = "another subscription follows this feed already; change that one instead"
+    return SubscriptionConflict(problem, field="url", reason=refused(InputReason.FEED_TAKEN))
 
 
 def _place(url: str) -> tuple[str | None, int | None]:
@@ -180,33 +184,38 @@ def _stored(settings: SubscriptionSettings) -> dict[str, Any]:
 
 
 def _subscription(row: Row) -> Subscription:
-    (
-        subscription_id, name, url, module_id, series_id, new_series, interval, enabled, private, policy, upgrade,
-        wait, preferences, start_with, chosen, etag, last_modified, next_fetch, fetched, success, failures, code, message, created, updated,
-    ) = row  # fmt: skip
+    of = _SUBSCRIPTION.row(row)
     settings = SubscriptionSettings(
-        name=name,
-        url=url,
-        module_id=module_id,
-        series_id=series_id,
-        new_series=NewSeries(new_series),
-        fetch_interval=timedelta(microseconds=interval),
-        is_enabled=bool(enabled),
-        allows_private=bool(private),
-        conflict_policy=Policy(policy),
-        upgrade=bool(upgrade),
-        wait_minutes=wait,
-        preferences=Preferences.read(preferences),
+        name=of.name,
+        url=of.url,
+        module_id=of.module_id,
+        series_id=of.series_id,
+        new_series=NewSeries(of.new_series),
+        fetch_interval=timedelta(microseconds=of.fetch_interval),
+        is_enabled=bool(of.is_enabled),
+        allows_private=bool(of.allows_private),
+        conflict_policy=Policy(of.conflict_policy),
+        upgrade=bool(of.upgrade),
+        wait_minutes=of.wait_minutes,
+        preferences=Preferences.read(of.preferences),
+    )
+    health = Health(
+        _moment(of.next_fetch_at),
+        _moment(of.last_fetched_at),
+        _moment(of.last_success_at),
+        of.failures,
+        of.error_code,
+        of.error_message,
     )
     return Subscription(
-        subscription_id,
+        of.id,
         settings,
-        StartWith(start_with),
-        frozenset(json.loads(chosen)),
-        Validators(etag, last_modified),
-        Health(_moment(next_fetch), _moment(fetched), _moment(success), failures, code, message),
-        to_datetime(created),
-        to_datetime(updated),
+        StartWith(of.start_with),
+        frozenset(json.loads(of.chosen)),
+        Validators(of.etag, of.last_modified),
+        health,
+        to_datetime(of.created_at),
+        to_datetime(of.updated_at),
     )
 
 

@@ -16,6 +16,7 @@ from kurabito.db.rows import ColumnList
 from kurabito.library.errors import LibraryConflict, LibraryNotFound
 from kurabito.protocol.enums import HashAlgorithm, HashPolicy, LibraryIntake
 from kurabito.protocol.leased.placements import PlacementMode
+from kurabito.reasons import InputReason, refused
 
 _LIBRARY: Final = ColumnList(
     "id, name, root_path, scan_interval, next_scan_at, watched, algorithm, hash_policy, ignored, created_at, updated_at, "
@@ -100,6 +101,7 @@ def add(conn: Connection, path: Path, settings: LibrarySettings) -> Library:
                 f"{path} and the folder of the library {other.settings.name!r}, {other.path}, lie one in the other; "
                 + _advice(other),
                 field="path",
+                reason=refused(InputReason.PATH_TAKEN, path=str(path), other=str(other.path)),
             )
     _refuse_taken(conn, settings.name)
     try:
@@ -239,7 +241,8 @@ def _refuse_taken(conn: Connection, name: str) -> None:
 
 
 def _taken(name: str) -> LibraryConflict:
-    return LibraryConflict(f"another library is called {name!r}; choose another name", field="name")
+    problem = f"another library is called {name!r}; choose another name"
+    return LibraryConflict(problem, field="name", reason=refused(InputReason.NAME_TAKEN))
 
 
 def _stored(settings: LibrarySettings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from kurabito.library.libraries import FILING_MODES, Library, LibraryFile, Libra
 from kurabito.library.scans import sessions
 from kurabito.library.scans.sessions import PastScan
 from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.reasons import InputReason, refused, refused_interval
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import check_limit, id_after
@@ -59,17 +60,17 @@ class LibraryService:
 
         def work(conn: Connection) -> LibrarySummary:
             jobs.lock_jobs(conn)
-            return _kept(conn, libraries.add(conn, folder, settings))
+            return _summary(conn, libraries.add(conn, folder, settings))
 
         return await self._write(work)
 
     async def get(self, library_id: int) -> LibrarySummary:
         """The library; raises LibraryNotFound."""
-        return await self._database.read(lambda conn: _kept(conn, libraries.find(conn, library_id)))
+        return await self._database.read(lambda conn: _summary(conn, libraries.find(conn, library_id)))
 
     async def get_staying(self, library_id: int) -> LibrarySummary:
         """The library, for a caller that starts work in it; raises LibraryNotFound or LibraryConflict."""
-        return await self._database.read(lambda conn: _kept(conn, libraries.find_staying(conn, library_id)))
+        return await self._database.read(lambda conn: _summary(conn, libraries.find_staying(conn, library_id)))
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[LibrarySummary]:
         """Libraries in the order in which they were made."""
@@ -78,7 +79,7 @@ class LibraryService:
 
         def look(conn: Connection) -> Page[LibrarySummary]:
             page = Page.cut(libraries.page(conn, after, limit + 1), limit, lambda last: str(last.id))
-            return Page(tuple(_kept(conn, library) for library in page), page.next_cursor)
+            return Page(tuple(_summary(conn, library) for library in page), page.next_cursor)
 
         return await self._database.read(look)
 
@@ -94,7 +95,7 @@ class LibraryService:
             jobs.lock_jobs(conn)
             library = libraries.change(conn, library_id, dict(changes))
             _check(library.settings)
-            return _kept(conn, library)
+            return _summary(conn, library)
 
         return await self._write(work)
 
@@ -125,48 +126,53 @@ class LibraryService:
     def _look_at(self, path: str) -> Path:
         """The real folder that a path leads to, if it may be a library."""
         if _NOT_TEXT.search(path):
-            raise InvalidInput("path", f"the name of a library's folder must be text, got {path!r}; rename the folder")
+            problem = f"the name of a library's folder must be text, got {path!r}; rename the folder"
+            raise InvalidInput("path", problem, refused(InputReason.PATH_NOT_TEXT))
         if not path.startswith("/"):
-            raise InvalidInput("path", f"must be absolute, like /srv/media, got {path!r}")
+            problem = f"must be absolute, like /srv/media, got {path!r}"
+            raise InvalidInput("path", problem, refused(InputReason.PATH_RELATIVE))
         try:
             folder = Path(path).resolve(strict=True)
             is_folder = folder.is_dir()
-        except (OSError, RuntimeError) as problem:
-            reason = getattr(problem, "strerror", None) or "its links lead nowhere"
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or "its links lead nowhere"
             raise InvalidInput(
-                "path", f"{path} cannot be used: {reason}; is the disk there, and the share mounted?"
+                "path",
+                f"{path} cannot be used: {reason}; is the disk there, and the share mounted?",
+                refused(InputReason.PATH_UNUSABLE, path=path, text=reason),
             ) from None
         if not is_folder:
-            raise InvalidInput("path", f"{path} is not a folder")
+            raise InvalidInput("path", f"{path} is not a folder", refused(InputReason.PATH_NO_FOLDER, path=path))
         if TRASH_FOLDER in folder.parts:
-            raise InvalidInput(
-                "path", f"{path} is a trash, or lies in one; move what you want to keep out of it, or restore it"
-            )
+            problem = f"{path} is a trash, or lies in one; move what you want to keep out of it, or restore it"
+            raise InvalidInput("path", problem, refused(InputReason.PATH_IN_TRASH, path=path))
         for purpose, own in self._reserved.items():
             if libraries.overlap(folder, own.resolve()):
-                raise InvalidInput(
-                    "path", f"{path} and the {purpose}, {own}, lie one in the other; choose another folder"
-                )
+                problem = f"{path} and the {purpose}, {own}, lie one in the other; choose another folder"
+                raise InvalidInput("path", problem, refused(InputReason.PATH_TAKEN, path=path, other=str(own)))
         return folder
 
     async def _write(self, work: Callable[[Connection], LibrarySummary]) -> LibrarySummary:
-        kept = await self._database.write(work)
+        summary = await self._database.write(work)
         self._changed.ring()
-        return kept
+        return summary
 
 
-def _kept(conn: Connection, library: Library) -> LibrarySummary:
+def _summary(conn: Connection, library: Library) -> LibrarySummary:
     return LibrarySummary(library, *libraries.extent(conn, library.id))
 
 
 def _check(settings: LibrarySettings) -> None:
     if not settings.name.strip() or len(settings.name) > 200 or "\x00" in settings.name:
-        raise InvalidInput("name", f"must be a text of 1 to 200 characters without NUL, got {settings.name!r}")
+        problem = f"must be a text of 1 to 200 characters without NUL, got {settings.name!r}"
+        raise InvalidInput("name", problem, refused(InputReason.TEXT, most=200))
     interval = settings.scan_interval
     if interval is not None and not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
-        raise InvalidInput("scan_interval", f"must be between a minute and a year, got {interval}")
+        problem = f"must be between a minute and a year, got {interval}"
+        raise InvalidInput("scan_interval", problem, refused_interval(SHORTEST_INTERVAL, LONGEST_INTERVAL))
     if len(settings.ignored) > _MOST_PATTERNS or any(not pattern or "\x00" in pattern for pattern in settings.ignored):
-        raise InvalidInput("ignored", f"must be at most {_MOST_PATTERNS} patterns, none of them empty")
+        problem = f"must be at most {_MOST_PATTERNS} patterns, none of them empty"
+        raise InvalidInput("ignored", problem, refused(InputReason.TOO_MANY, most=_MOST_PATTERNS))
     modes = settings.placement_modes
     if not modes or len(set(modes)) < len(modes) or not set(modes) <= FILING_MODES:
         raise InvalidInput(

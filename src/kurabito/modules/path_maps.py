@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 
 _MOST: Final = 50
 _LONGEST: Final = 1_000
@@ -40,13 +41,14 @@ def set_path_maps(conn: Connection, module_id: int, maps: Sequence[PathMap]) -> 
 def check_path_maps(maps: Sequence[PathMap]) -> None:
     """Raises InvalidInput for what cannot be a map."""
     if len(maps) > _MOST:
-        raise InvalidInput("path_maps", f"must be at most {_MOST}, got {len(maps)}")
+        problem = f"must be at most {_MOST}, got {len(maps)}"
+        raise InvalidInput("path_maps", problem, refused(InputReason.TOO_MANY, most=_MOST))
     for one in maps:
         _check(one.core, PurePosixPath(one.core))
         is_windows = PureWindowsPath(one.downloader).drive
         _check(one.downloader, (PureWindowsPath if is_windows else PurePosixPath)(one.downloader))
     if len({PurePosixPath(one.core) for one in maps}) < len(maps):
-        raise InvalidInput("path_maps", "must name each folder of the core once")
+        raise InvalidInput("path_maps", "must name each folder of the core once", refused(InputReason.PATH_MAP_TWICE))
 
 
 def mapped(folder: PurePath, maps: Sequence[PathMap]) -> str:
@@ -78,4 +80,5 @@ def as_core_sees(folder: str, maps: Sequence[PathMap]) -> PurePosixPath:
 
 def _check(text: str, path: PurePath) -> None:
     if not path.is_absolute() or ".." in path.parts or not text.isprintable() or len(text) > _LONGEST:
-        raise InvalidInput("path_maps", f"must be of whole paths without `..`, like /srv/downloads, got {text[:100]!r}")
+        problem = f"must be of whole paths without `..`, like /srv/downloads, got {text[:100]!r}"
+        raise InvalidInput("path_maps", problem, refused(InputReason.PATH_NOT_WHOLE, path=text[:100]))

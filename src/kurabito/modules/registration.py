@@ -17,6 +17,7 @@ from kurabito.modules.identities import Caller
 from kurabito.modules.path_maps import PathMap, check_path_maps
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.modules.services import Registration, Service
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
 
@@ -109,7 +110,9 @@ class Services:
     ) -> Service:
         """What the user decides stays, also when the service registers again; raises ModuleNotFound or InvalidInput."""
         if priority is not None and not PRIORITIES[0] <= priority <= PRIORITIES[1]:
-            raise InvalidInput("priority", f"must be from {PRIORITIES[0]} to {PRIORITIES[1]}, got {priority}")
+            least, most = PRIORITIES
+            problem = f"must be from {least} to {most}, got {priority}"
+            raise InvalidInput("priority", problem, refused(InputReason.NUMBER, least=least, most=most))
         check_path_maps(path_maps or ())
         return await self._database.write(
             lambda conn: services.change(conn, module_id, priority=priority, is_enabled=is_enabled, maps=path_maps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypedDict, TypeVar
 from uuid import UUID
 
 from kurabito.runtime.states import TERMINAL, TaskState
@@ -52,6 +52,17 @@ class AttemptError:
     """Where the error came from, cut to 8,000 characters; None when the worker could not tell."""
 
 
+class TaskOptions(TypedDict, total=False):
+    """What can be said of a task beside its type and payload. `Queue.enqueue` has the defaults."""
+
+    priority: int
+    unique_key: str | None
+    delay: float | timedelta | None
+    run_at: datetime | None
+    max_attempts: int | None
+    content_type: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class NewTask:
     """A task to enqueue, with its options: what `enqueue_many` takes."""
@@ -64,6 +75,17 @@ class NewTask:
     run_at: datetime | None = None
     max_attempts: int | None = None
     content_type: str | None = None
+
+    @property
+    def options(self) -> TaskOptions:
+        return {
+            "priority": self.priority,
+            "unique_key": self.unique_key,
+            "delay": self.delay,
+            "run_at": self.run_at,
+            "max_attempts": self.max_attempts,
+            "content_type": self.content_type,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 from uuid import UUID
 
 from kurabito.runtime.events import TaskEvent
-from kurabito.runtime.model import Depth, Page, Progress, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, Progress, TaskOptions, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import Claim, Settlement
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import PreparedTask, TaskLike
@@ -208,19 +208,7 @@ class Queue(Protocol):
         """Run a plain function of a connection in one transaction; use `enqueue_in` inside it."""
         ...
 
-    def enqueue_in(
-        self,
-        conn: Any,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> TaskRecord:
+    def enqueue_in(self, conn: Any, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> TaskRecord:
         """Ask for a task in the caller's own transaction: it exists if and when that commits."""
         ...
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from kurabito.errors import InvalidInput, KurabitoError, StateConflict
+from kurabito.reasons import InputReason, Reason, refused
 from kurabito.runtime.paging import BIGGEST_ID
+from kurabito.site.errors import status_of
 
 CHECKED: Final = "yes"
 """What a ticked box sends."""
@@ -28,14 +30,19 @@ class Problem:
 
     field: str
     detail: str
+    """In English."""
+    reason: Reason[Any] | None = None
+    """The same for readers of every language, where there is one."""
+    status: int = 422
+    """How HTTP calls it."""
 
     @classmethod
     def of(cls, error: KurabitoError, fields: Collection[str]) -> Self:
         """What an error says about one of these fields; one that is about none of them is raised on."""
         if isinstance(error, InvalidInput):
-            return cls(error.field, error.problem)
+            return cls(error.field, error.problem, error.reason, status_of(error))
         if isinstance(error, StateConflict) and error.field is not None and error.field in fields:
-            return cls(error.field, error.problem)
+            return cls(error.field, error.problem, error.reason, status_of(error))
         raise error
 
 
@@ -74,13 +81,26 @@ class Form:
     def is_checked(self, name: str) -> bool:
         return self.value(name) == CHECKED
 
+    @property
+    def status(self) -> int:
+        """How HTTP calls the answer that shows a form which was refused."""
+        return 200 if self.problem is None else self.problem.status
+
+    async def submit(self, store: Callable[[Self], Awaitable[object]]) -> Self | None:
+        """Store what the form says; the form as it is shown again, if that was refused."""
+        try:
+            await store(self)
+        except KurabitoError as problem:
+            return self.refused(problem)
+        return None
+
     def refused(self, error: KurabitoError) -> Self:
         """The same form with what is wrong beside the field; what is about no field is raised on."""
         return replace(self, problem=Problem.of(error, self.FIELDS))
 
     def doubted(self, error: InvalidInput) -> Self:
         """The same form with what is wrong in it so far; what was refused before is said first."""
-        return self if self.problem is not None else replace(self, problem=Problem(error.field, error.problem))
+        return self if self.problem is not None else self.refused(error)
 
 
 async def values_of(request: Request) -> dict[str, list[str]]:
@@ -102,14 +122,17 @@ def one_of(kind: type[Choice], name: str, text: str) -> Choice:
     try:
         return kind(text)
     except ValueError:
-        raise InvalidInput(name, f"must be one of {', '.join(kind)}, got {text!r}") from None
+        problem = f"must be one of {', '.join(kind)}, got {text!r}"
+        raise InvalidInput(name, problem, refused(InputReason.CHOICE)) from None
 
 
 def count_of(name: str, text: str, most: int = 100_000) -> int:
     """The number in a field; raises InvalidInput."""
     text = text.strip()
     if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > most:
-        raise InvalidInput(name, f"must be a number from 0 to {most:,}")
+        raise InvalidInput(
+            name, f"must be a number from 0 to {most:,}", refused(InputReason.NUMBER, least=0, most=most)
+        )
     return int(text)
 
 
@@ -117,7 +140,8 @@ def line_of(name: str, text: str, longest: int = 200) -> str:
     """The text in a field of one line; raises InvalidInput."""
     text = text.strip()
     if not text or len(text) > longest or not text.isprintable():
-        raise InvalidInput(name, f"must be a text of 1 to {longest} characters that can be seen")
+        problem = f"must be a text of 1 to {longest} characters that can be seen"
+        raise InvalidInput(name, problem, refused(InputReason.TEXT, most=longest))
     return text
 
 
@@ -126,7 +150,8 @@ def seconds_of(name: str, text: str) -> timedelta:
     try:
         return timedelta(seconds=float(text))
     except (ValueError, OverflowError):
-        raise InvalidInput(name, f"must be a number of seconds, got {text!r}") from None
+        problem = f"must be a number of seconds, got {text!r}"
+        raise InvalidInput(name, problem, refused(InputReason.SECONDS)) from None
 
 
 def offered(lengths: Iterable[timedelta], name: str, text: str) -> list[timedelta]:

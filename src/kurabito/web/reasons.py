@@ -7,10 +7,11 @@ from enum import StrEnum
 from typing import Any, Final
 
 from kurabito.catalog.states import DoubtReason, FilterReason
+from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
@@ -18,11 +19,15 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     DownloadReason: "download_reason",
     CheckpointReason: "checkpoint_reason",
     PathReason: "path_reason",
+    TransferDetail: "transfer",
+    InputReason: "input",
 }
 
 
 def key_of(reason: Reason[Any]) -> str:
-    """The key of a reason's message. What came of offering a download has its words already."""
+    """The key of a reason's message. What came of offering a download, and what its downloader does, have their words already."""
     if reason.code is DownloadReason.OUTCOME:
         return f"attempt.{reason.facts['outcome']}"
+    if reason.code is DownloadReason.TRANSFER:
+        return f"transfer.{reason.facts['detail']}"
     return f"{_SECTIONS[type(reason.code)]}.{reason.code}"

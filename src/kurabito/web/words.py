@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
+from kurabito.attention import AttentionAction, AttentionItem
+from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PROBLEM
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.reasons import OTHER, TEXT, Reason, reason_of
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.reasons import WaitReason, lost_worker
 from kurabito.settings import Origin
+from kurabito.web.forms import Problem
 from kurabito.web.languages import Catalogue, grouped
 from kurabito.web.names import shown_name, shown_path
 from kurabito.web.reasons import key_of
@@ -109,7 +112,23 @@ class Words:
         facts: dict[str, Any] = {name: self._fact(name, fact) for name, fact in reason.facts.items()}
         if reason.code == OTHER:
             return _FOREIGN.format(shown_name(reason.facts[TEXT]))
+        if TEXT in reason.facts and (reason.code is DownloadReason.TRANSFER or isinstance(reason.code, TransferDetail)):
+            return _SAID.format(self.say(key_of(reason)), facts[TEXT])
         return self.say(key_of(reason), **facts)
+
+    def problem(self, problem: Problem) -> Markup:
+        """What is wrong with a field of a form; in English where there are no other words."""
+        return _ERROR.format(problem.detail) if problem.reason is None else self.because(problem.reason)
+
+    def attention(self, item: AttentionItem) -> Markup:
+        """What needs a person; what helps is `remedy`."""
+        facts: dict[str, Any] = {name: self._fact(name, fact) for name, fact in item.facts.items() if name != "count"}
+        count = item.facts.get("count")
+        return self.say(f"attention.{item.code}", count=count if isinstance(count, int) else None, **facts)
+
+    def remedy(self, action: AttentionAction) -> Markup:
+        """What helps."""
+        return self.say(f"remedy.{action.id}")
 
     def event(self, event: TaskEvent) -> Markup:
         """What happened to a task; its error is shown beside it."""
@@ -138,11 +157,17 @@ class Words:
             return Markup(" · ").join(
                 _SAID.format(one["downloader"], self.because(reason_of(DownloadReason, one))) for one in fact
             )
-        if name in (TEXT, PROBLEM):
+        if name == "part" and self.catalogue.has(f"part.{fact}"):
+            return self.say(f"part.{fact}")
+        if name in (TEXT, PROBLEM, "why"):
             return _ERROR.format(shown_name(fact or ""))
         if fact is None:
             return self.say("downloads.downloader")
-        return self.size(fact) if name.endswith("_bytes") else _FOREIGN.format(shown_name(str(fact)))
+        if name.endswith("_seconds"):
+            return self.duration(timedelta(seconds=fact))
+        if isinstance(fact, int) and name in ("least", "most"):
+            return self.number(fact)
+        return self.size(fact) if name.endswith("_bytes") or name == "free" else _FOREIGN.format(shown_name(str(fact)))
 
     def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:
         return {name: self.ago(fact) if isinstance(fact, datetime) else fact for name, fact in facts.items()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kurabito.downloads.clients.embedded import EmbeddedClient, EmbeddedOptions
-from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferStatus
+from kurabito.downloads.items import DownloadItem, DownloadStatus, TransferDetail, TransferStatus
 from kurabito.http import Outbound
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def until(client: EmbeddedClient, name: str, **like: object) -> DownloadSt
 
 async def waits_for_room(client: EmbeddedClient, name: str) -> DownloadStatus:
     async with asyncio.timeout(60):
-        while not str((status := await until(client, name)).detail).startswith("no room"):
+        while (status := await until(client, name)).detail != TransferDetail.NO_ROOM:
             await asyncio.sleep(0.05)
     return status
 
@@ -67,7 +67,7 @@ async def test_a_magnet_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
         await client.add_torrents([DownloadItem(release.magnet, str(tiny / "1"))])
         status = await waits_for_room(client, release.hash)
         assert status.status is TransferStatus.DOWNLOADING
-        assert str(tiny) in str(status.detail)
+        assert status.content_path == str(tiny / "1")
         # A start in between forgets nothing.
     async with EmbeddedClient(tmp_path / "notes", outbound, options) as client:
         await waits_for_room(client, release.hash)

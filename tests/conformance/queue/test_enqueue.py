@@ -18,6 +18,7 @@ from kurabito.runtime.outcomes import Success
 from kurabito.runtime.port import Queue
 from kurabito.runtime.states import Priority, TaskState
 from kurabito.runtime.tasks import payloads
+from kurabito.runtime.tasks.context import TaskContext
 
 if TYPE_CHECKING:
     from tests.conformance.queue.conftest import Hands
@@ -118,6 +119,12 @@ async def test_bytes_stay_bytes_under_their_content_type(queue: Queue, hands: Ha
         ("priority", {"priority": 1.5}),
         ("max_attempts", {"max_attempts": 0}),
         ("max_attempts", {"max_attempts": 2.5}),
+        ("max_attempts", {"max_attempts": 2**31}),
+        ("max_attempts", {"max_attempts": 2**63}),
+        ("content_type", {"payload": b"", "content_type": ""}),
+        ("content_type", {"payload": b"", "content_type": 7}),
+        ("content_type", {"payload": b"", "content_type": "image/\x00png"}),
+        ("content_type", {"payload": b"", "content_type": "\ud800"}),
         ("delay", {"delay": -0.001}),
         ("delay", {"delay": timedelta(seconds=-1)}),
         ("delay", {"delay": float("nan")}),
@@ -145,6 +152,34 @@ async def test_bad_input_is_refused_by_the_name_of_its_field_and_nothing_is_stor
     with pytest.raises(InvalidInput):
         await queue.transact(lambda conn: (queue.enqueue_in(conn, "work"), queue.enqueue_in(conn, **given)))
     assert sum((await queue.counts_by_state()).values()) == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"task_type": ""},
+        {"unique_key": "\ud800"},
+        {"priority": 2**31},
+        {"max_attempts": 2**31},
+        {"delay": -1},
+        {"run_at": "tomorrow"},
+        {"payload": object},
+        {"payload": b"", "content_type": "\x00"},
+        {"payload": "x" * 10_000_000},
+    ],
+)
+async def test_a_follow_up_is_refused_as_a_task_is(queue: Queue, hands: Hands, options: dict[str, Any]) -> None:
+    """Before it is stored: a store that refused it would refuse what else ended together with it."""
+    given = {"task_type": "work", **options}
+    with pytest.raises(InvalidInput) as refused:
+        await queue.enqueue(**given)
+    await queue.enqueue("work")
+    ctx = TaskContext(await hands.claim_one(), queue.max_payload)
+    with pytest.raises(InvalidInput) as refused_there:
+        _ = ctx.enqueue(**given)
+    assert (type(refused_there.value), str(refused_there.value)) == (type(refused.value), str(refused.value))
+    with pytest.raises(TypeError, match="hex_id"):
+        _ = ctx.enqueue("work", hex_id="0" * 32)  # type: ignore[call-arg]
 
 
 async def test_a_payload_that_is_too_large_is_told_from_other_bad_input(queue: Queue) -> None:

@@ -112,16 +112,16 @@ async def test_a_rule_does_what_its_preview_says(core: Core, site: Site, a: Stan
 
 async def test_a_rule_that_cannot_be_used_says_where_it_is_wrong(site: Site) -> None:
     page = await site.post("/rules/try", pattern="1080p(")
-    assert "This pattern cannot be used: cannot be used: missing ) at character 6: (" in page
+    assert "This pattern cannot be used: The pattern has an error: missing ) at character 6: (" in page
     for fields, said in (
         ({"name": "x", "pattern": "[z-a]"}, "invalid character class range at character 2: z-a]"),
-        ({"name": "x"}, "must be given, or at least one of the fields"),
+        ({"name": "x"}, "Enter a pattern or fill in another field."),
         ({"name": " ", "words": "batch"}, "This name cannot be used:"),
         ({"name": "x", "resolutions": "tall"}, "These resolutions cannot be used:"),
-        ({"name": "x", "min_size": "-1"}, "must be a number of MiB from 0"),
-        ({"name": "x", "min_size": "nan"}, "must be a number of MiB from 0"),
+        ({"name": "x", "min_size": "-1"}, "Enter a number from 0 to "),
+        ({"name": "x", "min_size": "nan"}, "Enter a number from 0 to "),
         ({"name": "x", "words": "y", "scope": "planet:1"}, "This choice cannot be used:"),
-        ({"name": "x", "words": "y", "scope": "series:"}, "must be given for a rule about one series"),
+        ({"name": "x", "words": "y", "scope": "series:"}, "Choose what the rule is about."),
         ({"name": "x", "words": "y", "rule_order": "first"}, "This number cannot be used:"),
     ):
         assert said in await site.post("/rules", 422, **fields), fields
@@ -242,9 +242,9 @@ async def test_a_downloader_that_is_away_is_in_plain_sight(core: Core, site: Sit
     assert "Accepts magnet Address" in page
     assert "This priority cannot be used:" in await site.post("/downloads/downloaders/2", 422, priority="5000")
     refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="/srv/downloads")
-    assert "These path mappings cannot be used: must be lines like /srv/downloads => /downloads" in refused
+    assert "These path mappings cannot be used: Write each mapping as /srv/downloads => /downloads" in refused
     refused = await site.post("/downloads/downloaders/2", 422, priority="7", path_maps="here => there")
-    assert "must be of whole paths" in refused
+    assert "Use full paths without .. , not here ." in refused
     page = await site.post("/downloads/downloaders/2", priority="100", path_maps="/downloads => /mnt/nas")
     assert "/downloads => /mnt/nas" in page
     assert (await core.feeds.services.get(2)).path_maps == (("/downloads", "/mnt/nas"),)

@@ -112,12 +112,12 @@ async def test_a_plan_keeps_to_the_chosen_groups_and_away_from_protected_folders
     for fields, says in (
         ({"scope": "chosen"}, "No group was chosen"),
         ({"scope": "chosen", "group": "nonsense"}, "These groups cannot be used"),
-        ({"protected": "/elsewhere"}, "/elsewhere lies in no library"),
-        ({"protected": f"{best}er"}, "bester"),
-        ({"protected": f"{best}/../../x"}, "lies in no library"),
+        ({"protected": "/elsewhere"}, "<bdi>/elsewhere</bdi> is in no library"),
+        ({"protected": f"{best}er"}, "bester</bdi>, so nothing would be protected"),
+        ({"protected": f"{best}/../../x"}, "is in no library"),
         ({"keep": "prettiest"}, "This rule cannot be used"),
         ({"keep": "in_library:"}, "This rule cannot be used"),
-        ({"mode": "shred"}, "must be one of trash"),
+        ({"mode": "shred"}, "Choose one of the listed values"),
     ):
         page = await furnished.post("/duplicates", **fields)
         assert (page.status_code, says in page.text) == (422, True), says

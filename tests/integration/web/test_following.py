@@ -65,7 +65,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     answers = {"url": feeds + DAWN, "allows_private": host_of(feeds), "name": "Dawn", "new_series": "add"}
     page = await site.post("/following", **answers, start_with="chosen")
     assert page.status_code == 422
-    assert "choose at least one item" in page.text
+    assert "Choose at least one." in page.text
     page = await site.post("/following", **answers, start_with="chosen", chosen=keys[:2], fetch_interval="60")
     assert "This interval cannot be used:" in page.text
     # What was chosen is still chosen.
@@ -84,7 +84,7 @@ async def test_a_feed_is_looked_into_chosen_from_and_followed(site: Site, feeds:
     assert (await site.get("/following/1", status="odd")).status_code == 422
     page = await site.post("/following", **answers)
     assert page.status_code == 409
-    assert "another subscription follows this feed already" in page.text
+    assert "It is already followed. Change that subscription instead." in page.text
     # The next look knows the series.
     page = await site.post("/following/new", url=feeds + DAWN, allows_private=host_of(feeds))
     assert "12 items: 12 of known series" in page.text
@@ -113,7 +113,7 @@ async def test_what_is_wrong_with_a_feed_is_said_and_can_be_mended(site: Site, f
     assert "Paused" not in (await site.post("/following/1/resume")).text
     changed = {"name": "Loft", "url": feeds + "/gone.rss", "fetch_interval": "21600", "allows_private": host_of(feeds)}
     page = await site.post("/following/1", **changed, series_id="77")
-    assert "no series has the id 77" in page.text
+    assert "The series no longer exists." in page.text
     page = await site.post("/following/1", **changed, series_id="1")
     assert "Every 6 h" in page.text
     with pytest.raises(PermanentError):

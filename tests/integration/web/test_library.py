@@ -177,15 +177,25 @@ async def test_a_scan_that_failed_says_why_and_what_to_do(site: Site, tmp_path: 
 
 REFUSED = [
     ({"path": "{tmp}/nowhere", "name": "Films"}, 422, "path", "This folder cannot be added:"),
-    ({"path": "relative", "name": "Films"}, 422, "path", "must be absolute"),
-    ({"path": "{tmp}/taken/below", "name": "Films"}, 409, "path", "lie one in the other"),
+    ({"path": "relative", "name": "Films"}, 422, "path", "Enter a full path"),
+    ({"path": "{tmp}/taken/below", "name": "Films"}, 409, "path", "overlap. Choose another folder."),
     ({"path": "{tmp}/films", "name": "Taken"}, 409, "name", "This name cannot be used:"),
-    ({"path": "{tmp}/films", "name": " "}, 422, "name", "1 to 200 characters"),
+    ({"path": "{tmp}/films", "name": " "}, 422, "name", "1 to 200 visible characters"),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "soon"}, 422, "scan_interval", "number of seconds"),
-    ({"path": "{tmp}/films", "name": "F", "scan_interval": "1"}, 422, "scan_interval", "between a minute"),
+    (
+        {"path": "{tmp}/films", "name": "F", "scan_interval": "1"},
+        422,
+        "scan_interval",
+        "Choose an interval from 60 s to 366 days.",
+    ),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "1e300"}, 422, "scan_interval", "number of seconds"),
     ({"path": "{tmp}/films", "name": "F", "scan_interval": "nan"}, 422, "scan_interval", "number of seconds"),
-    ({"path": "{tmp}/films", "name": "F", "hash_policy": "some"}, 422, "hash_policy", "must be one of"),
+    (
+        {"path": "{tmp}/films", "name": "F", "hash_policy": "some"},
+        422,
+        "hash_policy",
+        "Choose one of the listed values.",
+    ),
 ]
 
 
@@ -202,6 +212,10 @@ async def test_a_refused_form_names_the_field_and_keeps_what_was_typed(site: Sit
         assert "*.keep-this</textarea>" in page.text
         assert f'value="{sent["path"]}"' in page.text
     assert len((await site.library.libraries.list()).items) == 1
+    page = await site.client.post("/library", data={"path": "relative", "name": "F"}, headers={"Accept-Language": "ja"})
+    (problem,) = re.findall(r'data-problem id="path-problem">(.*?)</p>', page.text)
+    assert "絶対パスを入力してください" in problem
+    assert "must be" not in problem
 
 
 async def test_a_change_that_is_refused_changes_nothing(site: Site, tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ async def test_a_worker_whose_heart_stops_ends_loudly(queue: Queue, monkeypatch:
 
     worker = Worker(queue, registry_of_short_tasks(), lease=30.0, heartbeat=0.1)
     monkeypatch.setattr(worker._heartbeat, "_beat_safely", stop)
-    with pytest.raises(WorkerFailed, match="its heart stopped: SystemExit"):
+    with pytest.raises(WorkerFailed, match="its heartbeat stopped: SystemExit"):
         async with asyncio.timeout(PATIENCE):
             await worker.run()
 

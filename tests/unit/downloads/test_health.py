@@ -15,7 +15,7 @@ from kurabito.downloads.health.progress import (
     progress_state,
     time_left,
 )
-from kurabito.downloads.items import NO_ROOM, Owner
+from kurabito.downloads.items import Owner
 from kurabito.downloads.states import Status
 from kurabito.downloads.store import Download
 from kurabito.modules.services import Registration, Service, ServiceType
@@ -79,7 +79,7 @@ def download(**values: Any) -> Download:
             [DownloadAction.PAUSE, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],
         ),
         (
-            {"detail": f"{NO_ROOM}: 2 GiB missing"},
+            {"detail": "no_room: 2 GiB missing"},
             True,
             DownloadProgressState.NO_ROOM,
             [DownloadAction.PAUSE, DownloadAction.SEND_ELSEWHERE, DownloadAction.CANCEL],

@@ -135,7 +135,7 @@ def test_a_task_that_comes_back_goes_before_those_that_came_after_it() -> None:
     records: dict[str, TaskRow] = {}
     ready = ReadyTasks(records)
     for key in range(1, 7):
-        row = TaskRow(key, prepare("work", hex_id=f"{key:032x}"), 0)
+        row = TaskRow(key, prepare("work", None, 100, f"{key:032x}"), 0)
         records[row.hex] = row
         ready.push(0, row)
     gone = [_leave(ready, records) for _ in range(4)]

@@ -13,12 +13,14 @@ import pytest
 
 import kurabito.web
 from kurabito.api.reasons import ENGLISH
+from kurabito.attention import ActionId, AttentionAction, AttentionCode, AttentionItem, AttentionPart, Fact, Severity
 from kurabito.catalog.matching.model import MatchReason as Clue
 from kurabito.catalog.matching.model import MatchState
 from kurabito.catalog.states import EpisodeState, FilterReason, HeldReason, SeriesState
 from kurabito.downloads.filters.model import Action, Target
 from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadAction, DownloadProgressState
+from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.states import Outcome
@@ -37,7 +39,7 @@ from kurabito.metadata.records import RecordKind as ShownAs
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashPolicy
 from kurabito.protocol.error_codes import ErrorCode
-from kurabito.reasons import OTHER, Reason
+from kurabito.reasons import OTHER, InputReason, Reason
 from kurabito.runtime import TaskState
 from kurabito.runtime.events import EVENTS
 from kurabito.runtime.reasons import LostReason, WaitReason
@@ -149,7 +151,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}
     wanted |= {f"plan.{word}_{mode}" for mode in DeleteMode for word in ("mode", "apply")}
-    wanted |= {f"condition.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
+    wanted |= {f"feed_health.{health}" for health in FeedHealth} | {f"episode.{state}" for state in EpisodeState}
     wanted |= {f"item.{word}" for word in (*RawStatus, *RawReason)} | {f"held.{reason}" for reason in HeldReason}
     wanted |= {f"series.{word}{state}" for state in SeriesState for word in ("", "state_", "none_")}
     wanted |= {f"follow.start_{start}" for start in StartWith} | {f"field.{name}" for name in (*ASKED, *FURTHER)}
@@ -164,10 +166,10 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"matches.{word}{state}" for state in MatchState for word in ("", "none_")}
     wanted |= {f"weekday.{length}_{day}" for day in range(1, 8) for length in ("long", "short")}
     wanted |= {f"season.month_{month}" for month in SEASON_MONTHS}
-    wanted |= {f"going.{state}" for state in DownloadProgressState} | {
-        f"presence.{health}" for health in DownloaderHealth
+    wanted |= {f"download_progress.{state}" for state in DownloadProgressState} | {
+        f"downloader_health.{health}" for health in DownloaderHealth
     }
-    wanted |= {f"wish.{wish.replace('-', '_')}" for wish in DownloadAction} | {
+    wanted |= {f"download_action.{action.replace('-', '_')}" for action in DownloadAction} | {
         f"attempt.{outcome}" for outcome in Outcome
     }
     wanted |= {f"downloads.show_{shown}" for shown in ShownStates} | {f"filters.about_{target}" for target in Target}
@@ -183,10 +185,12 @@ def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
 
 
 @pytest.mark.parametrize("tag", catalogues())
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
+@pytest.mark.parametrize(
+    "codes", [DownloadReason, FilterReason, CheckpointReason, PathReason, TransferDetail, InputReason]
+)
 def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
     # A text of others is its own words.
-    facts = {"outcome": Outcome.UNCLEAR.value}
+    facts = {"outcome": Outcome.UNCLEAR.value, "detail": TransferDetail.UNWRITABLE.value}
     wanted = {key_of(Reason(code, facts)) for code in codes if code != OTHER}
     assert wanted <= set(catalogues()[tag].messages)
 
@@ -194,6 +198,48 @@ def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: typ
 @pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
 def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
     assert set(ENGLISH[codes]) == set(codes)
+
+
+@pytest.mark.parametrize("tag", catalogues())
+@pytest.mark.parametrize("code", AttentionCode)
+def test_everything_that_needs_a_person_has_words_in_every_language(tag: str, code: AttentionCode) -> None:
+    facts: dict[str, Fact] = {
+        "part": "data_plane",
+        "why": "<gone>",
+        "folder": "/srv",
+        "free": 3 << 20,
+        "name": "<Shows>",
+        "count": 2,
+    }
+    said = Words(catalogues()[tag], datetime.now(UTC)).attention(
+        AttentionItem(code=code, severity=Severity.WARNING, facts=facts)
+    )
+    # Each fact in its place, escaped, and none left open.
+    assert [text for text in ("{", "<gone>", "<Shows>") if text in said] == []
+    assert _placeholders(catalogues()[tag].messages[f"attention.{code}"]) <= set(facts)
+
+
+@pytest.mark.parametrize("tag", catalogues())
+def test_every_remedy_and_every_part_has_words_in_every_language(tag: str) -> None:
+    words = Words(catalogues()[tag], datetime.now(UTC))
+    assert all(words.remedy(AttentionAction(action)) for action in ActionId)
+    assert {f"part.{part}" for part in (*AttentionPart, "worker", "data_plane")} <= set(catalogues()[tag].messages)
+
+
+def test_what_needs_a_person_is_said_with_its_facts() -> None:
+    words = Words(catalogues()["en"], datetime.now(UTC))
+    failed = AttentionItem(
+        code=AttentionCode.PART_FAILED, severity=Severity.BROKEN, facts={"part": "worker", "why": "no <room>"}
+    )
+    full = AttentionItem(
+        code=AttentionCode.DISK_FULL, severity=Severity.BROKEN, facts={"folder": "/srv", "free": 50 << 20}
+    )
+    open_ones = AttentionItem(code=AttentionCode.MATCHES_OPEN, severity=Severity.NOTICE, facts={"count": 1})
+    assert [str(words.attention(item)) for item in (failed, full, open_ones)] == [
+        'Built-in worker is not working: <bdi lang="en">no &lt;room&gt;</bdi>',
+        "<bdi>/srv</bdi> has only 50.0 MiB left.",
+        "1 folder needs a match.",
+    ]
 
 
 @pytest.mark.parametrize("tag", catalogues())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from kurabito.errors import InvalidInput
 from kurabito.library.errors import LibraryConflict
-from kurabito.web.forms import CHECKED, Form, Problem, offered, seconds_of
+from kurabito.reasons import InputReason, refused, refused_interval
+from kurabito.web.forms import CHECKED, Form, Problem, count_of, offered, seconds_of
+from kurabito.web.languages import catalogues
+from kurabito.web.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,50 @@ def test_the_last_of_several_values_counts() -> None:
 
 def test_a_refused_form_is_the_same_form_with_the_reason_beside_its_field() -> None:
     form = _FolderForm({"path": "/srv"})
-    refused = form.refused(LibraryConflict("/srv is kept already", field="path"))
-    assert (type(refused), refused.typed) == (_FolderForm, form.typed)
-    assert refused.problem == Problem("path", "/srv is kept already")
+    taken = LibraryConflict("/srv is kept already", field="path", reason=refused(InputReason.NAME_TAKEN))
+    again = form.refused(taken)
+    assert (type(again), again.typed) == (_FolderForm, form.typed)
+    assert again.problem == Problem("path", "/srv is kept already", taken.reason, 409)
     assert form.refused(InvalidInput("colour", "must be red")).problem == Problem("colour", "must be red")
+
+
+async def test_what_is_stored_leaves_nothing_to_show_again() -> None:
+    stored = []
+
+    async def store(form: _FolderForm) -> None:
+        if not form.value("path"):
+            raise InvalidInput("path", "must be given")
+        stored.append(form.value("path"))
+
+    assert await _FolderForm({"path": "/srv"}).submit(store) is None
+    assert stored == ["/srv"]
+    again = await _FolderForm({"path": ""}).submit(store)
+    assert again is not None
+    assert (again.status, again.problem) == (422, Problem("path", "must be given"))
+
+
+async def test_what_is_about_no_field_is_no_answer_to_a_form() -> None:
+    async def store(form: _FolderForm) -> None:
+        raise LibraryConflict("disk: is full")
+
+    with pytest.raises(LibraryConflict, match="disk: is full"):
+        await _FolderForm().submit(store)
+
+
+@pytest.mark.parametrize("tag", catalogues())
+def test_what_is_wrong_is_said_in_the_readers_language(tag: str) -> None:
+    words = Words(catalogues()[tag], datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(InvalidInput) as error:
+        count_of("season", "many", 1000)
+    problem = Problem.of(error.value, ())
+    assert str(words.problem(problem)) == str(words.say("input.number", least="0", most="1,000"))
+    assert str(words.problem(replace(problem, reason=None))) == '<bdi lang="en">must be a number from 0 to 1,000</bdi>'
+
+
+def test_an_interval_is_told_in_the_readers_units() -> None:
+    words = Words(catalogues()["en"], datetime(2026, 1, 1, tzinfo=UTC))
+    said = words.because(refused_interval(timedelta(minutes=5), timedelta(days=30)))
+    assert str(said) == "Choose an interval from 5 min to 30 days."
 
 
 def test_an_error_about_no_field_is_raised_on() -> None:

@@ -23,6 +23,7 @@ from kurabito.downloads.items import (
     DownloadStatus,
     ItemStatus,
     Owner,
+    TransferDetail,
     TransferFile,
     TransferStatus,
 )
@@ -36,6 +37,10 @@ from kurabito.site.bodies import BodyLimit, IncomingBody
 from kurabito.site.errors import WITH_BODY, answer_to, documented
 
 MOST_ITEMS: Final = 2000
+_DETAIL: Final = (
+    f"what it does, or what went wrong: {', '.join(one for one in TransferDetail if one != TransferDetail.OTHER)}; behind "
+    "one of these words and a colon, or alone, what the program itself says"
+)
 """How many items one request may bring."""
 
 Hash = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{40}$")]
@@ -108,7 +113,7 @@ class StatusAnswer(BaseModel):
     size: int = Field(ge=0, description="bytes; 0 while unknown")
     rate: int | None = Field(None, description="bytes a second that arrive")
     peers: int | None = None
-    detail: str | None = Field(None, description="paused, queued, checking, seeding, or what went wrong")
+    detail: str | None = Field(None, description=_DETAIL)
     owner: Owner | None = Field(None, description="who added it to the program; null if unknown")
     content_path: str | None = Field(None, description="the folder in which its files really lie")
     files: list[TransferFileAnswer] | None = Field(None, description="once it is complete, if the program tells them")

@@ -49,7 +49,10 @@ class DownloadAnswer(BaseModel):
     downloaded_bytes: int
     rate: int | None = Field(description="bytes a second")
     peers: int | None
-    detail: str | None = Field(description="what the downloader does with it: paused, queued, checking, seeding …")
+    detail: str | None = Field(
+        description="what the downloader does with it: a code such as paused, queued, seeding or no_room, with a colon and its own "
+        "words behind it if it has any; or only its own words"
+    )
     reason: EnglishReason = Field(description="why it is where it is, in words")
     why: WhyAnswer | None = Field(None, description="the same as a code with facts")
     owner: Owner | None = Field(
@@ -160,6 +163,14 @@ def router(downloads: Downloads, wanting: Wanting) -> APIRouter:
     ) -> None:
         """Show a download no longer; its downloader forgets it as soon as it answers. What is the user's stays there."""
         await downloads.remove(download_id, delete_files=delete_files)
+
+    routes.include_router(_actions(downloads, wanting))
+    return routes
+
+
+def _actions(downloads: Downloads, wanting: Wanting) -> APIRouter:
+    """The routes of what can be done with a download."""
+    routes = APIRouter()
 
     @routes.post("/{download_id}/retry", status_code=202, responses=documented(404, 409, 422))
     async def retry_download(download_id: DownloadId) -> DownloadAnswer:

@@ -217,6 +217,14 @@ def router(
         """
         return RemovalAccepted(task_id=(await removal.begin(library_id, confirmed=confirm)).id)
 
+    routes.include_router(_contents(libraries, scans))
+    return routes
+
+
+def _contents(libraries: LibraryService, scans: ScanQueueService) -> APIRouter:
+    """The routes of what is in a library: its files, and the scans that find them."""
+    routes = APIRouter()
+
     @routes.get("/{library_id}/files", responses=documented(404, 422))
     async def list_library_files(
         library_id: LibraryId,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Final, Protocol
 
@@ -11,6 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from kurabito import logs
+from kurabito.attention import Attention, Severity
 from kurabito.site.errors import error_body
 
 log = logs.get_logger(__name__)
@@ -26,15 +26,15 @@ class Reachable(Protocol):
         ...
 
 
-def router(queue: Reachable, *, database: str, troubles: Callable[[], Mapping[str, str]] = dict) -> APIRouter:
-    """The health route for one queue; `troubles` says which other parts of this process do not work, and why."""
+def router(queue: Reachable, *, database: str, attention: Attention) -> APIRouter:
+    """The health route for one queue; `attention` has what else this process cannot work without."""
     routes = APIRouter()
     healthy = {"status": "ok", "version": version("kurabito"), "database": database}
 
     @routes.get("/health", tags=["system"])
     async def health() -> JSONResponse:
         """200 when every part works; else 503, and `parts` names those that do not. Why, `/api/v1/system` says."""
-        failing = sorted(troubles())
+        failing = sorted({item.part for item in await attention.list() if item.severity is Severity.BROKEN})
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await queue.ping()

@@ -104,11 +104,11 @@ async def _enqueue(queue: Queue, order: TaskOrder) -> tuple[TaskRecord, bool]:
     task = prepare(
         order.task_type,
         order.payload,
+        queue.max_payload,
         priority=order.priority,
         unique_key=order.unique_key,
         delay=order.delay,
         max_attempts=order.max_attempts,
-        max_payload=queue.max_payload,
     )
     (record,) = await queue.enqueue_many([task])
     return record, record.id == task.id

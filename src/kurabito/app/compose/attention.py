@@ -18,6 +18,7 @@ from kurabito.attention import (
     AttentionAction,
     AttentionCode,
     AttentionItem,
+    AttentionPart,
     AttentionSource,
     Fact,
     Severity,
@@ -36,6 +37,8 @@ from kurabito.protocol.planes import Planes
 from kurabito.runtime.paging import MAX_PAGE
 from kurabito.settings import Settings
 
+VITAL: Final = (AttentionPart.PROCESS, AttentionPart.DISK)
+"""What this process cannot work without. How others are, such as feeds, makes it no less able to work."""
 _COUNTED: Final = 100
 
 
@@ -43,16 +46,20 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
     """The list over the parts of the product; `troubles` are the parts of this process that do not work."""
     return Attention(
         {
-            "process": _process(troubles),
-            "disk": _disk(settings),
-            "downloaders": _downloaders(product.downloaders),
-            "feeds": _feeds(product.feeds.subscriptions),
-            "libraries": _libraries(product.library, product.planes),
-            "metadata": _metadata(product.metadata.sources),
-            "matches": _open(product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES),
-            "conflicts": _conflicts(product.downloads.conflicts),
-            "placements": _placements(product.placements),
-            "questions": _open(product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS),
+            AttentionPart.PROCESS: _process(troubles),
+            AttentionPart.DISK: _disk(settings),
+            AttentionPart.DOWNLOADERS: _downloaders(product.downloaders),
+            AttentionPart.FEEDS: _feeds(product.feeds.subscriptions),
+            AttentionPart.LIBRARIES: _libraries(product.library, product.planes),
+            AttentionPart.METADATA: _metadata(product.metadata.sources),
+            AttentionPart.MATCHES: _open(
+                product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES
+            ),
+            AttentionPart.CONFLICTS: _conflicts(product.downloads.conflicts),
+            AttentionPart.PLACEMENTS: _placements(product.placements),
+            AttentionPart.QUESTIONS: _open(
+                product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS
+            ),
         }
     )
 

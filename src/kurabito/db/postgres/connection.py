@@ -15,7 +15,7 @@ from kurabito.db.errors import UniqueConflict
 from kurabito.db.locks import AdvisoryLock
 from kurabito.db.port import Params, Row, Statement
 from kurabito.db.queries import Query, for_postgres
-from kurabito.db.rows import Column, row_source
+from kurabito.db.rows import Column, only_value, row_source
 from kurabito.db.table_names import CHANNEL
 
 T = TypeVar("T")
@@ -63,11 +63,7 @@ class PostgresConnection:
         return self._execute(sql, params).fetchone()
 
     def value(self, sql: Statement, params: Params = _NOTHING) -> Any:
-        row = self.one(sql, params)
-        if row is None:
-            return None
-        (value,) = row
-        return value
+        return only_value(self.one(sql, params))
 
     def run(self, sql: Statement, params: Params = _NOTHING) -> int:
         return self._execute(sql, params).rowcount

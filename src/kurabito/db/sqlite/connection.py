@@ -14,7 +14,7 @@ from kurabito.db.grace import Grace
 from kurabito.db.locks import AdvisoryLock
 from kurabito.db.port import Params, Row, Statement
 from kurabito.db.queries import Query
-from kurabito.db.rows import Column
+from kurabito.db.rows import Column, only_value
 from kurabito.db.sqlite.rows import run_rows
 from kurabito.errors import DatabaseError, DatabaseUnavailable
 
@@ -62,11 +62,7 @@ class SqliteConnection:
         return row
 
     def value(self, sql: Statement, params: Params = _NOTHING) -> Any:
-        row = self.one(sql, params)
-        if row is None:
-            return None
-        (value,) = row
-        return value
+        return only_value(self.one(sql, params))
 
     def run(self, sql: Statement, params: Params = _NOTHING) -> int:
         return self._execute(sql, params).rowcount

@@ -18,7 +18,6 @@ from typing import Final
 from kurabito.catalog.download_types import DownloadType
 from kurabito.downloads.clients.aria2_entries import (
     GONE,
-    QUEUED,
     Entry,
     clear_folder,
     files_of,
@@ -39,6 +38,7 @@ from kurabito.downloads.items import (
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferDetail,
 )
 from kurabito.http import Outbound
 from kurabito.logs import get_logger
@@ -64,8 +64,6 @@ _LOOKS: Final = 50
 _BETWEEN_LOOKS: Final = 0.1
 # Another download of the same torrent was there first.
 _REGISTERED_TWICE: Final = "12"
-
-_NO_SLOT: Final = f"{QUEUED}: torrents that seed hold all slots of aria2; start it with --bt-detach-seed-only=true"
 
 
 class Aria2Client:
@@ -111,10 +109,13 @@ class Aria2Client:
         statuses = [
             status_of(hash, found[hash], owner_of(hash, found[hash], noted)) for hash in hashes if hash in found
         ]
-        if not self._seeds_beside and any(status.detail == QUEUED for status in statuses):
+        if not self._seeds_beside and any(one.detail == TransferDetail.QUEUED for one in statuses):
             (active,) = await self._rpc.batch([("aria2.tellActive", ["seeder"])])
             if any(entry.get("seeder") == "true" for entry in active or ()):
-                return [replace(one, detail=_NO_SLOT) if one.detail == QUEUED else one for one in statuses]
+                return [
+                    replace(one, detail=TransferDetail.NO_SLOT) if one.detail == TransferDetail.QUEUED else one
+                    for one in statuses
+                ]
         return statuses
 
     async def pause_torrent(self, hash: str) -> None:

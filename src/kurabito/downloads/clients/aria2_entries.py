@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from kurabito.downloads.clients.leftovers import remove_files
-from kurabito.downloads.items import MOST_FILES, DownloadStatus, Owner, TransferFile, TransferStatus
+from kurabito.downloads.items import MOST_FILES, DownloadStatus, Owner, TransferDetail, TransferFile, TransferStatus
 
 Entry = Mapping[str, Any]
 
 GONE: Final = frozenset({"error", "removed"})
-QUEUED: Final = "queued"
+_DETAILS: Final = {"paused": TransferDetail.PAUSED, "waiting": TransferDetail.QUEUED}
 _OWN_TORRENT: Final = re.compile(r"[0-9a-f]{40}\.torrent")
 
 
@@ -75,12 +75,12 @@ def status_of(hash: str, entry: Entry, owner: Owner) -> DownloadStatus:
     detail: str | None
     if is_refused or state in GONE:
         status = TransferStatus.ERROR
-        detail = "aria2 does not take what is in the torrent" if is_refused else entry.get("errorMessage") or state
+        detail = TransferDetail.CONTENT_REFUSED if is_refused else entry.get("errorMessage") or state
     elif is_complete(entry):
-        status, detail = TransferStatus.COMPLETED, "seeding" if state == "active" else None
+        status, detail = TransferStatus.COMPLETED, TransferDetail.SEEDING if state == "active" else None
     else:
         status = TransferStatus.DOWNLOADING
-        detail = {"paused": "paused", "waiting": QUEUED}.get(state) or ("metadata" if is_metadata else None)
+        detail = _DETAILS.get(state) or (TransferDetail.METADATA if is_metadata else None)
     return DownloadStatus(
         hash=hash,
         status=status,

@@ -25,6 +25,7 @@ from kurabito.downloads.items import (
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferDetail,
     TransferFile,
     TransferStatus,
 )
@@ -37,12 +38,13 @@ _STOPPED_SINCE: Final = (2, 11)
 _BROKEN: Final = frozenset({"error", "missingFiles"})
 # Version 5 says stopped where version 4 said paused.
 _DETAILS: Final = {
-    "uploading": "seeding", "stalledUP": "seeding", "forcedUP": "seeding", "queuedUP": "seeding",
-    "pausedDL": "paused", "stoppedDL": "paused", "queuedDL": "queued", "stalledDL": "stalled",
-    "metaDL": "metadata", "forcedMetaDL": "metadata",
-    "checkingDL": "checking", "checkingUP": "checking", "checkingResumeData": "checking",
-    "allocating": "allocating", "moving": "moving",
-    "error": "qBittorrent has an error with it", "missingFiles": "its files are missing",
+    **dict.fromkeys(("uploading", "stalledUP", "forcedUP", "queuedUP"), TransferDetail.SEEDING),
+    **dict.fromkeys(("pausedDL", "stoppedDL"), TransferDetail.PAUSED),
+    **dict.fromkeys(("metaDL", "forcedMetaDL"), TransferDetail.METADATA),
+    **dict.fromkeys(("checkingDL", "checkingUP", "checkingResumeData"), TransferDetail.CHECKING),
+    "queuedDL": TransferDetail.QUEUED, "stalledDL": TransferDetail.STALLED,
+    "allocating": TransferDetail.ALLOCATING, "moving": TransferDetail.MOVING,
+    "error": TransferDetail.CLIENT_ERROR, "missingFiles": TransferDetail.FILES_MISSING,
 }  # fmt: skip
 # What is being moved is not where it says yet.
 _NOT_YET: Final = frozenset({"checkingDL", "checkingResumeData", "metaDL", "forcedMetaDL", "moving"})

@@ -29,6 +29,7 @@ from kurabito.downloads.items import (
     DownloadItemResult,
     DownloadStatus,
     Owner,
+    TransferDetail,
     TransferFile,
     TransferStatus,
 )
@@ -41,7 +42,12 @@ _FIELDS: Final = (
     "hashString", "status", "percentDone", "sizeWhenDone", "leftUntilDone", "metadataPercentComplete",
     "rateDownload", "peersConnected", "error", "errorString", "labels", "downloadDir",
 )  # fmt: skip
-_DETAILS: Final = {0: "paused", 1: "checking", 2: "checking", 3: "queued", 5: "seeding", 6: "seeding"}
+_DETAILS: Final = {
+    0: TransferDetail.PAUSED,
+    **dict.fromkeys((1, 2), TransferDetail.CHECKING),
+    3: TransferDetail.QUEUED,
+    **dict.fromkeys((5, 6), TransferDetail.SEEDING),
+}
 _CHECKING: Final = (1, 2)
 _LOOKS: Final = 30
 # A tracker that does not answer is no reason to give up; a disk that is full is.
@@ -221,7 +227,8 @@ def _status(hash: str, torrent: Torrent, owner: Owner) -> DownloadStatus:
         status, detail = TransferStatus.ERROR, str(torrent["errorString"])
     else:
         status = TransferStatus.COMPLETED if _is_complete(torrent) else TransferStatus.DOWNLOADING
-        detail = _DETAILS.get(torrent["status"]) or ("metadata" if torrent["metadataPercentComplete"] < 1 else "")
+        is_known = torrent["metadataPercentComplete"] >= 1
+        detail = _DETAILS.get(torrent["status"]) or ("" if is_known else TransferDetail.METADATA)
     return DownloadStatus(
         hash=hash,
         status=status,

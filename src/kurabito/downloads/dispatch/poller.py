@@ -24,8 +24,8 @@ from kurabito.downloads.reasons import (
     DownloadReason,
     because,
     because_of,
+    by_detail,
     by_problem,
-    in_its_words,
     said_by,
 )
 from kurabito.downloads.states import CleanupKind, Outcome, Status
@@ -213,8 +213,7 @@ def _change(one: PolledDownload, report: DownloadStatus | None) -> dict[str, Any
         owner=report.owner or one.owner,
         save_path=report.content_path or one.save_path,
     )
-    problem = in_its_words(report.detail) if report.detail else because(DownloadReason.REPORTED)
-    return None if new == one else _row(one, new, problem if status is Status.FAILED else None)
+    return None if new == one else _row(one, new, by_detail(report.detail) if status is Status.FAILED else None)
 
 
 def _row(old: PolledDownload, new: PolledDownload, reason: Reason[DownloadReason] | None) -> dict[str, Any]:

@@ -67,7 +67,7 @@ UPDATE service_modules SET last_seen_at = :now WHERE module_id = :module_id;
 -- What is the user's may stand still for as long as the user likes.
 SELECT id FROM downloads
 WHERE status = 'downloading' AND coalesce(owner, '') <> 'user' AND progressed_at < :now - CAST(:age AS bigint) AND coalesce(peers, 0) = 0
-    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'checking') AND coalesce(detail, '') NOT LIKE 'queued:%';
+    AND coalesce(detail, '') NOT IN ('paused', 'queued', 'no_slot', 'checking') AND coalesce(detail, '') NOT LIKE 'queued:%';
 
 -- name: away
 SELECT id FROM downloads WHERE status = 'downloader_error' AND updated_at < :now - CAST(:age AS bigint);

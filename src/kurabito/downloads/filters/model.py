@@ -19,6 +19,7 @@ import re2  # type: ignore[import-untyped]
 from kurabito.catalog.releases import Name
 from kurabito.downloads.filters import pattern_faults
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 
 LONGEST_PATTERN: Final = 1_000
 _MEMORY: Final = 1 << 20
@@ -145,14 +146,17 @@ class FilterRule:
     def __post_init__(self) -> None:
         kind, target_id = self.scope
         if kind is Target.GLOBAL and target_id is not None:
-            raise InvalidInput("target_id", "must not be given for a rule about everything")
+            problem = "must not be given for a rule about everything"
+            raise InvalidInput("target_id", problem, refused(InputReason.TARGET_UNWANTED))
         if kind not in (Target.GLOBAL, Target.FETCHER) and target_id is None:
-            raise InvalidInput("target_id", f"must be given for a rule about one {kind}")
+            problem = f"must be given for a rule about one {kind}"
+            raise InvalidInput("target_id", problem, refused(InputReason.TARGET_MISSING))
         tests = self.fields.tests()
         if self.pattern is not None:
             tests.append(Test("title", _searching(self.pattern)))
         if not tests:
-            raise InvalidInput("pattern", "must be given, or at least one of the fields")
+            problem = "must be given, or at least one of the fields"
+            raise InvalidInput("pattern", problem, refused(InputReason.NOTHING_TO_MATCH))
         object.__setattr__(self, "tests", tuple(tests))
 
 
@@ -166,7 +170,8 @@ def _speaking(wanted: set[str]) -> Callable[[str], bool]:
 
 def _searching(pattern: str) -> Callable[[str], bool]:
     if len(pattern) > LONGEST_PATTERN:
-        raise InvalidInput("pattern", f"must be at most {LONGEST_PATTERN} characters")
+        problem = f"must be at most {LONGEST_PATTERN} characters"
+        raise InvalidInput("pattern", problem, refused(InputReason.TEXT, most=LONGEST_PATTERN))
     options = re2.Options()
     options.case_sensitive = False
     options.never_capture = True
@@ -177,6 +182,7 @@ def _searching(pattern: str) -> Callable[[str], bool]:
     except (re2.error, UnicodeError) as error:
         message = error.args[0] if error.args else error
         message = message.decode(errors="replace") if isinstance(message, bytes) else message
-        raise InvalidInput("pattern", f"cannot be used: {pattern_faults.located(pattern, str(message))}") from None
+        fault = pattern_faults.located(pattern, str(message))
+        raise InvalidInput("pattern", f"cannot be used: {fault}", refused(InputReason.PATTERN, text=fault)) from None
     # In bytes it does not have to count the characters before a match, which takes longer than the search.
     return lambda title: search(unicodedata.normalize("NFKC", title).encode()) is not None

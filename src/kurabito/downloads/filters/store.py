@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.errors import FilterRuleNotFound
 from kurabito.downloads.filters.engine import FilterDecision, Links
 from kurabito.downloads.filters.model import Action, Fields, FilterRule, RuleScope, Target
 
-_RULE: Final = "id, name, rule_order, action, target_type, target_id, pattern, fields, is_enabled"
+_RULE: Final = ColumnList("id, name, rule_order, action, target_type, target_id, pattern, fields, is_enabled")
 _COLUMNS: Final = {
     "id": "link.id",
     "title": "link.title",
@@ -140,14 +141,14 @@ def _stored(rule: FilterRule) -> dict[str, Any]:
 
 
 def _rule(row: Row) -> FilterRule:
-    rule_id, name, order, action, target_type, target_id, pattern, fields, is_enabled = row
+    of = _RULE.row(row)
     return FilterRule(
-        id=rule_id,
-        name=name,
-        rule_order=order,
-        action=Action(action),
-        scope=RuleScope(Target(target_type), target_id),
-        pattern=pattern,
-        fields=Fields.read(fields),
-        is_enabled=bool(is_enabled),
+        id=of.id,
+        name=of.name,
+        rule_order=of.rule_order,
+        action=Action(of.action),
+        scope=RuleScope(Target(of.target_type), of.target_id),
+        pattern=of.pattern,
+        fields=Fields.read(of.fields),
+        is_enabled=bool(of.is_enabled),
     )

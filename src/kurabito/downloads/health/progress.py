@@ -6,7 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from kurabito.downloads.items import NO_ROOM
+from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.states import AT_DOWNLOADER, Status
 from kurabito.downloads.store import Download
 
@@ -44,14 +44,12 @@ class DownloadAction(StrEnum):
     """Again, and as another release."""
 
 
-_DETAILS: Final = {
-    state.value: state
-    for state in (
-        DownloadProgressState.METADATA,
-        DownloadProgressState.CHECKING,
-        DownloadProgressState.QUEUED,
-        DownloadProgressState.PAUSED,
-    )
+_DOING: Final = {
+    TransferDetail.METADATA: DownloadProgressState.METADATA,
+    TransferDetail.CHECKING: DownloadProgressState.CHECKING,
+    TransferDetail.QUEUED: DownloadProgressState.QUEUED,
+    TransferDetail.NO_SLOT: DownloadProgressState.QUEUED,
+    TransferDetail.PAUSED: DownloadProgressState.PAUSED,
 }
 _ENDED_EMPTY: Final = frozenset({Status.FAILED, Status.CANCELLED, Status.NO_DOWNLOADER})
 _LONGEST_WAIT: Final = timedelta(days=99)
@@ -59,14 +57,15 @@ _LONGEST_WAIT: Final = timedelta(days=99)
 
 def progress_state(download: Download, is_stalled: bool) -> DownloadProgressState:
     """The progress of a download; `is_stalled` when it made none for a long time."""
-    detail = download.detail or ""
-    if download.status is Status.DOWNLOADING and detail.startswith(NO_ROOM):
+    doing = None if download.doing is None else download.doing.code
+    if download.status is Status.DOWNLOADING and doing is TransferDetail.NO_ROOM:
         return DownloadProgressState.NO_ROOM
     if is_stalled:
         return DownloadProgressState.STALLED
     if download.status is Status.DOWNLOADING:
-        # What follows a colon is why.
-        return _DETAILS.get(detail.partition(":")[0], DownloadProgressState.DOWNLOADING)
+        return (
+            DownloadProgressState.DOWNLOADING if doing is None else _DOING.get(doing, DownloadProgressState.DOWNLOADING)
+        )
     return DownloadProgressState(download.status.value)
 
 
@@ -74,9 +73,7 @@ def actions_for(download: Download) -> list[DownloadAction]:
     """The actions that a download takes now."""
     actions = []
     if download.status is Status.DOWNLOADING and not download.is_yours:
-        actions.append(
-            DownloadAction.RESUME if download.detail == DownloadProgressState.PAUSED else DownloadAction.PAUSE
-        )
+        actions.append(DownloadAction.RESUME if download.detail == TransferDetail.PAUSED else DownloadAction.PAUSE)
     if download.status in _ENDED_EMPTY:
         actions.append(DownloadAction.RETRY)
     if download.status is Status.COMPLETED and download.episode_id is not None:

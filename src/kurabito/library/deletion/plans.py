@@ -11,6 +11,7 @@ from typing import Any, Final
 from kurabito.clock import to_datetime
 from kurabito.db import Connection, Database, Queries
 from kurabito.db.port import Row
+from kurabito.db.rows import ColumnList
 from kurabito.errors import InvalidInput
 from kurabito.library.deletion.delete_jobs import order_delete_job
 from kurabito.library.deletion.rules import (
@@ -26,13 +27,20 @@ from kurabito.library.duplicates.groups import DuplicateGroup, GroupKey, files_o
 from kurabito.library.errors import DeletionNotAllowed, PlanApplied, PlanNotFound
 from kurabito.protocol.deletion import KEPT_IS_STALE, STEP_IS_STALE, DeleteMode, LogState
 from kurabito.protocol.enums import JobStatus
+from kurabito.reasons import InputReason, refused
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
 
 MAX_GROUPS: Final = 10_000
 MAX_STEPS: Final = 100_000
 _LAST_POSITION: Final = 10**9 - 1
-_SQL: Final = Queries("kurabito.library.deletion", "plans.sql", stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE)
+_PLAN: Final = ColumnList(
+    "plan.mode, plan.rules, plan.group_count, plan.file_count, plan.freed_bytes, plan.is_complete, plan.created_at, "
+    "plan.applied_at, plan.job_id, job.status, job.dry_run"
+)
+_SQL: Final = Queries(
+    "kurabito.library.deletion", "plans.sql", plan=_PLAN, stale=STEP_IS_STALE, kept_stale=KEPT_IS_STALE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +166,19 @@ def _check_rules(conn: Connection, rules: KeepRules) -> None:
     """Refuse rules that hold for nothing: a name that is not quite right protects nothing, unnoticed."""
     for preference in rules.keep:
         if preference.library_id is not None and conn.one(_SQL.library, {"id": preference.library_id}) is None:
-            raise InvalidInput("keep", f"there is no library {preference.library_id} to keep the copies of")
+            problem = f"there is no library {preference.library_id} to keep the copies of"
+            raise InvalidInput("keep", problem, refused(InputReason.NO_LIBRARY))
     for one in rules.protected:
         if conn.one(_SQL.library, {"id": one.library_id}) is None:
-            raise InvalidInput("protected", f"there is no library {one.library_id} to protect")
+            problem = f"there is no library {one.library_id} to protect"
+            raise InvalidInput("protected", problem, refused(InputReason.NO_LIBRARY))
         # Everything below a folder sorts behind its slash and before the character after that.
         begin, end = (f"{one.folder}/", f"{one.folder}0") if one.folder else ("", "\U0010ffff")
         if conn.one(_SQL.file_below, {"library_id": one.library_id, "begin": begin, "end": end}) is None:
             where = f"library {one.library_id}" + (f", folder {one.folder!r}" if one.folder else "")
+            problem = f"no file is known in {where}, so nothing would be protected; is it spelled right?"
             raise InvalidInput(
-                "protected", f"no file is known in {where}, so nothing would be protected; is it spelled right?"
+                "protected", problem, refused(InputReason.NOTHING_PROTECTED, path=one.folder or f"#{one.library_id}")
             )
 
 
@@ -194,21 +205,21 @@ def _plan(conn: Connection, plan_id: int) -> DeletionPlan:
     row = conn.one(_SQL.plan, {"id": plan_id})
     if row is None:
         raise PlanNotFound(f"no deletion plan has the id {plan_id}")
-    _, mode, rules, groups, files, freed, is_complete, created_at, applied_at, job_id, status, dry_run = row
-    counted = conn.all(_SQL.outcomes, {"job_id": job_id}) if job_id else []
+    of = _PLAN.row(row)
+    counted = conn.all(_SQL.outcomes, {"job_id": of.job_id}) if of.job_id else []
     return DeletionPlan(
         plan_id,
-        DeleteMode(mode),
-        _rules_of(json.loads(rules)),
-        groups,
-        files,
-        freed,
-        bool(is_complete),
-        to_datetime(created_at),
-        None if applied_at is None else to_datetime(applied_at),
-        job_id,
-        None if status is None else JobStatus(status),
-        None if dry_run is None else bool(dry_run),
+        DeleteMode(of.mode),
+        _rules_of(json.loads(of.rules)),
+        of.group_count,
+        of.file_count,
+        of.freed_bytes,
+        bool(of.is_complete),
+        to_datetime(of.created_at),
+        None if of.applied_at is None else to_datetime(of.applied_at),
+        of.job_id,
+        None if of.status is None else JobStatus(of.status),
+        None if of.dry_run is None else bool(of.dry_run),
         {LogState(state): count for state, count in counted},
     )
 

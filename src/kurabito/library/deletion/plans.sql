@@ -18,8 +18,7 @@ JOIN hashed_files AS kept ON kept.id = chosen.kept_id
     AND kept.hash_algorithm = file.hash_algorithm AND kept.content_hash = file.content_hash;
 
 -- name: plan
-SELECT plan.id, plan.mode, plan.rules, plan.group_count, plan.file_count, plan.freed_bytes, plan.is_complete,
-       plan.created_at, plan.applied_at, plan.job_id, job.status, job.dry_run
+SELECT {plan}
 FROM deletion_plans AS plan LEFT JOIN jobs AS job ON job.id = plan.job_id
 WHERE plan.id = :id;
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import builtins
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Unpack
 from uuid import UUID
 
 from kurabito.clock import SECOND, Clock, SystemClock, to_datetime
@@ -21,7 +21,7 @@ from kurabito.runtime.memory.rows import Records, TaskRow, with_priority
 from kurabito.runtime.memory.shared import SharedState
 from kurabito.runtime.memory.streams import follow, wait_for
 from kurabito.runtime.memory.work import MemoryWork
-from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, TaskOptions, TaskRecord, WorkerRecord
 from kurabito.runtime.paging import check_page, cursor_after
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import MAX_PAYLOAD, PreparedTask, TaskLike, prepare, prepare_many, seconds_of
@@ -58,21 +58,8 @@ class MemoryQueue:
     ) -> None:
         return None
 
-    async def enqueue(
-        self,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> TaskRecord:
-        prepared = prepare(
-            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
-        )
+    async def enqueue(self, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> TaskRecord:
+        prepared = prepare(task_type, payload, self.max_payload, **options)
         with self._shared as now:
             (row,) = self._table.insert([prepared], now)
             return row.record(self._shared.workers.types(now))
@@ -95,26 +82,13 @@ class MemoryQueue:
             self._table.insert(tasks, now)
         return answer
 
-    def enqueue_in(
-        self,
-        conn: Any,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> TaskRecord:
+    def enqueue_in(self, conn: Any, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> TaskRecord:
         if not isinstance(conn, Transaction) or conn.tasks is None:
             raise InvalidInput(
                 "conn", "a queue in memory takes only the connection that `transact` gives, while it runs"
             )
-        prepared = prepare(
-            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
-        )
+        prepared = prepare(task_type, payload, self.max_payload, **options)
+        unique_key = prepared.unique_key
         twins = [other for other in conn.tasks if unique_key is not None and other.unique_key == unique_key]
         conn.tasks.append(prepared)
         with self._shared.lock:

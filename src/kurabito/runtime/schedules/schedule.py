@@ -69,4 +69,4 @@ class Schedule:
 
     def prepare(self, max_payload: int = MAX_PAYLOAD) -> PreparedTask:
         """A fresh task for one tick, as `queue.fire` takes it."""
-        return prepare(self.task_type, self.payload, self.priority, self.unique_key, max_payload=max_payload)
+        return prepare(self.task_type, self.payload, max_payload, priority=self.priority, unique_key=self.unique_key)

@@ -7,10 +7,10 @@ import builtins
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Unpack
 from uuid import UUID
 
 from kurabito.clock import SECOND
@@ -20,7 +20,7 @@ from kurabito.errors import DatabaseUnavailable, InvalidInput
 from kurabito.runtime.delegation import TaskSnapshot, TaskTransaction
 from kurabito.runtime.events import PendingEvents, TaskEvent
 from kurabito.runtime.history import history_of
-from kurabito.runtime.model import Depth, Page, TaskRecord, WorkerRecord
+from kurabito.runtime.model import Depth, Page, TaskOptions, TaskRecord, WorkerRecord
 from kurabito.runtime.outcomes import microseconds
 from kurabito.runtime.paging import BIGGEST_ID, check_page, cursor_after
 from kurabito.runtime.sql.delegation import SqlSnapshot, SqlTransaction
@@ -76,21 +76,8 @@ class SqlQueue:
         await self._open.aclose()
         await asyncio.to_thread(self.database.close)
 
-    async def enqueue(
-        self,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> TaskRecord:
-        prepared = prepare(
-            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
-        )
+    async def enqueue(self, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> TaskRecord:
+        prepared = prepare(task_type, payload, self.max_payload, **options)
         return await self._changes.run(lambda conn, pending: self._store.add_one(conn, prepared, pending))
 
     async def enqueue_many(self, tasks: Iterable[TaskLike]) -> Sequence[TaskRecord]:
@@ -109,22 +96,8 @@ class SqlQueue:
 
         return await self._changes.run(work)
 
-    def enqueue_in(
-        self,
-        conn: Any,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> TaskRecord:
-        prepared = prepare(
-            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self.max_payload
-        )
+    def enqueue_in(self, conn: Any, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> TaskRecord:
+        prepared = prepare(task_type, payload, self.max_payload, **options)
         pending = PendingEvents()
         record = self._store.add_one(self.database.wrap(conn), prepared, pending)
         # Logged before the commit, which is the caller's and which we do not see.
@@ -237,8 +210,8 @@ class SqlQueue:
                 again = prepare(
                     before.task_type,
                     before.payload,
-                    before.priority,
-                    before.unique_key,
+                    priority=before.priority,
+                    unique_key=before.unique_key,
                     max_attempts=before.max_attempts,
                     content_type=before.content_type,
                 )

@@ -76,34 +76,29 @@ def record_of(row: StoredTask) -> TaskRecord:
 
 
 def _understood(row: StoredTask) -> TaskRecord:
-    (
-        _, task_id, task_type, payload, content_type, state, priority, unique_key, attempts, max_attempts, lost_leases,
-        done, total, result, last_error, errors, next_run_at, created_at, updated_at, started_at,
-        finished_at, lease_expires_at, worker_id,
-    ) = row  # fmt: skip
-    stored, result_type = (None, payloads.JSON) if result is None else payloads.split_result(result)
+    stored, result_type = (None, payloads.JSON) if row.result is None else payloads.split_result(row.result)
     return TaskRecord(
-        id=_uuid(task_id),
-        envelope=TaskEnvelope(task_type, bytes(payload), content_type),
-        state=TaskState(state),
-        priority=priority,
-        unique_key=unique_key,
-        attempts=attempts,
-        max_attempts=max_attempts or DEFAULT_ATTEMPTS,
-        lost_leases=lost_leases,
-        progress=_progress(done, total),
+        id=_uuid(row.id),
+        envelope=TaskEnvelope(row.task_type, bytes(row.payload), row.content_type),
+        state=TaskState(row.state),
+        priority=row.priority,
+        unique_key=row.unique_key,
+        attempts=row.attempts,
+        max_attempts=row.max_attempts or DEFAULT_ATTEMPTS,
+        lost_leases=row.lost_leases,
+        progress=_progress(row.progress_done, row.progress_total),
         result=payloads.plain(stored, result_type),
         stored_result=stored,
         result_content_type=result_type,
-        last_error=last_error,
-        next_run_at=_moment(next_run_at),
-        created_at=to_datetime(created_at),
-        updated_at=to_datetime(updated_at),
-        started_at=_moment(started_at),
-        finished_at=_moment(finished_at),
-        lease_expires_at=_moment(lease_expires_at),
-        worker=worker_name(worker_id),
-        errors=_errors(errors),
+        last_error=row.last_error,
+        next_run_at=_moment(row.next_run_at),
+        created_at=to_datetime(row.created_at),
+        updated_at=to_datetime(row.updated_at),
+        started_at=_moment(row.started_at),
+        finished_at=_moment(row.finished_at),
+        lease_expires_at=_moment(row.lease_expires_at),
+        worker=worker_name(row.worker_id),
+        errors=_errors(row.errors),
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Unpack
 from uuid import UUID
 
 from kurabito.errors import InvalidInput, LeaseLost
 from kurabito.logs import get_logger
-from kurabito.runtime.model import Progress
+from kurabito.runtime.model import Progress, TaskOptions
 from kurabito.runtime.outcomes import Claim, Success
 from kurabito.runtime.tasks.intake import MAX_PAYLOAD, PreparedTask, prepare
 
@@ -102,22 +101,9 @@ class TaskContext:
             self._tell_news()
         return _SAID
 
-    def enqueue(
-        self,
-        task_type: str,
-        payload: Any = None,
-        *,
-        priority: int = 0,
-        unique_key: str | None = None,
-        delay: float | timedelta | None = None,
-        run_at: datetime | None = None,
-        max_attempts: int | None = None,
-        content_type: str | None = None,
-    ) -> Accepted:
+    def enqueue(self, task_type: str, payload: Any = None, **options: Unpack[TaskOptions]) -> Accepted:
         """Ask for a follow-up task. It is stored together with this task's success, or not at all."""
-        prepared = prepare(
-            task_type, payload, priority, unique_key, delay, run_at, max_attempts, content_type, self._max_payload
-        )
+        prepared = prepare(task_type, payload, self._max_payload, **options)
         if self._follow_ups is None:
             self._follow_ups = []
         self._follow_ups.append(prepared)

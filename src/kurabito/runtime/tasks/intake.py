@@ -54,15 +54,16 @@ TaskLike = NewTask | PreparedTask | tuple[str] | tuple[str, Any]
 def prepare(
     task_type: Any,
     payload: Any = None,
+    max_payload: int = MAX_PAYLOAD,
+    hex_id: str | None = None,
+    /,
+    *,
     priority: Any = 0,
     unique_key: Any = None,
     delay: Any = None,
     run_at: Any = None,
     max_attempts: Any = None,
     content_type: Any = None,
-    max_payload: int = MAX_PAYLOAD,
-    *,
-    hex_id: str | None = None,
 ) -> PreparedTask:
     """Check a task and encode its payload; raises InvalidInput naming the field."""
     # A queue sees few types and very many tasks of each, so a type is looked at once.
@@ -74,8 +75,10 @@ def prepare(
         _check_text("unique_key", unique_key)
     if not isinstance(priority, int) or not _LOWEST <= priority <= _HIGHEST:
         raise InvalidInput("priority", f"must be an int of 32 bits, got {priority!r}")
-    if max_attempts is not None and (not isinstance(max_attempts, int) or max_attempts < 1):
-        raise InvalidInput("max_attempts", f"must be at least 1, got {max_attempts!r}")
+    if max_attempts is not None and (not isinstance(max_attempts, int) or not 1 <= max_attempts <= _HIGHEST):
+        raise InvalidInput("max_attempts", f"must be an int from 1 to {_HIGHEST}, got {max_attempts!r}")
+    if content_type is not None:
+        _check_text("content_type", content_type)
     data, content_type = payloads.encode(payload, content_type)
     if len(data) > max_payload:
         check_size("payload", data, max_payload)
@@ -100,11 +103,9 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
         try:
             if isinstance(task, NewTask):
-                prepared.append(prepare(*fields_of(task), max_payload=max_payload, hex_id=hex_id))
+                prepared.append(prepare(task.task_type, task.payload, max_payload, hex_id, **task.options))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
-                prepared.append(
-                    prepare(task[0], task[1] if len(task) == 2 else None, max_payload=max_payload, hex_id=hex_id)
-                )
+                prepared.append(prepare(task[0], task[1] if len(task) == 2 else None, max_payload, hex_id))
             elif isinstance(task, PreparedTask):
                 prepared.append(task)
             else:
@@ -112,20 +113,6 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
         except InvalidInput as problem:
             raise type(problem)(f"tasks[{place}].{problem.field}", problem.problem) from problem
     return prepared
-
-
-def fields_of(task: NewTask) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
-    """The task's fields in the order in which `prepare` takes them."""
-    return (
-        task.task_type,
-        task.payload,
-        task.priority,
-        task.unique_key,
-        task.delay,
-        task.run_at,
-        task.max_attempts,
-        task.content_type,
-    )
 
 
 def new_ids(count: int) -> list[str]:

@@ -114,7 +114,7 @@ class Heartbeat:
             self.fail(str(failed))
         except BaseException as problem:  # noqa: BLE001 - a worker without a heartbeat must not look like a living one
             _log.exception("heartbeat_stopped", worker=self._presence.name)
-            self.fail(f"its heart stopped: {describe(problem)}")
+            self.fail(f"its heartbeat stopped: {describe(problem)}")
 
     def _beat_on(self) -> None:
         due = self._clock.monotonic() + self._interval

@@ -14,6 +14,7 @@ from kurabito.errors import InvalidInput
 from kurabito.modules.path_maps import PathMap
 from kurabito.modules.registration import PRIORITIES
 from kurabito.modules.services import Service
+from kurabito.reasons import InputReason, refused
 from kurabito.site.errors import status_of
 from kurabito.web.forms import CHECKED, Form, id_of
 from kurabito.web.pages import Pages
@@ -41,7 +42,8 @@ class DownloaderForm(Form):
             return int(text)
         except ValueError:
             message = f"must be a number from {PRIORITIES[0]} to {PRIORITIES[1]}, got {text[:20]!r}"
-            raise InvalidInput("priority", message) from None
+            least, most = PRIORITIES
+            raise InvalidInput("priority", message, refused(InputReason.NUMBER, least=least, most=most)) from None
 
     def path_maps(self) -> list[PathMap] | None:
         """One a line; None when the form did not ask for them; raises InvalidInput."""
@@ -109,5 +111,6 @@ def router(pages: Pages, downloaders: DownloaderHealths, paths: PathTests) -> AP
 def _map(line: str) -> PathMap:
     core, arrow, downloader = (part.strip() for part in line.partition(_ARROW))
     if not arrow:
-        raise InvalidInput("path_maps", f"must be lines like /srv/downloads {_ARROW} /downloads, got {line[:100]!r}")
+        problem = f"must be lines like /srv/downloads {_ARROW} /downloads, got {line[:100]!r}"
+        raise InvalidInput("path_maps", problem, refused(InputReason.PATH_MAP_LINE, line=line[:100]))
     return PathMap(core, downloader)

@@ -35,6 +35,9 @@ def router(
 ) -> APIRouter:
     """The downloads, one of them, and what can be done with it."""
     routes = APIRouter()
+    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog)
+    routes.add_api_route("/downloads", view.overview)
+    routes.add_api_route("/downloads/{download_id}", view.one)
     actions: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
         DownloadAction.PAUSE: downloads.pause,
         DownloadAction.RESUME: downloads.resume,
@@ -45,66 +48,16 @@ def router(
         DownloadAction.WANT_OTHER: partial(wanting.want_download_again, other_release=True),
     }
 
-    @routes.get("/downloads")
-    async def overview(request: Request) -> Response:
-        asked = request.query_params
-        shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
-        cursor, chosen = id_cursor(request), asked.get("downloader")
-        module_id = id_of(chosen) if chosen else None
-        page, everyone, questions = await asyncio.gather(
-            page_of(downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
-            downloaders.everyone(),
-            conflicts.page(limit=_QUESTIONS),
-        )
-        return pages.show(
-            request,
-            "downloads.html",
-            held=by_downloader(page.items, everyone),
-            next_cursor=page.next_cursor,
-            cursor=cursor,
-            shown=shown,
-            shows=tuple(ShownStates),
-            downloader=_with_id(everyone, module_id),
-            downloaders=everyone,
-            policy=downloaders.policy,
-            questions=questions.items,
-            more_questions=questions.next_cursor is not None,
-            progress_state=progress_state,
-            time_left=time_left,
-            actions_for=actions_for,
-        )
-
-    @routes.get("/downloads/{download_id}")
-    async def one(request: Request, download_id: str) -> Response:
-        download, is_stalled, attempts = await downloads.get(id_of(download_id))
-        series, everyone, files = await asyncio.gather(
-            catalog.get(download.series_id), downloaders.everyone(), downloads.files(download.id)
-        )
-        return pages.show(
-            request,
-            "download.html",
-            download=download,
-            progress=progress_state(download, is_stalled),
-            downloader=_with_id(everyone, download.module_id),
-            policy=downloaders.policy,
-            attempts=attempts,
-            files=files[:_FILES],
-            more_files=max(0, len(files) - _FILES),
-            series=series,
-            time_left=time_left,
-            actions_for=actions_for,
-        )
-
     @routes.post("/downloads/{download_id}/remove")
     async def remove(request: Request, download_id: str) -> Response:
         asked = await fields_of(request)
         await downloads.remove(id_of(download_id), delete_files=asked.get("delete_files") == CHECKED)
         return pages.go("/downloads")
 
-    @routes.post("/downloads/{download_id}/{wish}")
-    async def wish(request: Request, download_id: str, wish: str) -> Response:
+    @routes.post("/downloads/{download_id}/{action}")
+    async def act(request: Request, download_id: str, action: str) -> Response:
         asked = await fields_of(request)
-        changed = await actions[one_of(DownloadAction, "wish", wish)](id_of(download_id))
+        changed = await actions[one_of(DownloadAction, "action", action)](id_of(download_id))
         begun = changed.downloads if isinstance(changed, WantedAgain) else (changed,)
         shown = f"/downloads/{begun[0].id}" if begun else "/downloads"
         return pages.go(pages.addresses.within(asked.get("next") or shown))
@@ -116,6 +69,72 @@ def router(
         return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
 
     return routes
+
+
+class _DownloadPages:
+    """Shows the two pages."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        downloads: Downloads,
+        conflicts: Conflicts,
+        downloaders: DownloaderHealths,
+        catalog: Catalog,
+    ) -> None:
+        self._pages = pages
+        self._downloads = downloads
+        self._conflicts = conflicts
+        self._downloaders = downloaders
+        self._catalog = catalog
+
+    async def overview(self, request: Request) -> Response:
+        asked = request.query_params
+        shown = one_of(ShownStates, "show", asked.get("show") or ShownStates.UNDER_WAY)
+        cursor, chosen = id_cursor(request), asked.get("downloader")
+        module_id = id_of(chosen) if chosen else None
+        page, everyone, questions = await asyncio.gather(
+            page_of(self._downloads, shown, module_id=module_id, cursor=cursor, limit=_DOWNLOADS),
+            self._downloaders.everyone(),
+            self._conflicts.page(limit=_QUESTIONS),
+        )
+        return self._pages.show(
+            request,
+            "downloads.html",
+            held=by_downloader(page.items, everyone),
+            next_cursor=page.next_cursor,
+            cursor=cursor,
+            shown=shown,
+            shows=tuple(ShownStates),
+            downloader=_with_id(everyone, module_id),
+            downloaders=everyone,
+            policy=self._downloaders.policy,
+            questions=questions.items,
+            more_questions=questions.next_cursor is not None,
+            progress_state=progress_state,
+            time_left=time_left,
+            actions_for=actions_for,
+        )
+
+    async def one(self, request: Request, download_id: str) -> Response:
+        download, is_stalled, attempts = await self._downloads.get(id_of(download_id))
+        series, everyone, files = await asyncio.gather(
+            self._catalog.get(download.series_id), self._downloaders.everyone(), self._downloads.files(download.id)
+        )
+        return self._pages.show(
+            request,
+            "download.html",
+            download=download,
+            progress=progress_state(download, is_stalled),
+            downloader=_with_id(everyone, download.module_id),
+            policy=self._downloaders.policy,
+            attempts=attempts,
+            files=files[:_FILES],
+            more_files=max(0, len(files) - _FILES),
+            series=series,
+            time_left=time_left,
+            actions_for=actions_for,
+        )
 
 
 def _with_id(everyone: Sequence[Downloader], module_id: int | None) -> Downloader | None:

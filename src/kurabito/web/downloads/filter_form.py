@@ -8,6 +8,7 @@ from typing import Final
 
 from kurabito.downloads.filters.model import EVERYTHING, LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import CHECKED, Form, count_of, line_of, one_of
 
 LISTS: Final = ("groups", "resolutions", "languages", "sources")
@@ -79,7 +80,8 @@ class FilterForm(Form):
     def _rule(self, name: str) -> FilterRule:
         pattern = self.value("pattern").strip()
         if not pattern.isprintable() or len(pattern) > LONGEST_PATTERN:
-            raise InvalidInput("pattern", f"must be a text that can be seen, of {LONGEST_PATTERN} characters at most")
+            problem = f"must be a text that can be seen, of {LONGEST_PATTERN} characters at most"
+            raise InvalidInput("pattern", problem, refused(InputReason.TEXT, most=LONGEST_PATTERN))
         words = self.value("words").strip()
         return FilterRule(
             name=name,
@@ -102,7 +104,9 @@ class FilterForm(Form):
     def _listed(self, name: str) -> tuple[str, ...]:
         found = dict.fromkeys(one.strip() for one in _BETWEEN.split(self.value(name)) if one.strip())
         if len(found) > _MOST_VALUES:
-            raise InvalidInput(name, f"must be {_MOST_VALUES} at most")
+            raise InvalidInput(
+                name, f"must be {_MOST_VALUES} at most", refused(InputReason.TOO_MANY, most=_MOST_VALUES)
+            )
         return tuple(line_of(name, one) for one in found)
 
     def _bytes(self, name: str) -> int | None:
@@ -114,7 +118,8 @@ class FilterForm(Form):
         except ValueError:
             mib = -1.0
         if not 0 <= mib <= _LARGEST_MIB:
-            raise InvalidInput(name, f"must be a number of MiB from 0 to {_LARGEST_MIB:,}, got {text!r}")
+            problem = f"must be a number of MiB from 0 to {_LARGEST_MIB:,}, got {text!r}"
+            raise InvalidInput(name, problem, refused(InputReason.NUMBER, least=0, most=_LARGEST_MIB))
         return round(mib * _MIB)
 
     def _order(self) -> int:

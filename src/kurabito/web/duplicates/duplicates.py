@@ -42,24 +42,6 @@ def router(
             return await show(request, form.refused(problem), status=status_of(problem))
         return pages.go(f"/duplicates/plans/{plan.id}")
 
-    @routes.get("/duplicates/groups/{group_key}")
-    async def group(request: Request, group_key: str) -> Response:
-        found, files, known = await asyncio.gather(
-            duplicates.group(group_key),
-            duplicates.files(group_key, limit=_FILES, cursor=request.query_params.get("cursor")),
-            libraries.by_id(),
-        )
-        return pages.show(
-            request,
-            "group.html",
-            group=found,
-            group_key=group_key,
-            files=files,
-            libraries=known,
-            form=PlanForm(),
-            modes=tuple(DeleteMode),
-        )
-
     async def show(request: Request, form: PlanForm, *, status: int = 200) -> Response:
         cursor = request.query_params.get("cursor")
         page, total, known, made = await asyncio.gather(
@@ -79,6 +61,32 @@ def router(
             plans=made,
             cursor=cursor,
             form=form,
+            modes=tuple(DeleteMode),
+        )
+
+    routes.include_router(_groups(pages, libraries, duplicates))
+    return routes
+
+
+def _groups(pages: Pages, libraries: LibraryService, duplicates: Duplicates) -> APIRouter:
+    """One group."""
+    routes = APIRouter()
+
+    @routes.get("/duplicates/groups/{group_key}")
+    async def group(request: Request, group_key: str) -> Response:
+        found, files, known = await asyncio.gather(
+            duplicates.group(group_key),
+            duplicates.files(group_key, limit=_FILES, cursor=request.query_params.get("cursor")),
+            libraries.by_id(),
+        )
+        return pages.show(
+            request,
+            "group.html",
+            group=found,
+            group_key=group_key,
+            files=files,
+            libraries=known,
+            form=PlanForm(),
             modes=tuple(DeleteMode),
         )
 

@@ -11,6 +11,7 @@ from kurabito.errors import InvalidInput
 from kurabito.library.deletion.rules import KeepRule, KeepRules, Preference, ProtectedFolder
 from kurabito.library.libraries import Library
 from kurabito.protocol.deletion import DeleteMode
+from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import Form, one_of
 
 _IN_LIBRARY: Final = f"{KeepRule.IN_LIBRARY}:"
@@ -33,7 +34,8 @@ class PlanForm(Form):
             return None
         chosen = self.values("group")
         if not chosen:
-            raise InvalidInput("group", "choose at least one group, or take all of them")
+            problem = "choose at least one group, or take all of them"
+            raise InvalidInput("group", problem, refused(InputReason.NONE_CHOSEN))
         return chosen
 
     def rules(self, libraries: Sequence[Library]) -> KeepRules:
@@ -53,7 +55,7 @@ def _preference(text: str) -> Preference:
     try:
         return Preference(KeepRule(text))
     except ValueError:
-        raise InvalidInput("keep", f"there is no rule {text!r}") from None
+        raise InvalidInput("keep", f"there is no rule {text!r}", refused(InputReason.CHOICE)) from None
 
 
 def _protected(line: str, libraries: Sequence[Library]) -> ProtectedFolder:
@@ -63,4 +65,5 @@ def _protected(line: str, libraries: Sequence[Library]) -> ProtectedFolder:
             if folder.is_relative_to(library.path):
                 below = folder.relative_to(library.path).as_posix()
                 return ProtectedFolder(library.id, "" if below == "." else below)
-    raise InvalidInput("protected", f"{line} lies in no library; write whole paths like /srv/media/best, one a line")
+    problem = f"{line} lies in no library; write whole paths like /srv/media/best, one on each line"
+    raise InvalidInput("protected", problem, refused(InputReason.OUTSIDE_LIBRARIES, path=line))

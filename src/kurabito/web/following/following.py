@@ -12,13 +12,11 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.series import Series
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.errors import InvalidInput
-from kurabito.feeds.errors import SubscriptionConflict
 from kurabito.feeds.health import feed_health
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import NewSeries
 from kurabito.runtime.paging import MAX_PAGE
-from kurabito.site.errors import status_of
 from kurabito.web.following.subscription_form import SubscriptionForm
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -33,22 +31,12 @@ def router(pages: Pages, subscriptions: Subscriptions, catalog: Catalog, summari
     routes = APIRouter()
     feeds = _Feeds(pages, subscriptions, catalog, summaries)
 
-    @routes.get("/following")
-    async def overview(request: Request) -> Response:
-        return await feeds.overview(request)
+    routes.add_api_route("/following", feeds.overview)
+    routes.add_api_route("/following/{subscription_id}", feeds.change, methods=["POST"])
 
     @routes.get("/following/{subscription_id}")
     async def subscription(request: Request, subscription_id: str) -> Response:
         return await feeds.one(request, id_of(subscription_id))
-
-    @routes.post("/following/{subscription_id}")
-    async def change(request: Request, subscription_id: str) -> Response:
-        form = await SubscriptionForm.sent(request)
-        try:
-            await subscriptions.change(id_of(subscription_id), form.changes())
-        except (InvalidInput, SubscriptionConflict) as problem:
-            return await feeds.one(request, id_of(subscription_id), form.refused(problem), status=status_of(problem))
-        return pages.go(f"/following/{subscription_id}")
 
     @routes.post("/following/{subscription_id}/fetch")
     async def fetch(request: Request, subscription_id: str) -> Response:
@@ -142,6 +130,12 @@ class _Feeds:
             form=form,
             feed_health=feed_health,
         )
+
+    async def change(self, request: Request, subscription_id: str) -> Response:
+        form, known = await SubscriptionForm.sent(request), id_of(subscription_id)
+        if refused := await form.submit(lambda form: self._subscriptions.change(known, form.changes())):
+            return await self.one(request, known, refused, status=refused.status)
+        return self._pages.go(f"/following/{subscription_id}")
 
     async def apply_changes(self, request: Request, subscription_id: str, changes: Mapping[str, Any]) -> Response:
         """Change it, and go back to where the button stood."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from kurabito.catalog.rules import checked
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.titles import TitleRule, parse_title
 from kurabito.titles.text import normalise
 from kurabito.web.forms import Form, line_of
@@ -62,7 +63,8 @@ class RuleForm(Form):
         for each, text in {**fields, "condition": self.value("condition"), "parse": self.value("parse")}.items():
             if not text.isprintable() or (each in fields and len(text) > _LONGEST_VALUE):
                 where = f"fields.{each}" if each in fields else each
-                raise InvalidInput(where, f"must be a text that can be seen, of {_LONGEST_VALUE} characters at most")
+                problem = f"must be a text that can be seen, of {_LONGEST_VALUE} characters at most"
+                raise InvalidInput(where, problem, refused(InputReason.TEXT, most=_LONGEST_VALUE))
         return checked(
             name=name,
             condition=self.value("condition"),

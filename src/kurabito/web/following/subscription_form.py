@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from kurabito.errors import InvalidInput
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, SubscriptionSettings
+from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import Form, offered, one_of, seconds_of
 
 INTERVALS: Final = tuple(timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 6 * 60, 24 * 60))
@@ -72,7 +73,8 @@ class SubscriptionForm(Form):
         if self.start_with is not StartWith.CHOSEN:
             return ()
         if not (keys := self.values("chosen")):
-            raise InvalidInput("chosen", "choose at least one item, or begin from now on")
+            problem = "choose at least one item, or begin from now on"
+            raise InvalidInput("chosen", problem, refused(InputReason.NONE_CHOSEN))
         return keys
 
     def interval(self) -> timedelta:
@@ -101,5 +103,5 @@ class SubscriptionForm(Form):
         if not text:
             return None
         if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS:
-            raise InvalidInput("series_id", f"no series has the id {text!r}")
+            raise InvalidInput("series_id", f"no series has the id {text!r}", refused(InputReason.NO_SERIES))
         return int(text)

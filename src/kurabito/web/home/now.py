@@ -34,6 +34,7 @@ def router(pages: Pages, queue: Queue) -> APIRouter:
             counts=counts,
             running=running.items,
             waiting=waiting[:_MOST],
+            all_waiting=counts[TaskState.QUEUED] + counts[TaskState.RETRY_SCHEDULED],
             failed=dead.items,
             nothing=not any(counts.values()),
         )

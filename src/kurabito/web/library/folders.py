@@ -39,14 +39,14 @@ def router(pages: Pages, libraries: LibraryService, folders: Folders) -> APIRout
     async def folder(request: Request, library_id: str) -> Response:
         asked = request.query_params
         path, cursor = asked.get("folder", ""), asked.get("cursor")
-        kept = await libraries.get(id_of(library_id))
+        summary = await libraries.get(id_of(library_id))
         return pages.show(
             request,
             "library_folder.html",
-            library=kept.library,
+            library=summary.library,
             folder=path,
             way=list(_way(path)),
-            page=await folders.look_into(kept.library.id, path, limit=_ENTRIES, cursor=cursor),
+            page=await folders.look_into(summary.library.id, path, limit=_ENTRIES, cursor=cursor),
             cursor=cursor,
             view=View.LIST if asked.get("view") == View.LIST else View.GRID,
             views=tuple(View),

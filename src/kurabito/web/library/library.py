@@ -1,4 +1,4 @@
-"""*Library*: the folders that are kept, where each stands, and its files."""
+"""*Library*: the libraries, how each is, and its files."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def router(
     async def keep(request: Request) -> Response:
         form = await LibraryForm.sent(request)
         try:
-            kept = await libraries.create(form.value("path").strip(), form.settings())
+            summary = await libraries.create(form.value("path").strip(), form.settings())
         except (InvalidInput, LibraryConflict) as problem:
             return await view.overview(request, form.refused(problem), status=status_of(problem))
-        await scans.submit_task(kept.library.id, TaskPriority.HIGH)
-        return pages.go(f"/library/{kept.library.id}")
+        await scans.submit_task(summary.library.id, TaskPriority.HIGH)
+        return pages.go(f"/library/{summary.library.id}")
 
     @routes.get("/library/{library_id}")
     async def library(request: Request, library_id: str) -> Response:
@@ -67,8 +67,8 @@ def router(
 
     @routes.post("/library/{library_id}/scan")
     async def scan(request: Request, library_id: str) -> Response:
-        kept = await libraries.get_staying(id_of(library_id))
-        await scans.submit_task(kept.library.id, TaskPriority.HIGH)
+        summary = await libraries.get_staying(id_of(library_id))
+        await scans.submit_task(summary.library.id, TaskPriority.HIGH)
         return await view.back(request, library_id)
 
     @routes.post("/library/{library_id}/cancel/{task_id}")
@@ -116,7 +116,7 @@ class _LibraryPages:
     ) -> Response:
         """One library; it `asks` when its removal has to be confirmed."""
         asked = request.query_params
-        kept = await self._libraries.get(library_id)
+        summary = await self._libraries.get(library_id)
         contains, is_missing = asked.get("contains", "").strip().replace(_NUL, ""), asked.get("missing") == "yes"
         files = await self._libraries.files(
             library_id,
@@ -125,19 +125,19 @@ class _LibraryPages:
             limit=_FILES,
             cursor=asked.get("cursor"),
         )
-        (report,) = await self._reports.of([kept], past=_PAST)
+        (report,) = await self._reports.of([summary], past=_PAST)
         return self._pages.show(
             request,
             "library.html",
             status=status,
             report=report,
             scan_outcome=scan_outcome,
-            library=kept.library,
+            library=summary.library,
             files=files,
             contains=contains,
             missing=is_missing,
             cursor=asked.get("cursor"),
-            form=form or LibraryForm.of(kept.library.settings),
+            form=form or LibraryForm.of(summary.library.settings),
             obstacles=await self._removal.obstacles(library_id),
             asks=asks,
         )

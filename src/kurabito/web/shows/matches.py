@@ -66,6 +66,14 @@ def router(
             against=AGAINST,
         )
 
+    routes.include_router(_decisions(pages, matches))
+    return routes
+
+
+def _decisions(pages: Pages, matches: Matches) -> APIRouter:
+    """What can be said of a folder."""
+    routes = APIRouter()
+
     @routes.post("/matches/look")
     async def look_again() -> Response:
         await matches.look_again()

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
-from kurabito.catalog.errors import SeriesConflict
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
 from kurabito.catalog.series import Series, SeriesEpisode
@@ -20,10 +19,8 @@ from kurabito.catalog.states import EpisodeState, SeriesState
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
-from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataService
 from kurabito.metadata.records import Metadata
-from kurabito.site.errors import status_of
 from kurabito.titles import ReleaseKind
 from kurabito.web.forms import fields_of, id_of, one_of
 from kurabito.web.pages import Pages
@@ -58,22 +55,12 @@ def router(
     routes = APIRouter()
     view = _SeriesPages(pages, catalog, summaries, metadata, downloads, corrections)
 
-    @routes.get("/series")
-    async def overview(request: Request) -> Response:
-        return await view.overview(request)
+    routes.add_api_route("/series", view.overview)
+    routes.add_api_route("/series/{series_id}", view.change, methods=["POST"])
 
     @routes.get("/series/{series_id}")
     async def series(request: Request, series_id: str) -> Response:
         return await view.one(request, id_of(series_id))
-
-    @routes.post("/series/{series_id}")
-    async def change(request: Request, series_id: str) -> Response:
-        form = await SeriesForm.sent(request)
-        try:
-            await catalog.change(id_of(series_id), form.changes())
-        except (InvalidInput, SeriesConflict) as problem:
-            return await view.one(request, id_of(series_id), form.refused(problem), status=status_of(problem))
-        return pages.go(f"/series/{series_id}")
 
     @routes.post("/series/{series_id}/state")
     async def decide(request: Request, series_id: str) -> Response:
@@ -170,6 +157,12 @@ class _SeriesPages:
             episode_states=tuple(EpisodeState),
             form=form or SeriesForm.of(series),
         )
+
+    async def change(self, request: Request, series_id: str) -> Response:
+        form, known = await SeriesForm.sent(request), id_of(series_id)
+        if refused := await form.submit(lambda form: self._catalog.change(known, form.changes())):
+            return await self.one(request, known, refused, status=refused.status)
+        return self._pages.go(f"/series/{series_id}")
 
     async def _records_of(self, some: Sequence[Series]) -> dict[int, Metadata]:
         """The records that fill these series in, by their ids."""

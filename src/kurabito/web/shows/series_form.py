@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from kurabito.catalog.series import Alias, Series
 from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
 from kurabito.web.forms import Form, count_of, line_of
 
 _BAR: Final = " | "
@@ -52,7 +53,8 @@ class SeriesForm(Form):
         lines = [line.strip() for line in self.value("aliases").splitlines()]
         aliases = tuple(dict.fromkeys(_alias(line) for line in lines if line))
         if len(aliases) > _MOST_ALIASES:
-            raise InvalidInput("aliases", f"must be at most {_MOST_ALIASES} names")
+            problem = f"must be at most {_MOST_ALIASES} names"
+            raise InvalidInput("aliases", problem, refused(InputReason.TOO_MANY, most=_MOST_ALIASES))
         return aliases
 
 

@@ -13,7 +13,7 @@ from kurabito.downloads.clients.embedded.file_fetch import FileFetch, PlainFile,
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.leftovers import remove_files
 from kurabito.downloads.clients.sources import TorrentSource
-from kurabito.downloads.items import DownloadStatus, TransferFile, TransferStatus
+from kurabito.downloads.items import DownloadStatus, TransferDetail, TransferFile, TransferStatus, with_text
 from kurabito.http import Outbound
 from kurabito.http.errors import BadStatus, OutboundError, TimedOut, Unreachable
 from kurabito.http.retries import PASSING
@@ -76,7 +76,7 @@ class PlainFiles:
         fetch = self._fetches.get(hash)
         here = (fetch.came if fetch else 0) or size_of(self._partial(hash, file))
         word = TransferStatus.ERROR if file.problem else TransferStatus.DOWNLOADING
-        detail = file.problem or ("paused" if file.is_paused else None)
+        detail = file.problem or (TransferDetail.PAUSED if file.is_paused else None)
         share = here / file.size if file.size else 0.0
         return DownloadStatus(hash, word, share, file.size, detail=detail, content_path=file.save_path)
 
@@ -137,7 +137,7 @@ class PlainFiles:
                     break
                 log.info("a download waits", hash=hash, problem=error.code, seconds=wait)
             except OSError as error:
-                file.problem = f"{file.save_path} cannot be written: {error.strerror}; make room, or check its rights"
+                file.problem = with_text(TransferDetail.UNWRITABLE, error.strerror or str(error))
                 break
             wait = _FIRST_WAIT if size_of(self._partial(hash, file)) > before else min(_LONGEST_WAIT, wait * 2)
             await self._clock.wait(asyncio.Event(), wait)

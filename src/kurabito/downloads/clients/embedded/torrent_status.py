@@ -8,7 +8,7 @@ from typing import Final
 
 import libtorrent as lt
 
-from kurabito.downloads.items import MOST_FILES, NO_ROOM, DownloadStatus, TransferFile, TransferStatus
+from kurabito.downloads.items import MOST_FILES, DownloadStatus, TransferDetail, TransferFile, TransferStatus, with_text
 
 _CHECKING: Final = frozenset({lt.torrent_status.checking_files, lt.torrent_status.checking_resume_data})
 
@@ -35,7 +35,7 @@ def status_of(hash: str, handle: lt.torrent_handle, trouble: str | None) -> Down
         size=status.total_wanted,
         rate=status.download_payload_rate,
         peers=status.num_peers,
-        detail=_refusal(status, trouble) if refused else _detail(status),
+        detail=_refusal(trouble) if refused else _detail(status),
         content_path=status.save_path,
         files=_files(handle) if word is TransferStatus.COMPLETED else None,
     )
@@ -54,22 +54,21 @@ def _files(handle: lt.torrent_handle) -> tuple[TransferFile, ...] | None:
     )
 
 
-def _refusal(status: lt.torrent_status, trouble: str | None) -> str:
-    full = os.strerror(errno.ENOSPC)
-    if trouble is None or trouble == full:
-        return f"{NO_ROOM}: {status.save_path} is full; it goes on when there is room"
-    return f"{status.save_path} cannot be written: {trouble}; it is tried again"
+def _refusal(trouble: str | None) -> str:
+    if trouble is None or trouble == os.strerror(errno.ENOSPC):
+        return TransferDetail.NO_ROOM
+    return with_text(TransferDetail.UNWRITABLE, trouble)
 
 
 def _detail(status: lt.torrent_status) -> str | None:
     if status.errc.value() and status.error_file >= 0:
-        return f"{status.save_path} cannot be written: {status.errc.message()}; make room, or check its rights"
+        return with_text(TransferDetail.UNWRITABLE, status.errc.message())
     if status.errc.value():
         return status.errc.message()
     if status.is_finished:
-        return None if status.paused else "seeding"
+        return None if status.paused else TransferDetail.SEEDING
     if status.paused:
-        return "queued" if status.flags & lt.torrent_flags.auto_managed else "paused"
+        return TransferDetail.QUEUED if status.flags & lt.torrent_flags.auto_managed else TransferDetail.PAUSED
     if status.state in _CHECKING:
-        return "checking"
-    return None if status.has_metadata else "metadata"
+        return TransferDetail.CHECKING
+    return None if status.has_metadata else TransferDetail.METADATA

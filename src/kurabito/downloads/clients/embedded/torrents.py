@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -97,24 +98,11 @@ class Torrents:
 
     def pause(self, hash: str) -> bool:
         """Let a torrent rest; false when it is not ours."""
-        handle = self._handles.get(hash)
-        if handle is None:
-            return False
-        # What is managed would be started again as soon as there is room.
-        handle.unset_flags(lt.torrent_flags.auto_managed)
-        handle.pause()
-        handle.save_resume_data(lt.torrent_handle.save_info_dict)
-        return True
+        return self._change(hash, _rest)
 
     def resume(self, hash: str) -> bool:
         """Let a torrent go on; false when it is not ours."""
-        handle = self._handles.get(hash)
-        if handle is None:
-            return False
-        handle.set_flags(lt.torrent_flags.auto_managed)
-        handle.resume()
-        handle.save_resume_data(lt.torrent_handle.save_info_dict)
-        return True
+        return self._change(hash, _go_on)
 
     def remove(self, hash: str, *, delete_files: bool) -> bool:
         """Forget a torrent; false when it is not ours."""
@@ -140,6 +128,15 @@ class Torrents:
             self._tried_disk = time.monotonic()
             self._use_room()
         return answers
+
+    def _change(self, hash: str, change: Callable[[lt.torrent_handle], None]) -> bool:
+        """Change a torrent and keep the change; false when it is not ours."""
+        handle = self._handles.get(hash)
+        if handle is None:
+            return False
+        change(handle)
+        handle.save_resume_data(lt.torrent_handle.save_info_dict)
+        return True
 
     def _hear(self, alert: lt.alert) -> int:
         """Do what an alert calls for; 1 when it answers a request to save."""
@@ -193,8 +190,7 @@ class Torrents:
             for handle in self._handles.values():
                 status = handle.status()
                 if status.is_finished and not status.paused and self._gave_enough(status):
-                    handle.unset_flags(lt.torrent_flags.auto_managed)
-                    handle.pause()
+                    _rest(handle)
 
     def _use_room(self) -> None:
         """Go on with what the disk did not take. libtorrent itself only gives then, and tries again after minutes."""
@@ -245,3 +241,14 @@ def session_settings(options: EmbeddedOptions) -> lt.settings_pack:
         "stop_tracker_timeout": 1,
         "alert_mask": _TELLS,
     }
+
+
+def _rest(handle: lt.torrent_handle) -> None:
+    # What is managed would be started again as soon as there is room.
+    handle.unset_flags(lt.torrent_flags.auto_managed)
+    handle.pause()
+
+
+def _go_on(handle: lt.torrent_handle) -> None:
+    handle.set_flags(lt.torrent_flags.auto_managed)
+    handle.resume()
