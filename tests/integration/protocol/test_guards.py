@@ -55,6 +55,12 @@ ROWS = (
         "INSERT INTO wal_maintenance_jobs (id, requested_mode, reason, execute_after, created_at, updated_at) "
         "VALUES (1, 'passive', '{}', 1, 1, 1)"
     ),
+    "INSERT INTO inspections (id, kind, folder, created_at, updated_at) VALUES (1, 'arrival', '/done', 1, 1)",
+    "INSERT INTO inspected_files VALUES (1, 1, 'a.mkv', 1, 1, 1, 1)",
+    (
+        "INSERT INTO placements (id, library_id, mode, size_bytes, target_path, created_at, updated_at) "
+        "VALUES (1, 1, 'link', 1, 'a.mkv', 1, 1)"
+    ),
     "INSERT INTO io_rate_limits (bucket_key, next_available_at_ms, created_at, updated_at) VALUES ('b', 1, 1, 1)",
     (
         "INSERT INTO data_planes (name, lines, version, protocol, started_at, heartbeat_at, expires_at) "
@@ -105,6 +111,13 @@ FORBIDDEN = {
     "0, NULL, NULL, NULL, NULL, 1, 1, NULL, NULL": "PLANE-3",
     "UPDATE thumbnails SET output_path = '../x'": "LEASE-7",
     "UPDATE thumbnails SET status = 'ready'": "LEASE-7",
+    "UPDATE placements SET status = 'completed'": "LEASE-7",
+    "UPDATE placements SET status = 'running', worker_id = 'stranger#1', updated_at = 2": "REG-1",
+    "UPDATE placements SET target_path = '../x'": "LEASE-7",
+    "INSERT INTO placements (library_id, mode, size_bytes, target_path, created_at, updated_at) "
+    "VALUES (1, 'write', 1, 'x', 1, 1)": "PLANE-3",
+    "DELETE FROM inspections": "PLANE-4",
+    "UPDATE inspected_files SET relative_path = 'b'": "PLANE-1",
     "UPDATE data_planes SET protocol = '2.0'": "VER-2",
     "INSERT INTO data_planes (name, lines, version, started_at, heartbeat_at, expires_at) VALUES ('x', '[]', '1', 1, 1, 1)": "VER-2",
 }

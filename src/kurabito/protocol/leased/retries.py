@@ -20,8 +20,8 @@ FINISH: Final = "finish"
 MOST_LOST: Final = 3
 """So many workers are lost on a row before it is given up."""
 
-_FIRST_WAIT: Final = 15 * SECOND
-_LONGEST_WAIT: Final = 15 * 60 * SECOND
+FIRST_WAIT: Final = 15 * SECOND
+LONGEST_WAIT: Final = 15 * 60 * SECOND
 
 DUE: Final = "status = 'pending' AND (retry_after IS NULL OR retry_after <= :now)"
 
@@ -78,7 +78,7 @@ def wait_after(tries: int) -> int:
 
     By chance up to a quarter more, so that of several data planes not always the same one comes first.
     """
-    wait = min(_LONGEST_WAIT, _FIRST_WAIT << min(tries, 16))
+    wait = min(LONGEST_WAIT, FIRST_WAIT << min(tries, 16))
     return wait + random.randint(0, wait // 4)  # noqa: S311 - spreads the tries, guards nothing
 
 

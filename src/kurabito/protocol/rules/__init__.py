@@ -36,6 +36,8 @@ SECTIONS: Final = (
     "thumbnails",
     "cleanup",
     "checkpoints",
+    "inspections",
+    "placements",
     "control",
 )
 """The files, in the order in which they are read."""

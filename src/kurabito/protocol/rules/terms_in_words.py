@@ -10,7 +10,7 @@ from kurabito.db import AdvisoryLock
 from kurabito.protocol import terms
 from kurabito.protocol.deletion import JOB_MAY_RUN, TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
-from kurabito.protocol.leased import thumbnails
+from kurabito.protocol.leased import inspections, retries, thumbnails
 from kurabito.protocol.leased.checkpoints import DOUBLINGS, FIRST_WAIT
 from kurabito.protocol.version import SPOKEN, Capability
 
@@ -52,6 +52,10 @@ WORDS: Final[Mapping[str, str]] = {
     "most_lost": str(thumbnails.MOST_LOST),
     "thumb_retry": _seconds(thumbnails.retry_delay(1)),
     "thumb_retry_last": _seconds(thumbnails.retry_delay(99)),
+    "most_inspected": f"{inspections.MOST_INSPECTED:,}",
+    "wait_first": _seconds(retries.FIRST_WAIT),
+    "wait_last": _seconds(retries.LONGEST_WAIT),
+    "wait_lost": str(retries.MOST_LOST),
     "checkpoint_retry": _seconds(FIRST_WAIT),
     "checkpoint_retry_last": _seconds(FIRST_WAIT << DOUBLINGS),
 }

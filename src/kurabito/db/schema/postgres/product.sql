@@ -1263,3 +1263,9 @@ ALTER TABLE anime_links ADD COLUMN question_id bigint REFERENCES identity_questi
 ALTER TABLE anime_links ADD COLUMN held_why text;
 ALTER TABLE anime_links ADD COLUMN is_released integer NOT NULL DEFAULT 0 CHECK (is_released IN (0, 1));
 CREATE INDEX ix_anime_links_question ON anime_links (question_id) WHERE question_id IS NOT NULL;
+
+-- Files on their way, guarded as the other leased tables are.
+CREATE TRIGGER tr_inspections_claims BEFORE UPDATE OF worker_id ON inspections FOR EACH ROW
+    WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
+CREATE TRIGGER tr_placements_claims BEFORE UPDATE OF worker_id ON placements FOR EACH ROW
+    WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
