@@ -23,7 +23,7 @@ UNANSWERED = {
     "MissingExtra", "StateInUse",
     "NotADatabase", "DatabaseTooNew", "MigrationChanged", "ForeignTables", "RowsWouldBeLost", "UniqueConflict",
     "WorkerFailed", "PayloadError", "HandlerProcessDied",
-    "PathEscapes", "RootUnavailable",
+    "PathEscapes", "RootUnavailable", "NothingAnswered", "ValueUnknown",
 }  # fmt: skip
 
 # Signals that are raised and caught inside one package stand beside what raises them.
