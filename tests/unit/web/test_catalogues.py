@@ -206,6 +206,8 @@ def test_everything_that_needs_a_person_has_words_in_every_language(tag: str, co
     facts: dict[str, Fact] = {
         "part": "data_plane",
         "why": "<gone>",
+        "source": "tmdb",
+        "failure": "<gone>",
         "folder": "/srv",
         "free": 3 << 20,
         "name": "<Shows>",
