@@ -191,7 +191,9 @@ def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end
     if attribute == "batch":
         return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
-        return word.isupper() or len(word) > 2
+        # A series can be called `The Italian`: what it is spoken in stands behind the season and episode.
+        spoken = len(word) > 2 and not (draft.number_end and word.istitle())
+        return word.isupper() or spoken
     # Platforms are called Max, Red and It, and a country Us: capitals tell nothing where all the name is written in them.
     telling = attribute not in ("platform", "country") or not draft.text[:start].isupper()
     return telling and word.isupper() and len(word) > 1 and not draft.original.startswith("[")
