@@ -19,6 +19,7 @@ import pytest
 
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.db.rights import say_control_plane
 from kurabito.library.deletion import policy
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.rules import KeepRules
@@ -89,6 +90,7 @@ class Collection:
 
     def run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         with sqlite3.connect(self.file) as raw:
+            say_control_plane(raw)
             rows = raw.execute(sql, values).fetchall()
         raw.close()
         return rows

@@ -16,6 +16,7 @@ import pytest
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.db import leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
+from kurabito.db.rights import say_control_plane
 from kurabito.errors import InvalidInput
 from kurabito.protocol import planes
 from kurabito.protocol.leased.jobs import JOBS
@@ -44,6 +45,7 @@ def file(tmp_path: Path, disk: Path) -> Path:
     database.close()
     values: list[list[str | int]] = [[str(endless.parent)], [1 << 42, endless.stat().st_mtime_ns], []]
     with sqlite3.connect(path) as raw:
+        say_control_plane(raw)
         for statement, given in zip(ADD.split(";"), values, strict=False):
             raw.execute(statement, given)
     return path

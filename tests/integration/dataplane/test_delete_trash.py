@@ -85,7 +85,9 @@ def test_what_may_be_equal_to_a_file_that_comes_back_is_read_again(shelf: Shelf,
 
 def test_a_row_that_tells_of_another_file_by_now_is_not_revived(shelf: Shelf, entry: TrashEntry) -> None:
     # Another file of the same size lay there, was scanned, and went.
-    shelf.run("UPDATE library_files SET mtime_ns = 4711, content_hash = NULL WHERE relative_path = 'copy'")
+    shelf.run(
+        "UPDATE library_files SET mtime_ns = 4711, hash_algorithm = NULL, content_hash = NULL WHERE relative_path = 'copy'"
+    )
     asyncio.run(trash_of(shelf).restore(entry.id))
     work(shelf)
     assert shelf.path("copy").read_bytes() == b"the same"
@@ -150,7 +152,7 @@ def test_the_trash_is_shown_page_by_page_what_came_last_first(shelf: Shelf) -> N
     for number in range(5):
         shelf.run(
             "INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, "
-            "content_hash, trashed_at) VALUES (:id, 1, 1, 'a', 'b', 1, 'blake3', :hash, :at)",
+            "content_hash, trashed_at) VALUES (:id, 1, 1, 'a', '.kurabito-trash/b', 1, 'blake3', :hash, :at)",
             id=f"{number:032x}",
             hash=bytes(32),
             at=number // 2,

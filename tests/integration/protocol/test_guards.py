@@ -28,6 +28,7 @@ ROWS = (
         "INSERT INTO jobs (id, kind, status, worker_id, lease_expires_at, created_at, updated_at) "
         f"VALUES ('runs', 'delete', 'running', 'other#1', {NOW}, 1, 1)"
     ),
+    "INSERT INTO jobs (id, kind, dry_run, created_at, updated_at) VALUES ('removes', 'delete', 0, 1, 1)",
     "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES ('over', 'scan', 'cancelled', 1, 1)",
     "INSERT INTO jobs (id, kind, status, created_at, updated_at) VALUES ('lost', 'scan', 'retryable', 1, 1)",
     "INSERT INTO scan_sessions (id, job_id, library_id, started_at) VALUES (1, 'over', 1, 1)",
@@ -87,6 +88,7 @@ FORBIDDEN = {
     f"UPDATE jobs SET {TAKE}, updated_at = {NOW - 1} WHERE id = 'runs'": "LEASE-7",
     CLAIM.replace("foreign#1", "stranger#1"): "REG-1",
     CLAIM.replace("foreign#1", "foreign"): "REG-1",
+    CLAIM.replace("'waits'", "'removes'"): "JOB-1",
     "UPDATE jobs SET progress = 1.5 WHERE id = 'runs'": "PROGRESS-1",
     f"UPDATE jobs SET lease_expires_at = {NOW}000 WHERE id = 'runs'": "VALUE-1",
     "UPDATE library_roots SET ignored = '[]'": "PLANE-2",

@@ -15,6 +15,7 @@ from tests.support.planes import register
 from kurabito.db import Connection, Database, Dialect, leases, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.db.rights import grants, restrict
+from kurabito.library.deletion import policy
 from kurabito.protocol.leased.jobs import FINISH, FINISH_COLUMNS, FINISH_VALUES, JOBS, PROGRESS_COLUMNS, PROGRESS_VALUES
 from kurabito.protocol.rights import DATA_PLANE, rights_of_path
 
@@ -162,6 +163,17 @@ def test_a_plane_that_is_not_registered_claims_nothing(owner: Database, plane: D
     with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation), match="REG-1"):
         plane.write_blocking(lambda conn: leases.claim(conn, JOBS, "stranger#1", lease=1000, limit=1))
     assert owner.read_blocking(lambda conn: conn.all("SELECT status FROM jobs")) == [("pending",)]
+
+
+def test_a_job_that_removes_is_not_claimed_unless_the_keeper_allows_it(owner: Database, plane: Database) -> None:
+    adding = "INSERT INTO jobs (id, kind, dry_run, created_at, updated_at) VALUES ('d', 'delete', 0, :now, :now)"
+    owner.write_blocking(lambda conn: conn.run(adding))
+    # As a plane would that does not look at the keeper's setting.
+    claim = "UPDATE jobs SET status = 'running', worker_id = 'plane#1'"
+    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation), match="JOB-1"):
+        plane.write_blocking(lambda conn: conn.run(claim))
+    owner.write_blocking(lambda conn: policy.store(conn, allowed=True))
+    assert plane.write_blocking(lambda conn: conn.run(claim)) == 1
 
 
 def test_a_stale_job_becomes_retryable_within_the_rights(owner: Database, plane: Database) -> None:

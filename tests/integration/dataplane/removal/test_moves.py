@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.planes import allow_any_path
 
 from kurabito.dataplane.deletion.job import delete
 from kurabito.dataplane.jobs import JobWork
@@ -129,8 +130,10 @@ def test_a_copy_in_a_trash_is_never_the_one_that_is_kept(shelf: Shelf) -> None:
 
 
 def test_rows_that_tell_of_files_in_a_trash_make_no_plan(shelf: Shelf) -> None:
-    shelf.put(f"{TRASH_FOLDER}/one", b"twice", mtime=1)
+    trashed = shelf.put("trashed", b"twice", mtime=1)
     shelf.put("one", b"twice", mtime=2)
+    allow_any_path(shelf.database)
+    shelf.run("UPDATE library_files SET relative_path = :path WHERE id = :id", path=f"{TRASH_FOLDER}/one", id=trashed)
     made = asyncio.run(DeletionPlans(shelf.database, allowed=True).make(KeepRules()))
     assert made.file_count == 0
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.clock import SECOND
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.dataplane.thumbnails.cleanup import CleanupWork
 from kurabito.db import Dialect, leases
+from kurabito.db.rights import say_control_plane
 from kurabito.protocol.leased.cleanups import CLEANUPS
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ def test_one_that_is_wanted_again_meanwhile_stays(gallery: Gallery, monkeypatch:
 
     def claimed(runner: Runner[Any], conn: Any) -> Any:
         held = claim(runner, conn)
+        if conn.dialect is Dialect.SQLITE:
+            # On this connection, because the transaction has the lock.
+            say_control_plane(conn.raw)
         conn.run("UPDATE thumbnails SET status = 'pending' WHERE id = :id", {"id": again})
         return held
 
@@ -92,6 +97,7 @@ def test_an_expired_lease_is_pending_again_and_done_by_the_next(gallery: Gallery
     key, cleanup = picture(gallery, "a.jpg"), gallery.clean()
     picture(gallery, "b.jpg", group="other")
     blocked = gallery.clean("other")
+    register(gallery.database, "dead")
     gallery.plane.write_blocking(lambda conn: leases.claim(conn, CLEANUPS, "dead#1", lease=30 * SECOND, limit=2))
     # Its worker came as far as the file; a thumbnail of the other group was asked for meanwhile.
     (gallery.thumbs / f"ab/{key}.jpeg").unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.db import Connection, Dialect, leases, migrate, open_database
 from kurabito.db.leases import CLAIM, HEARTBEAT, RECOVER
@@ -101,6 +102,7 @@ def test_the_statements_of_a_path_need_no_more_than_its_own_columns(tmp_path: Pa
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)
+    register(database, "p")
     specs = {spec.table: spec for spec in (THUMBNAILS, CLEANUPS)}
     assert {(spec.table, path) for spec in specs.values() for path in spec.writes} == STATEMENTS.keys()
     for (table, path), statement in STATEMENTS.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.planes import allow_any_path, register
 
 from kurabito.clock import SECOND
 from kurabito.dataplane.io_limit import IoLimit
@@ -99,6 +100,7 @@ def test_the_lease_is_renewed_while_it_is_drawn(gallery: Gallery) -> None:
 
 
 def test_an_expired_lease_is_pending_again_and_drawn_by_the_next(gallery: Gallery) -> None:
+    register(gallery.database, "dead")
     key, other = gallery.want("a.jpg", b"a"), gallery.want("b.mkv", b"b", media=MediaType.VIDEO)
     for media in MediaType:
         only = f"media_type = '{media}'"
@@ -120,6 +122,7 @@ def test_an_expired_lease_is_pending_again_and_drawn_by_the_next(gallery: Galler
 
 def test_a_row_that_lost_three_workers_is_given_up_without_being_drawn(gallery: Gallery) -> None:
     key, pencil = gallery.want("a.jpg", b"a"), Pencil()
+    register(gallery.database, "dead")
     for _ in range(3):
         gallery.plane.write_blocking(lambda conn: leases.claim(conn, THUMBNAILS, "dead#1", lease=1, limit=1))
         gallery.clock.advance(1)
@@ -208,6 +211,7 @@ def test_no_file_outside_of_the_library_is_read(gallery: Gallery, art: Any, tmp_
     (gallery.library / "a").mkdir()
     (gallery.library / "linked").symlink_to(outside)
     (gallery.library / "link.jpg").symlink_to(outside / "secret.jpg")
+    allow_any_path(gallery.database)
     for number, path in enumerate(OUTSIDE):
         key = gallery.want(f"{number}.jpg", art.jpeg())
         gallery.do("UPDATE library_files SET relative_path = :path WHERE id = :id", path=path, id=key)

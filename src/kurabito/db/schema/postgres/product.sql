@@ -1269,3 +1269,19 @@ CREATE TRIGGER tr_inspections_claims BEFORE UPDATE OF worker_id ON inspections F
     WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
 CREATE TRIGGER tr_placements_claims BEFORE UPDATE OF worker_id ON placements FOR EACH ROW
     WHEN (new.worker_id IS NOT NULL AND new.worker_id IS DISTINCT FROM old.worker_id) EXECUTE FUNCTION refuse_unregistered();
+
+-- Nor does a job that removes something begin while the keeper does not allow it.
+CREATE FUNCTION refuse_removal() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM deletion_policy WHERE allow_delete = 1) AND NOT pg_has_role(
+        current_user, (SELECT relowner FROM pg_class WHERE oid = tg_relid), 'MEMBER'
+    ) THEN
+        RAISE EXCEPTION 'JOB-1: nothing is removed while the keeper does not allow it' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER tr_jobs_allowed BEFORE UPDATE OF status ON jobs FOR EACH ROW
+    WHEN (old.status = 'pending' AND new.status = 'running' AND new.kind = 'delete' AND new.dry_run = 0
+          AND new.payload NOT LIKE '{"restore"%')
+    EXECUTE FUNCTION refuse_removal();

@@ -419,3 +419,11 @@ WHEN new.worker_id IS NOT NULL AND new.worker_id IS NOT old.worker_id
 BEGIN
     SELECT RAISE(ABORT, 'REG-1: no data plane with the name in worker_id is registered in data_planes');
 END;
+
+CREATE TRIGGER tr_jobs_allowed BEFORE UPDATE OF status ON jobs
+WHEN old.status = 'pending' AND new.status = 'running' AND new.kind = 'delete' AND new.dry_run = 0
+  AND new.payload NOT LIKE '{"restore"%' AND NOT EXISTS (SELECT 1 FROM deletion_policy WHERE allow_delete = 1)
+  AND sqlite_compileoption_used('KURABITO_CONTROL_PLANE') = 0
+BEGIN
+    SELECT RAISE(ABORT, 'JOB-1: nothing is removed while the keeper does not allow it');
+END;
