@@ -1,11 +1,11 @@
 """Metadata: posters, ids and the calendar, filled in in the background.
 
-    handle ──► mailbox ──► actor ──► runner ─┬─► posters   pictures, kept here
-                            │                ├─► offline   ids that are known without asking
-                     every hour: a sync      ├─► tmdb      ids that have to be asked for
-                                             └─► records   the database
+    handle ──► mailbox ──► actor ──► runner ──► sync ─┬─► sources   the offline index, TMDB, bgm.tv
+                            │                         ├─► posters   pictures, kept here
+                     every hour: a sync               └─► records   the database
 
 A sync is a task of the queue like any other: it has progress and a history, can be cancelled, and goes on after a crash.
+`health` says how the sources are, `missing` what a record lacks and why, `lookup` which title of TMDB is the one.
 """
 
 from kurabito.metadata.actor import MetadataActor

@@ -86,7 +86,7 @@ async def look_up(tmdb: TitleSource, title: str, year: int | None, kind: RecordK
         if any(match.is_animation for match in matches):
             break
     if not found and kind is not RecordKind.MOVIE and (sequel := read_sequel(title)):
-        return await _look_up_sequel(tmdb, sequel, year)
+        return await _look_up_sequel(tmdb, sequel, year, kind)
     return Lookup(candidates=tuple(_candidate(match) for match in found))
 
 
@@ -138,10 +138,11 @@ async def _matches(tmdb: TitleSource, world: TmdbKind, title: str, year: int | N
     return matches
 
 
-async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None) -> Lookup:
+async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None, kind: RecordKind) -> Lookup:
     """TMDB keeps the seasons of a show in one entry, which has the name without the mark and began earlier.
 
-    Where that entry has the season, and the season began when the record says, it is the one; else a person confirms it.
+    Where that entry has the season, and the season began when the record says, it is the one; else a person confirms it. An
+    OVA counts apart from the seasons, so its number decides nothing.
     """
     folded = fold_name(sequel.name)
     shows = [
@@ -150,7 +151,7 @@ async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None) -
         if _is_japanese(show, folded) and (year is None or show.year is None or show.year <= year)
     ]
     animations = [show for show in shows if show.is_animation]
-    if len(animations) == 1 and year is not None:
+    if len(animations) == 1 and year is not None and kind is not RecordKind.OVA:
         (show,) = animations
         for season in await tmdb.seasons_of(show.id):
             if season.number == sequel.season and season.year is not None and abs(season.year - year) <= 1:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kurabito.clock import SECOND
-from kurabito.db import Connection, Queries, Query
+from kurabito.db import Connection, Queries
 from kurabito.metadata.records import RECORD, Metadata, RecordCandidate, TmdbKind, candidates_as_stored, record_of
 
 POSTER_URL_PREFIX: Final = "/posters/"
@@ -23,6 +23,8 @@ _CONDITIONS: Final = {
     "lacks_tmdb": "tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> ''",
     "is_western": "tmdb_id IS NULL AND (title_japanese IS NULL OR title_japanese = '') AND title_english <> ''",
     "lacks_poster": "(poster_url IS NULL OR poster_url = '') AND (bgm_id IS NOT NULL OR tmdb_id IS NOT NULL)",
+    # Without a key TMDB is not asked.
+    "poster_can_be_asked": "(bgm_id IS NOT NULL OR :ids = 1)",
 }
 # SQLite would rather walk the whole table by its ids, so the indexes are named.
 _PLACES: Final = {
@@ -32,6 +34,18 @@ _PLACES: Final = {
     "without_poster": "metadata {indexed_by ix_metadata_without_poster}",
 }
 _SQL: Final = Queries("kurabito.metadata", "pending.sql", record=RECORD, **_CONDITIONS, **_PLACES)
+
+
+def _waiting(place: str, lacks: str, asked_at: str = "tmdb_lookup_at") -> Queries:
+    parts = {"place": _PLACES[place], "lacks": lacks, "asked_at": asked_at}
+    return Queries("kurabito.metadata", "waiting.sql", record=RECORD, **parts)
+
+
+_LOOKUPS: Final = _waiting("without_tmdb", _CONDITIONS["lacks_tmdb"])
+_WESTERN: Final = _waiting("western", _CONDITIONS["is_western"])
+_POSTERS: Final = _waiting(
+    "without_poster", f"{_CONDITIONS['lacks_poster']} AND {_CONDITIONS['poster_can_be_asked']}", "poster_lookup_at"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +110,23 @@ def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
 
 def with_remote_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
     """The next records whose poster is still somewhere else, in the order of their ids."""
-    return _chunk(conn, _SQL.with_remote_poster, after, limit)
+    rows = conn.all(_SQL.with_remote_poster, {"after": after, "limit": limit})
+    return [record_of(row) for row in rows]
 
 
 def to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
     """The next records whose id at TMDB needs a lookup by their Japanese title."""
-    return _chunk(conn, _SQL.to_look_up, after, limit)
+    return _chunk(conn, _LOOKUPS, after, limit)
 
 
 def western_to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
     """The next records that have only an English title to look them up by."""
-    return _chunk(conn, _SQL.western_to_look_up, after, limit)
+    return _chunk(conn, _WESTERN, after, limit)
 
 
-def without_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
-    """The next records without a poster that bgm.tv or TMDB can be asked for one."""
-    return _chunk(conn, _SQL.without_poster, after, limit)
+def without_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK, *, asks_tmdb: bool = True) -> list[Metadata]:
+    """The next records without a poster that bgm.tv, or TMDB if it is asked, can be asked for one."""
+    return _chunk(conn, _POSTERS, after, limit, ids=asks_tmdb)
 
 
 def count_work(conn: Connection, *, ids: bool) -> int:
@@ -121,17 +136,22 @@ def count_work(conn: Connection, *, ids: bool) -> int:
 
 def count_lookups(conn: Connection) -> int:
     """How many records wait for a lookup at TMDB."""
-    return int(conn.value(_SQL.count_lookups, {"cool_down": _COOL_DOWN}))
+    return _count(conn, _LOOKUPS) + _count(conn, _WESTERN)
 
 
 def count_without_poster(conn: Connection) -> int:
     """How many records wait for bgm.tv to say where their poster is."""
-    return int(conn.value(_SQL.count_without_poster, {"cool_down": _COOL_DOWN}))
+    return _count(conn, _POSTERS)
 
 
-def _chunk(conn: Connection, query: Query, after: int, limit: int) -> list[Metadata]:
-    values = {"after": after, "limit": limit, "cool_down": _COOL_DOWN}
-    return [record_of(row) for row in conn.all(query, values)]
+def _chunk(conn: Connection, waiting: Queries, after: int, limit: int, *, ids: bool = True) -> list[Metadata]:
+    values = {"after": after, "limit": limit, "ids": int(ids), "cool_down": _COOL_DOWN}
+    return [record_of(row) for row in conn.all(waiting.chunk, values)]
+
+
+def _count(conn: Connection, waiting: Queries) -> int:
+    # For posters, only those that bgm.tv is asked for.
+    return int(conn.value(waiting.count, {"ids": 0, "cool_down": _COOL_DOWN}))
 
 
 def ask_for_poster(conn: Connection, metadata_id: int, url: str) -> None:

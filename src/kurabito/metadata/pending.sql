@@ -27,28 +27,6 @@ SELECT count(*) FROM (
 -- name: with_remote_poster
 SELECT {record} FROM {with_remote_poster} WHERE {has_remote_poster} AND id > :after ORDER BY id LIMIT :limit;
 
--- name: to_look_up
-SELECT {record} FROM metadata
-WHERE id IN (
-    SELECT id FROM (
-        SELECT id FROM {without_tmdb}
-        WHERE {lacks_tmdb} AND tmdb_lookup_at IS NULL AND id > :after ORDER BY id LIMIT :limit) AS never
-    UNION
-    SELECT id FROM (
-        SELECT id FROM {without_tmdb}
-        WHERE {lacks_tmdb} AND tmdb_lookup_at < :now - :cool_down AND id > :after ORDER BY id LIMIT :limit) AS long_ago)
-ORDER BY id LIMIT :limit;
-
--- name: western_to_look_up
-SELECT {record} FROM {western}
-WHERE {is_western} AND (tmdb_lookup_at IS NULL OR tmdb_lookup_at < :now - :cool_down) AND id > :after
-ORDER BY id LIMIT :limit;
-
--- name: without_poster
-SELECT {record} FROM {without_poster}
-WHERE {lacks_poster} AND (poster_lookup_at IS NULL OR poster_lookup_at < :now - :cool_down) AND id > :after
-ORDER BY id LIMIT :limit;
-
 -- name: count_work
 -- A record that lacks several things is one.
 SELECT count(*) FROM (
@@ -61,17 +39,8 @@ SELECT count(*) FROM (
     WHERE {is_western} AND (tmdb_lookup_at IS NULL OR tmdb_lookup_at < :now - :cool_down) AND :ids = 1
     UNION
     SELECT id FROM {without_poster}
-    WHERE {lacks_poster} AND (poster_lookup_at IS NULL OR poster_lookup_at < :now - :cool_down)) AS waiting;
-
--- name: count_lookups
-SELECT (SELECT count(*) FROM {without_tmdb}
-        WHERE {lacks_tmdb} AND (tmdb_lookup_at IS NULL OR tmdb_lookup_at < :now - :cool_down))
-     + (SELECT count(*) FROM {western}
-        WHERE {is_western} AND (tmdb_lookup_at IS NULL OR tmdb_lookup_at < :now - :cool_down));
-
--- name: count_without_poster
-SELECT count(*) FROM {without_poster}
-WHERE {lacks_poster} AND bgm_id IS NOT NULL AND (poster_lookup_at IS NULL OR poster_lookup_at < :now - :cool_down);
+    WHERE {lacks_poster} AND {poster_can_be_asked}
+      AND (poster_lookup_at IS NULL OR poster_lookup_at < :now - :cool_down)) AS waiting;
 
 -- name: ask_for_poster
 UPDATE metadata SET poster_url = :url, updated_at = :now WHERE id = :id AND (poster_url IS NULL OR poster_url <> :url);

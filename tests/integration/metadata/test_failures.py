@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.integration.metadata.world import World
 
 RECORDS = 300
-LIST_PAGES = 15
+LIST_PAGES = 6
 POSTER = "/posters/0123456789abcdef.jpg"
 
 
@@ -110,7 +110,7 @@ async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
     make_desk: Callable[..., Desk], world: World, made_up: Any
 ) -> None:
     desk = make_desk()
-    collection = made_up.populate(world, range(2018, 2020), shows=300)
+    collection = made_up.populate(world, range(2018, 2020), shows=120)
     add_all(desk, [Details(title_japanese=one.title, year=one.year, poster_url=POSTER) for one in collection])
 
     def progress() -> int:

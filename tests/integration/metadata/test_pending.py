@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from kurabito.metadata.records import RecordCandidate, RecordKind, TmdbKind
 
 if TYPE_CHECKING:
     from tests.integration.metadata.conftest import Desk
+    from tests.integration.metadata.world import World
 
 WEEK = 7 * 24 * 3600
 # (poster_url, tmdb_id, title_japanese, seconds since the lookup): does it need a poster, does it need an id?
@@ -109,6 +111,37 @@ async def test_deciding_that_nothing_is_to_be_done_reads_two_indexes(desk: Desk,
     assert plan.count("Index Only Scan using ix_metadata_remote_poster") == 1
     assert plan.count("Index Only Scan using ix_metadata_without_tmdb") == 2
     assert plan.count("Heap Fetches: 0") == 3
+
+
+async def test_what_a_sync_asks_for_is_found_through_indexes(desk: Desk, tmp_path: Path) -> None:
+    if desk.database.dialect is not Dialect.SQLITE:
+        pytest.skip("PostgreSQL chooses by its statistics")
+    raw = sqlite3.connect(tmp_path / "migrated.db")
+    values = {"after": 0, "limit": 100, "ids": 1, "cool_down": WEEK * 1_000_000, "now": desk.clock.now()}
+    for queries, index, asked_at in (
+        (pending._LOOKUPS, "ix_metadata_without_tmdb", "tmdb_lookup_at"),
+        (pending._WESTERN, "ix_metadata_western", "tmdb_lookup_at"),
+        (pending._POSTERS, "ix_metadata_without_poster", "poster_lookup_at"),
+    ):
+        text = queries.chunk.text(desk.database.dialect)
+        plan = "\n".join(detail for *_, detail in raw.execute(f"EXPLAIN QUERY PLAN {text}", values))
+        assert f"SEARCH metadata USING INDEX {index} ({asked_at}=? AND id>?)" in plan.replace("COVERING ", "")
+        assert f"SEARCH metadata USING INDEX {index} ({asked_at}<?)" in plan.replace("COVERING ", "")
+    raw.close()
+
+
+async def test_without_a_key_a_poster_that_only_tmdb_has_is_neither_counted_nor_spent(
+    make_desk: Callable[..., Desk], world: World
+) -> None:
+    off = make_desk(key=None)
+    one = off.add(title_japanese="蔵", tmdb_id=7)
+    assert (await off.sync())["records"] == 0
+    assert off.get(one).poster_lookup_at is None
+    assert off.database.read_blocking(lambda conn: pending.count_work(conn, ids=False)) == 0
+    on = make_desk()
+    assert (await on.sync())["records"] == 1
+    assert on.get(one).poster_lookup_at is not None
+    assert world.count("/3/tv/7") == 1
 
 
 async def test_a_poster_is_kept_only_for_the_url_that_was_asked_for(desk: Desk) -> None:

@@ -152,6 +152,7 @@ async def test_a_sequel_is_its_show_and_a_season_where_tmdb_says_when_that_began
     third = await look_up(tmdb, "蔵の夜 第3期", 2022)
     assert third.tmdb_id is None
     assert (1, 3) in [(one.tmdb_id, one.season) for one in third.candidates]
+    assert await found(tmdb, "蔵の夜 2", 2020, RecordKind.OVA) is None
     # Years later, it is not the season that TMDB has.
     assert await found(tmdb, "蔵の夜 第2期", 2024) is None
     assert await found(tmdb, "蔵の朝 第2期", 2020) is None

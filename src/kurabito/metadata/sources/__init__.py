@@ -1,1 +1,8 @@
-"""Where metadata comes from: `tmdb`, `bangumi` (bgm.tv), and the `offline` index, which is read from the file of `bangumi_data`."""
+"""Where metadata comes from.
+
+tmdb.py           TMDB: lists of a year, searches, seasons; tmdb_titles.py reads its answers, tmdb_pages.py keeps its lists
+bangumi.py        bgm.tv: the calendar and single entries
+bangumi_data.py   the file of the offline index, in our words
+offline.py        the offline index: entries found by id or name
+index.py          the offline index as a whole: imported, fetched, refreshed
+"""

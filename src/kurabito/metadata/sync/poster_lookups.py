@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kurabito.db import Database
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
 from kurabito.metadata.errors import BgmtvError, TmdbError
-from kurabito.metadata.records import Metadata
+from kurabito.metadata.records import Metadata, RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sync.lanes import five_at_a_time, in_chunks
 from kurabito.metadata.sync.posters import PosterLane
@@ -41,7 +43,8 @@ class PosterLookups:
         """Ask for every record; a lookup that found nothing is made again after a week."""
         # What was noted is what they are found by.
         await self._findings.write()
-        await five_at_a_time(in_chunks(self._database, pending.without_poster), self._look_up)
+        without_poster = partial(pending.without_poster, asks_tmdb=self._tmdb.is_on)
+        await five_at_a_time(in_chunks(self._database, without_poster), self._look_up)
 
     async def _look_up(self, record: Metadata) -> None:
         try:
@@ -66,8 +69,9 @@ class PosterLookups:
                 url = await self._at_bgm(details.bgm_id)
             except BgmtvError as error:
                 failed = error
-        if url is None and details.tmdb_id is not None and details.tmdb_kind is not None and self._tmdb.is_on:
-            url = await self._tmdb.poster_of(details.tmdb_kind, details.tmdb_id)
+        if url is None and details.tmdb_id is not None and self._tmdb.is_on:
+            world = TmdbKind.MOVIE if details.kind is RecordKind.MOVIE else TmdbKind.TV
+            url = await self._tmdb.poster_of(details.tmdb_kind or world, details.tmdb_id)
             self._progress.answered()
         if url is None and failed is not None:
             raise failed
