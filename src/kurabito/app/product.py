@@ -19,6 +19,7 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.library_naming import LibraryNaming
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -43,6 +44,7 @@ class Product:
     metadata: MetadataParts
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
+    naming: LibraryNaming
 
     @property
     def database(self) -> Database:
@@ -83,6 +85,7 @@ def open_product(
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
+        naming=LibraryNaming(database),
     )
 
 

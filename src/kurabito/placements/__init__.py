@@ -2,5 +2,6 @@
 
 naming/    what a file is called in its library: templates, presets, numbering, language tags, names that every system takes
 plans/     what the files of a download or a folder are, and what is done with each; pure
+library_naming.py  how each library names its files, stored and tried on examples
 errors.py  what can be wrong with a template
 """
