@@ -17,7 +17,13 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, extras, matches, posters, records, sources
+from kurabito.api.metadata import calendar
+from kurabito.api.metadata import extras
+from kurabito.api.metadata import matches
+from kurabito.api.metadata import posters
+from kurabito.api.metadata import records
+from kurabito.api.metadata import sources
+from kurabito.api.placements import naming
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -30,6 +36,7 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_feed_routes(product),
         *_metadata_routes(product),
         *_download_routes(product),
+        naming.router(product.naming),
         wal.router(product.checkpoints),
     ]
 

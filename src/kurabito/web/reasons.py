@@ -11,7 +11,9 @@ from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
-from kurabito.reasons import InputReason, Reason
+from kurabito.placements.plans.reasons import PlanReason
+from kurabito.reasons import InputReason
+from kurabito.reasons import Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",
@@ -21,6 +23,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     PathReason: "path_reason",
     TransferDetail: "transfer",
     InputReason: "input",
+    PlanReason: "plan_reason",
 }
 
 

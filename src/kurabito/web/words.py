@@ -163,6 +163,8 @@ class Words:
             return _ERROR.format(shown_name(fact or ""))
         if fact is None:
             return self.say("downloads.downloader")
+        if isinstance(fact, list):
+            return Markup(", ").join(_FOREIGN.format(shown_name(str(one))) for one in fact)
         if name.endswith("_seconds"):
             return self.duration(timedelta(seconds=fact))
         if isinstance(fact, int) and name in ("least", "most"):

@@ -48,7 +48,7 @@ _COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,
 _PLACED_EXTRA: Final = re.compile(
     rf"(?:[\[(【]\s?|\s-\s|_-_)({_STRONG}|{_WEAK}){_COUNT}(?=\s?(?:[\])】\[(【]|$)|_[\[(])"
     rf"|^(?:{_STRONG}|{_WEAK}){_COUNT}$"
-    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$))",
+    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$)|[ .](?:\d{{3,4}}p|4K|WEB|Blu-?Ray|HDTV)(?![a-z]))",
     re.I,
 )
 # Groups are called so too, behind tags and in capitals.

@@ -31,6 +31,9 @@ _FILM_NUMBER: Final = re.compile(
 )
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
+_LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
+_NEAR: Final = 6
+_MOST_SPECIALS: Final = 100
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
 
 
@@ -66,6 +69,11 @@ class VideoReading:
     own_title: bool = True
     """The title is from the file's own name."""
     said_film: bool = False
+    dated: bool = False
+    """It is told by the day on which it was shown."""
+    words: str | None = None
+    """What stands beside the numbers of its own name."""
+    own_year: int | None = None
     only_folder: bool = False
     """It lies among specials, and nothing in its own name says which one it is."""
     counted: bool = False
@@ -79,6 +87,7 @@ def read_video(path: SplitPath) -> VideoReading:
     if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
         told = replace(told, title=above[0].title, year=above[0].year, group=above[0].group)
+    told = _without_far_number(told, path.stem)
     episodes = told.episodes or _number_alone(path.stem)
     season, source, folder = _season(told, path.stem, above)
     title, own = _title(told, path.stem, above, episodes)
@@ -98,13 +107,29 @@ def read_video(path: SplitPath) -> VideoReading:
         episodes=() if kind is WorkKind.FILM else episodes,
         label=label,
         year=told.year or next((one.year for one in above if one.year), None),
-        part=_part(path.stem, kind),
+        part=_part(path.stem, kind, title),
         film_number=film,
         release=_release(told, above),
         own_title=own,
         said_film=told.kind is ReleaseKind.MOVIE,
+        dated=told.date is not None and not episodes,
+        words=told.title,
+        own_year=told.year,
         only_folder=kind is None and any(folder.kind is FolderKind.SPECIALS for folder in above),
     )
+
+
+def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`Koji 100 - Rice Special`: a number that does not stand beside the word is part of the title."""
+    found = (
+        _SPECIAL_WORD.search(stem) if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and told.episodes else None
+    )
+    if found is None or told.seasons:
+        return told
+    if f"{told.episodes[0]:g}" in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]:
+        # No series has so many specials: it is an episode, and a long one.
+        return replace(told, kind=ReleaseKind.TV) if told.episodes[0] >= _MOST_SPECIALS else told
+    return replace(told, episodes=(), title=_LEADING_GROUP.sub("", stem[: found.start()]).replace("_", " ").strip(" -"))
 
 
 def _number_alone(stem: str) -> tuple[Episode, ...]:
@@ -185,9 +210,10 @@ def _film_number(stem: str) -> int | None:
     return int(next(group for group in found.groups() if group)) if found else None
 
 
-def _part(stem: str, kind: WorkKind | None) -> int | None:
+def _part(stem: str, kind: WorkKind | None, title: str | None) -> int | None:
+    """The part of a film in several files; one that the title names is a film of its own."""
     found = _PART.search(stem) if kind in (None, WorkKind.FILM) else None
-    return int(found[1]) if found else None
+    return int(found[1]) if found and not _PART.search(f" {title}") else None
 
 
 def _release(told: ReleaseTitle, above: list[FolderFacts]) -> ReleaseFacts:

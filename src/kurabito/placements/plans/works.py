@@ -110,7 +110,7 @@ class _Unnumbered:
         if self.context.shows and not self.context.shows[0].is_film:
             return self._only_episode(reading)
         film = replace(reading, kind=WorkKind.FILM, episodes=())
-        if self._stands_alone(reading):
+        if not reading.dated and self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
@@ -153,10 +153,16 @@ class _Unnumbered:
         if titles[own] > 1:
             return reading.part is not None or self._same_film(reading, own)
         others = [title for title in titles if title != own and title]
-        if reading.year is not None and reading.own_title:
+        if (reading.year is not None and reading.own_title) or self._has_own_folder(reading, own):
             return True
         numbered = {fold_title(one.title or "") for one in self.readings if one.kind is WorkKind.EPISODE}
         return not any(own.startswith(title) or title.startswith(own) for title in others if title in numbered)
+
+    def _has_own_folder(self, reading: VideoReading, own: str) -> bool:
+        """Whether it is the only video of a folder that is called as it is."""
+        folders = reading.path.folders
+        beside = [one for one in self.readings if one.path.folders == folders]
+        return bool(folders) and len(beside) == 1 and fold_title(read_folder(folders[-1]).title or "") == own
 
     def _same_film(self, reading: VideoReading, own: str) -> bool:
         """Several files of one film, none of them numbered: which one is for a person to say, but a film it is."""

@@ -1285,3 +1285,18 @@ CREATE TRIGGER tr_jobs_allowed BEFORE UPDATE OF status ON jobs FOR EACH ROW
     WHEN (old.status = 'pending' AND new.status = 'running' AND new.kind = 'delete' AND new.dry_run = 0
           AND new.payload NOT LIKE '{"restore"%')
     EXECUTE FUNCTION refuse_removal();
+
+-- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
+-- is told each name, so that it has no right to read this.
+CREATE TABLE library_naming (
+    library_id     bigint NOT NULL PRIMARY KEY REFERENCES library_roots (id) ON DELETE CASCADE,
+    series_folder  text   NOT NULL,
+    season_folder  text   NOT NULL,
+    episode_file   text   NOT NULL,
+    film_folder    text   NOT NULL,
+    film_file      text   NOT NULL,
+    numbering      text   NOT NULL CHECK (numbering IN ('tmdb', 'entry', 'absolute')),
+    subtitle_style text   NOT NULL CHECK (subtitle_style IN ('current', 'portable')),
+    extras         text   NOT NULL CHECK (extras IN ('folder', 'leave')),
+    changed_at     bigint NOT NULL
+);

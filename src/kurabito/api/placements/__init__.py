@@ -1,0 +1,1 @@
+"""Filing: how libraries name their files."""
