@@ -16,6 +16,7 @@ from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
 from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
+from kurabito.placements.filing.service import Placements
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -32,6 +33,7 @@ def router(
     conflicts: Conflicts,
     downloaders: DownloaderHealths,
     catalog: Catalog,
+    placements: Placements,
 ) -> APIRouter:
     """The downloads, one of them, and what can be done with it."""
     routes = APIRouter()
@@ -77,8 +79,11 @@ def router(
     @routes.get("/downloads/{download_id}")
     async def one(request: Request, download_id: str) -> Response:
         download, is_stalled, attempts = await downloads.get(id_of(download_id))
-        series, everyone, files = await asyncio.gather(
-            catalog.get(download.series_id), downloaders.everyone(), downloads.files(download.id)
+        series, everyone, files, filing = await asyncio.gather(
+            catalog.get(download.series_id),
+            downloaders.everyone(),
+            downloads.files(download.id),
+            placements.report(download.id),
         )
         return pages.show(
             request,
@@ -90,6 +95,7 @@ def router(
             attempts=attempts,
             files=files[:_FILES],
             more_files=max(0, len(files) - _FILES),
+            filing=filing,
             series=series,
             time_left=time_left,
             actions_for=actions_for,
