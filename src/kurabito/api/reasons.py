@@ -12,6 +12,7 @@ from kurabito.catalog.states import FilterReason
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import Reason, reason_of
 
 _GIB: Final = 1 << 30
@@ -58,6 +59,15 @@ def _path(words: str, else_said: str = "") -> Callable[[Mapping[str, Any]], str]
         return words.format(**facts, said=said, why=problem or else_said)
 
     return words_of
+
+
+def _programs(facts: Mapping[str, Any]) -> str:
+    return f"a program among videos is there to be started by mistake: {', '.join(facts['files'])}"
+
+
+def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
+    """Words about other files."""
+    return lambda facts: words.format(others=", ".join(facts["others"]))
 
 
 _FILTERS: Final[_Words] = {
@@ -117,11 +127,48 @@ _PATHS: Final[_Words] = {
         "from {core_folder} to where {downloader} has it, or mount the same folder on both sides."
     ),
 }
+_PLANS: Final[_Words] = {
+    PlanReason.OTHER: "{text}",
+    PlanReason.EPISODE: "its name says the episode",
+    PlanReason.SPECIAL: "its name says that it is a special",
+    PlanReason.FILM: "its name says that it is a film",
+    PlanReason.ONLY_VIDEO: "a video without a number that no other belongs to: a film, or a work of one part",
+    PlanReason.ONLY_EPISODE: "the only video of a download for this episode",
+    PlanReason.FOLDER_SEASON: "its name says the episode, and the folder {folder} the season",
+    PlanReason.RUN: "the number that differs among the names of its folder is the episode",
+    PlanReason.ABSOLUTE: "its number counts through all seasons",
+    PlanReason.WITH_VIDEO: "it belongs to {video}",
+    PlanReason.EXTRA: "an extra: {word}",
+    PlanReason.EXTRA_STAYS: "an extra, and the library leaves extras where they are: {word}",
+    PlanReason.SAMPLE: "a sample",
+    PlanReason.FONT: "a font; media servers read only fonts that are embedded, or their own",
+    PlanReason.NOT_MEDIA: "neither a video nor anything that goes with one",
+    PlanReason.MUSIC: "music, and not the sound of one of the videos",
+    PlanReason.NO_VIDEO: "none of the videos is the one that it belongs to",
+    PlanReason.HAD: "the library has this episode, and this file is not better",
+    PlanReason.OLDER_VERSION: "{other} is a newer version of it",
+    PlanReason.UNFINISHED: "its download is not finished",
+    PlanReason.EXECUTABLE: _programs,
+    PlanReason.ARCHIVE: "an archive; unpack it first",
+    PlanReason.DISC: "a disc as it was pressed, without files of single episodes",
+    PlanReason.NO_NUMBER: "its name says no episode",
+    PlanReason.TWO_FILES: _and_others("the same episode as {others}; say which one stays"),
+    PlanReason.OUTSIDE: "the series has no such episode",
+    PlanReason.MAYBE_ABSOLUTE: "its number {number} may be of the season, or count through all seasons",
+    PlanReason.TWO_SEASONS: "its name says one season, and the folder {folder} another",
+    PlanReason.OTHER_SHOW: "its name says another show: {title}",
+    PlanReason.MANY_EPISODES: "its name says more episodes than one file has",
+    PlanReason.NO_MAPPING: "the season and number that this library would use are not known",
+    PlanReason.NO_VALUE: "the template needs {{{token}}}, which is not known",
+    PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
+    PlanReason.ONLY_TRACKS: "subtitles without a video",
+}
 ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     FilterReason: _FILTERS,
     DownloadReason: _DOWNLOADS,
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
+    PlanReason: _PLANS,
 }
 """The sentence of each code, or what makes it of the facts."""
 

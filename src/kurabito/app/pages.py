@@ -15,7 +15,7 @@ from kurabito.web.downloads import conflicts, downloaders, downloads, placements
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import folders, library
+from kurabito.web.library import folders, library, naming
 from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, matches, record, series
 
@@ -42,6 +42,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
         reports=product.library.reports,
     )
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
+    yield partial(naming.router, libraries=libraries, naming=product.naming)
     yield partial(
         duplicates.router,
         libraries=libraries,

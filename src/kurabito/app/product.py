@@ -21,6 +21,7 @@ from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.filing.service import Placements
+from kurabito.placements.library_naming import LibraryNaming
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -47,6 +48,7 @@ class Product:
     metadata: MetadataParts
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
+    naming: LibraryNaming
 
     @property
     def database(self) -> Database:
@@ -89,6 +91,7 @@ def open_product(
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
+        naming=LibraryNaming(database),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, placements, services
+from kurabito.api.downloads import conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.following import catalog, fetcher_results, previews, subscriptions, title_rules
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, matches, posters, records
+from kurabito.api.placements import naming, placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -22,6 +23,7 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_feed_routes(product),
         *_metadata_routes(product),
         *_download_routes(product),
+        naming.router(product.naming),
         wal.router(product.checkpoints),
     ]
 

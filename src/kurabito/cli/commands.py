@@ -20,6 +20,7 @@ from kurabito.cli.demo import demo
 from kurabito.cli.doctor import doctor
 from kurabito.cli.downloader import downloader
 from kurabito.cli.fetch import fetch
+from kurabito.cli.import_files import import_files
 from kurabito.cli.serve import serve
 from kurabito.cli.title import title
 from kurabito.cli.worker import worker
@@ -39,6 +40,7 @@ app.add_typer(config.app, name="config")
 app.command()(dataplane)
 app.command()(downloader)
 app.command()(dedupe)
+app.command("import")(import_files)
 app.command()(worker)
 app.command()(title)
 app.command()(fetch)

@@ -10,6 +10,7 @@ from kurabito.catalog.states import FilterReason
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
@@ -17,6 +18,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     DownloadReason: "download_reason",
     CheckpointReason: "checkpoint_reason",
     PathReason: "path_reason",
+    PlanReason: "plan_reason",
 }
 
 

@@ -142,6 +142,8 @@ class Words:
             return _ERROR.format(shown_name(fact or ""))
         if fact is None:
             return self.say("downloads.downloader")
+        if isinstance(fact, list):
+            return Markup(", ").join(_FOREIGN.format(shown_name(str(one))) for one in fact)
         return self.size(fact) if name.endswith("_bytes") else _FOREIGN.format(shown_name(str(fact)))
 
     def _shown(self, facts: Mapping[str, object]) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
 from kurabito.placements.errors import InvalidTemplate, ValueUnknown
-from kurabito.placements.naming.presets import PRESETS, Preset
+from kurabito.placements.naming.presets import PRESETS, NamingSettings, Preset
 from kurabito.placements.naming.template import read_template
 from kurabito.placements.naming.tokens import TOKENS, NameFacts
 
@@ -113,3 +114,16 @@ def test_every_preset_can_be_read_and_every_token_has_a_place_in_a_template() ->
         PRESETS[preset].check()
     for token in TOKENS:
         read_template(f"{{{token}}}")
+
+
+@pytest.mark.parametrize(
+    "naming",
+    [
+        replace(PRESETS[Preset.PLEX], episode_file="{title}"),
+        replace(PRESETS[Preset.PLEX], film_file="{year}"),
+        replace(PRESETS[Preset.PLEX], film_file=""),
+    ],
+)
+def test_a_name_that_all_files_would_share_is_refused(naming: NamingSettings) -> None:
+    with pytest.raises(InvalidTemplate, match="share one name"):
+        naming.check()

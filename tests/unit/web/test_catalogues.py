@@ -33,6 +33,11 @@ from kurabito.maintenance.wal import CheckpointReason
 from kurabito.metadata.calendar import SEASON_MONTHS
 from kurabito.metadata.missing import MissingMetadata
 from kurabito.metadata.records import RecordKind as ShownAs
+from kurabito.placements.naming.numbering import NumberingScheme
+from kurabito.placements.naming.presets import TEMPLATES as NAMING_TEMPLATES
+from kurabito.placements.naming.presets import ExtrasChoice
+from kurabito.placements.naming.sidecars import SubtitleStyle
+from kurabito.placements.plans.reasons import PlanReason
 from kurabito.protocol.deletion import DeleteMode, LogState
 from kurabito.protocol.enums import HashPolicy
 from kurabito.protocol.error_codes import ErrorCode
@@ -171,6 +176,11 @@ def test_every_value_that_is_shown_has_a_message() -> None:
     wanted |= {f"downloads.show_{shown}" for shown in ShownStates} | {f"filters.about_{target}" for target in Target}
     wanted |= {f"filters.{word}_{move}" for move in Move for word in ("ask", "sure")}
     wanted |= {f"filters.{word}{action}" for action in Action for word in ("", "does_", "because_")}
+    wanted |= {f"{section}.{field}" for section in ("naming", "refused") for field in NAMING_TEMPLATES}
+    wanted |= {f"naming.numbering_{scheme}" for scheme in NumberingScheme}
+    wanted |= {f"naming.subtitle_style_{style}" for style in SubtitleStyle} | {
+        f"naming.extras_{one}" for one in ExtrasChoice
+    }
     feed_errors: set[type[KurabitoError]] = {*_below(OutboundError), FeedUnreadable, FetcherRefused}
     wanted |= {f"trouble.{error.code}" for error in feed_errors}
     assert wanted <= set(messages)
@@ -181,7 +191,7 @@ def _below(error: type[OutboundError]) -> set[type[OutboundError]]:
 
 
 @pytest.mark.parametrize("tag", catalogues())
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason, PlanReason])
 def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: type[StrEnum]) -> None:
     # A text of others is its own words.
     facts = {"outcome": Outcome.UNCLEAR.value}
@@ -189,7 +199,7 @@ def test_every_code_of_a_reason_has_words_in_every_language(tag: str, codes: typ
     assert wanted <= set(catalogues()[tag].messages)
 
 
-@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason])
+@pytest.mark.parametrize("codes", [DownloadReason, FilterReason, CheckpointReason, PathReason, PlanReason])
 def test_every_code_of_a_reason_has_words_for_the_api(codes: type[StrEnum]) -> None:
     assert set(ENGLISH[codes]) == set(codes)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from kurabito.placements.errors import InvalidTemplate
 from kurabito.placements.naming.numbering import NumberingScheme
 from kurabito.placements.naming.sidecars import SubtitleStyle
 from kurabito.placements.naming.template import Template, read_template
@@ -47,9 +48,12 @@ class NamingSettings:
     extras: ExtrasChoice = ExtrasChoice.FOLDER
 
     def check(self) -> None:
-        """Raise InvalidTemplate, which names the field and the character, if a template cannot be read."""
+        """Raise InvalidTemplate, which names the field and the character, if a template cannot be used."""
         for field in TEMPLATES:
-            self.template(field)
+            used = set(self.template(field).tokens)
+            if (needed := _ONE_OF.get(field)) and not used & needed:
+                named = ", ".join(f"{{{token}}}" for token in sorted(needed))
+                raise InvalidTemplate(field, f"must have one of {named}, or files would share one name", 1)
 
     def template(self, field: str) -> Template:
         """One of the templates, read."""
@@ -59,6 +63,11 @@ class NamingSettings:
 TEMPLATES: Final = ("series_folder", "season_folder", "episode_file", "film_folder", "film_file")
 """The fields that are templates."""
 
+_TITLES: Final = frozenset({"title", "title_en", "title_ja", "title_zh", "original"})
+_ONE_OF: Final = {
+    "episode_file": frozenset({"episode", "episodes", "absolute", "original"}),
+    "film_file": _TITLES,
+}
 _SERVER: Final = NamingSettings(
     series_folder="{title}< ({year})>",
     season_folder="Season {season:02}",

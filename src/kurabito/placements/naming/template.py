@@ -27,7 +27,7 @@ _PIECE: Final = re.compile(r"\{\{|\}\}|\{([^{}<>]*)\}|[<>{}]|[^{}<>]+")
 _TOKEN: Final = re.compile(r"([a-z_]{1,30})(?::(0?)([1-9]))?")
 # A letter or two before a number: `E{episode:02}` is `E01-E02`, `{season}x{episode:02}` is `1x01-x02`.
 _LETTERS: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]{1,2}$")
-_FORBIDDEN: Final = re.compile(r'[:"\\|?*\x00-\x1f\x7f]')
+_FORBIDDEN: Final = re.compile(r'[:"\\|?*\x00-\x1f\x7f\ud800-\udfff]')
 
 
 @dataclass(frozen=True, slots=True)

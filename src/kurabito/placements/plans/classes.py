@@ -34,17 +34,21 @@ _SURE_EXTRA: Final = re.compile(
     r"|(?<![A-Za-z])Clean[ _.-](?:Opening|Ending)|ノンクレジット|ノンテロップ|无字幕(?:OP|ED)|無字幕(?:OP|ED)",
     re.I,
 )
-_WORDS: Final = (
-    r"PVs?|CMs?|OP|ED|Opening|Ending|(?:BD |DVD |Disc )?Menus?|IV|MV|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?"
-    r"|Interviews?|Making(?: of)?|Promos?|Promotion(?:al)?(?: Video)?|TV ?Spots?|SPOT|Logo|Event|Digest|Commentary"
-    r"|Talk(?: Show)?|Cast Talk|Image Video|Character PV|Staff Credits?|Featurette|Bonus|予告|预告|預告|映像特典|特典映像|宣番"
-    r"|Audio Guide|Music Video|Live|Greeting|Short PV|Bumper|Eyecatch|Cam Rip|Warning|Storyboard|Gallery|Photo"
+_STRONG: Final = (
+    r"PVs?|CMs?|(?:BD |DVD |Disc )?Menus?|Trailers?|Teasers?|(?:Web ?|Next |Episode )?Previews?|Promos?|TV ?Spots?"
+    r"|Music Video|予告|预告|預告|映像特典|特典映像|宣番"
 )
-# A number, or a letter, may follow; then the name or its bracket is over.
+# Words that titles have too, and numbers of seasons: `Overlord IV`, `Love Live`.
+_WEAK: Final = (
+    r"OP|ED|Openings?|Endings?|IV|MV|Interviews?|Making(?: of)?|Promotion(?:al)?(?: Video)?|SPOT|Logo|Event|Digest|Commentary"
+    r"|Talk(?: Show)?|Cast Talk|Image Video|Staff Credits?|Featurette|Bonus|Audio Guide|Live|Greeting|Bumper|Eyecatch|Warning"
+    r"|Storyboard|Gallery|Photo|(?:CM|PV)(?: ?[&+] ?(?:CM|PV))? Collection|[^\s\[\]()【】]{2,24}[ _](?:PV|CM|Menu|Trailer|Preview)"
+)
+_COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,3}|[A-D]|II?I?)(?:[ _.&+~-]{1,3}\d{1,3}|[a-f])?)?(?:v\d)?"
 _PLACED_EXTRA: Final = re.compile(
-    rf"(?:^|[\[(【]\s?|\s-\s|[ _.](?=[^\[\]()]*$|[^\[\]()]*[\[(]))({_WORDS}|[^\s\[\]()【】]{{2,24}}[ _](?:PV|CM|Menu|Trailer|Preview))"
-    r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type)?[ _.]?(?:\d{1,3}|[A-D]|II?I?)(?:[ _.&+~-]{1,3}\d{1,3}|[a-f])?)?(?:v\d)?"
-    r"(?=\s?(?:[\])】\[(【]|$)|[ _]\[|_\()",
+    rf"(?:[\[(【]\s?|\s-\s|_-_)({_STRONG}|{_WEAK}){_COUNT}(?=\s?(?:[\])】\[(【]|$)|_[\[(])"
+    rf"|^(?:{_STRONG}|{_WEAK}){_COUNT}$"
+    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$))",
     re.I,
 )
 # Groups are called so too, behind tags and in capitals.
@@ -91,7 +95,7 @@ def extra_word(stem: str) -> str | None:
     if found := _SURE_EXTRA.search(stem) or _SUFFIX.search(stem):
         return found[0].strip("-")
     if (found := _PLACED_EXTRA.search(stem)) and not _NUMBERED.search(stem, 0, found.end()):
-        return found[1].strip()
+        return found[0].strip(" -_.[(【")
     return None
 
 

@@ -38,7 +38,9 @@ class _Choice:
 
 def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
     """Find the episodes of known series. Files of one list are written in one style, so that the sure ones tell the others."""
-    choices = [_choices(reading, context) for reading in readings]
+    # Where all names say one season, it is the series' own, whatever number the series has.
+    strict = len({reading.season for reading in readings}) > 1
+    choices = [_choices(reading, context, strict=strict) for reading in readings]
     sure = [found[0].counted_on for found in choices if len(found) == 1]
     style = sure[0] if sure and len(set(sure)) == 1 and any(len(found) > 1 for found in choices) else None
     if style is None and any(1 in reading.episodes for reading in readings):
@@ -46,12 +48,12 @@ def place_in_series(readings: Sequence[VideoReading], context: PlanContext) -> l
     return [_settled(reading, found, style, context) for reading, found in zip(readings, choices, strict=True)]
 
 
-def _choices(reading: VideoReading, context: PlanContext) -> list[_Choice]:
+def _choices(reading: VideoReading, context: PlanContext, *, strict: bool) -> list[_Choice]:
     """Every series and number that the name may mean."""
     found: list[_Choice] = []
     shows = [show for show in context.shows if not show.is_film]
     for place, show in enumerate(shows):
-        if reading.season is not None and show.season != reading.season and len(shows) > 1:
+        if reading.season not in (None, show.season) and (strict or len(shows) > 1):
             continue
         counted_on = list(_counted_on(show, reading.episodes))
         own = reading.season is not None or place == 0

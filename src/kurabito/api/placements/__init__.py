@@ -1,0 +1,1 @@
+"""Filing: files on their way into libraries, and how libraries name them."""

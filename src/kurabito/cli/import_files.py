@@ -1,0 +1,56 @@
+"""`kurabito import`: show what the files of a folder are, and where they would go in a library, without a server."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class NamingPreset(StrEnum):
+    """The presets, named here so that `--help` loads nothing else."""
+
+    JELLYFIN = "jellyfin"
+    PLEX = "plex"
+    KODI = "kodi"
+    FLAT = "flat"
+    AS_RELEASED = "as_released"
+
+
+def import_files(
+    paths: Annotated[list[Path], typer.Argument(help="Folders and files to read.", metavar="PATH")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each plan as one JSON object per line.")] = False,
+    naming: Annotated[
+        NamingPreset, typer.Option("--naming", help="How the library names its files.")
+    ] = NamingPreset.JELLYFIN,
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The show that the files are of, where their names do not say it."),
+    ] = None,
+    season: Annotated[int | None, typer.Option(min=0, max=999, help="The season of that show.")] = None,
+) -> None:
+    """Show what the files of a folder are, and the names that a library would give them.
+
+    Each file is read as the files of a download are: by its name, its folders and the files beside it. What cannot be told
+    is asked, never guessed; the plan lists the candidates. Nothing is moved, linked or renamed.
+
+    Episodes are numbered as the names say, because without a server no record says how TMDB counts them.
+
+    Examples:
+
+        kurabito import --dry-run ~/downloads/batch
+
+        kurabito import --dry-run --json --naming plex ~/downloads/batch
+
+        kurabito import --dry-run --title "Yoru no Kurabito" --season 2 ~/downloads/scrambled
+    """
+    from kurabito.cli.file_plans import ImportRequest, run
+
+    if not dry_run:
+        raise typer.BadParameter("only the plan can be shown; add --dry-run")
+    if season is not None and title is None:
+        raise typer.BadParameter("--season says which season of a show: name the show with --title")
+    raise typer.Exit(run(paths, ImportRequest(naming.value, title, 1 if season is None else season), as_json=as_json))

@@ -1,0 +1,95 @@
+"""Targets: whatever a torrent, a feed, a record or a template contains, the path stays in its library and is legal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kurabito.placements.errors import InvalidTemplate
+from kurabito.placements.naming.numbering import EntryNumbers, NumberingScheme
+from kurabito.placements.naming.presets import PRESETS, NamingSettings, Preset
+from kurabito.placements.naming.safe_names import is_safe, twin_key
+from kurabito.placements.naming.template import read_template
+from kurabito.placements.naming.tokens import TOKENS, NameFacts
+from kurabito.placements.plans import FilePlan, ListedFile, PlanContext, ShowContext, plan_files
+from kurabito.placements.plans.model import FileAction
+
+WORDS = st.sampled_from(
+    [
+        *"../ ..\\ / : ? * <> con NUL.x \x00 \u202e \ufeff \ud800 é e\u0301 長長長長長長長長長長 👨\u200d👩 .hidden trailing. S01E99".split()
+    ]
+)
+TEXT = st.lists(st.one_of(WORDS, st.text(st.characters(exclude_categories=()), max_size=80)), max_size=4).map("".join)
+MAYBE = st.one_of(st.none(), TEXT)
+NUMBER = st.one_of(st.none(), st.integers(0, 10**12))
+FACTS = st.builds(
+    NameFacts,
+    title=MAYBE,
+    title_en=MAYBE,
+    title_ja=MAYBE,
+    title_zh=MAYBE,
+    year=NUMBER,
+    episode_title=MAYBE,
+    tmdb_id=NUMBER,
+    bgm_id=NUMBER,
+)
+PIECES = st.one_of(
+    st.sampled_from([f"{{{token}}}" for token in TOKENS]),
+    st.sampled_from(
+        ["{season:02}", "{episode:03}", "< [{group}]>", "< ({year})>", "{{", "}}", "..", ". ", " ", "CON", "/", "<"]
+    ),
+    TEXT,
+)
+TEMPLATE = st.lists(PIECES, max_size=6).map("".join)
+NAMES = st.one_of(
+    st.builds(
+        "{}/{} - {:02}{}.{}".format,
+        TEXT,
+        TEXT,
+        st.integers(0, 30),
+        TEXT,
+        st.sampled_from(["mkv", "MP4", "ass", "sc.ass", "flac", "ttf"]),
+    ),
+    TEXT,
+    TEXT.map(lambda text: f"{text}.mkv"),
+)
+
+
+def check(plan: FilePlan) -> None:
+    targets = [file.target for file in plan.files if file.target is not None]
+    assert all(file.target is not None for file in plan.files if file.action is FileAction.FILE)
+    assert all(is_safe(target) for target in targets), targets
+    assert len({twin_key(target) for target in targets}) == len(targets)
+
+
+def readable(text: str) -> bool:
+    try:
+        read_template(text)
+    except InvalidTemplate:
+        return False
+    return True
+
+
+@given(st.lists(NAMES, max_size=6), st.sampled_from(list(Preset)))
+def test_whatever_a_torrent_contains_its_targets_are_legal(names: list[str], preset: Preset) -> None:
+    check(plan_files([ListedFile(name) for name in names], PlanContext(naming=PRESETS[preset])))
+
+
+@given(st.lists(NAMES, max_size=4), FACTS, MAYBE, st.lists(TEMPLATE.filter(readable), min_size=5, max_size=5))
+def test_whatever_a_record_and_a_template_contain_the_targets_are_legal(
+    names: list[str], facts: NameFacts, title: str | None, templates: list[str]
+) -> None:
+    naming = NamingSettings(
+        series_folder=templates[0],
+        season_folder=templates[1],
+        episode_file=templates[2],
+        film_folder=templates[3],
+        film_file=templates[4],
+        numbering=NumberingScheme.ENTRY,
+    )
+    show = ShowContext(names=(title,) if title else (), facts=facts, numbers=EntryNumbers(before=0))
+    listed = [ListedFile(name) for name in [*names, "x - 01.mkv", "x - 01.sc.ass", "x - 02-03.mkv", "x NCOP.mkv"]]
+    for film in (False, True):
+        check(plan_files(listed, PlanContext(shows=(replace(show, is_film=film),), naming=naming)))
