@@ -1013,7 +1013,6 @@ CREATE TABLE episode_files (
 
 CREATE INDEX ix_episode_files_file ON episode_files (file_id);
 
-
 -- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
 -- is told each name, so that it has no right to read this.
 CREATE TABLE library_naming (
