@@ -11,7 +11,7 @@ from kurabito.app.product import Product
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import conflicts, downloaders, downloads, rule_moves, rules
+from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
@@ -114,6 +114,7 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
+    yield partial(placements.router, placements=product.placements)
     yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)
     # After those whose addresses begin like its own.
     yield partial(
@@ -123,4 +124,5 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
         conflicts=parts.conflicts,
         downloaders=product.downloaders,
         catalog=product.catalog,
+        placements=product.placements,
     )

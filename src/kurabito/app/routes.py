@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, placements, services
+from kurabito.api.downloads import conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.following import (
     catalog,
@@ -24,6 +24,7 @@ from kurabito.api.metadata import posters
 from kurabito.api.metadata import records
 from kurabito.api.metadata import sources
 from kurabito.api.placements import naming
+from kurabito.api.placements import placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 

@@ -13,6 +13,7 @@ from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawStatus
 from kurabito.library.status import LibraryStatus
 from kurabito.protocol.deletion import LogState
+from kurabito.protocol.leased.retries import FilingStatus
 from kurabito.runtime import TaskState
 
 
@@ -56,6 +57,13 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         LogState.DONE: Tone.GOOD,
         LogState.REFUSED: Tone.BAD,
         LogState.CHECKED: Tone.WAITING,
+    },
+    FilingStatus: {
+        FilingStatus.PENDING: Tone.WAITING,
+        FilingStatus.RUNNING: Tone.ACTIVE,
+        FilingStatus.COMPLETED: Tone.GOOD,
+        FilingStatus.FAILED: Tone.BAD,
+        FilingStatus.CANCELLED: Tone.OFF,
     },
     FeedHealth: {
         FeedHealth.PAUSED: Tone.OFF,

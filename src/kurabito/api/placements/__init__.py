@@ -1,1 +1,1 @@
-"""Filing: how libraries name their files."""
+"""Filing: files on their way into libraries, and how libraries name them."""

@@ -11,5 +11,6 @@ planner.py      from the files of a download to placements and questions, in one
 placed_files.py notes that files are in their place, and whose episodes they are
 store.py        placements as they are stored
 service.py      what a program asks of placements: list them, retry, resolve
+report.py       how far the filing of one download is
 reasons.py      why a download is not filed
 """

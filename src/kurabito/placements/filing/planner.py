@@ -49,7 +49,7 @@ class Inspected:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FilingQuestion:
     """What a person has to say: about one file, or with no path about all."""
 
     reason: Reason[Any]
@@ -65,7 +65,7 @@ class FilingDecision:
     series_id: int | None = None
     destination: Destination | None = None
     filed: tuple[PlannedFile, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[FilingQuestion, ...] = ()
 
 
 def unplanned(conn: Connection) -> list[int]:
@@ -91,7 +91,7 @@ def decide(conn: Connection, inspected: Inspected) -> FilingDecision:
     series = download.series
     destination = find_destination(conn, series.id, series.metadata_id, series.kind.value)
     if isinstance(destination, Reason):
-        return FilingDecision(inspected=inspected, series_id=series.id, questions=(Question(destination),))
+        return FilingDecision(inspected=inspected, series_id=series.id, questions=(FilingQuestion(destination),))
     listed = [ListedFile(file.path, file.size) for file in inspected.files]
     plan = plan_files(listed, read_context(conn, download, destination))
     return FilingDecision(
@@ -174,10 +174,10 @@ def _folder_of(filed: Sequence[PlannedFile]) -> str | None:
     return folders.pop() if len(folders) == 1 else None
 
 
-def _questions(plan: FilePlan) -> list[Question]:
+def _questions(plan: FilePlan) -> list[FilingQuestion]:
     if plan.refused is not None:
-        return [Question(plan.refused)]
-    return [Question(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)]
+        return [FilingQuestion(plan.refused)]
+    return [FilingQuestion(file.reason, file.path, file.candidates) for file in plan.of(FileAction.ASK)]
 
 
 def _candidate(work: Work) -> dict[str, Any]:

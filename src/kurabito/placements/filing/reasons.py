@@ -9,10 +9,8 @@ from kurabito.reasons import Reason
 
 
 class FilingReason(StrEnum):
-    """The value is the message's key below `filing_reason`, and is stored. Reasons of plans are stored beside them."""
+    """The value is the message's key below `filing`, and is stored, as are the reasons of plans."""
 
-    OTHER = "other"
-    """In the words of another version: `text`."""
     NO_LIBRARY = "no_library"
     """No library accepts its `kind`."""
     SEVERAL_LIBRARIES = "several_libraries"

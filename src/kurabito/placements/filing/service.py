@@ -9,6 +9,7 @@ from typing import Final
 from kurabito.db import Connection, Database
 from kurabito.placements.errors import PlacementConflict
 from kurabito.placements.filing import store
+from kurabito.placements.filing.report import FilingReport, report_of
 from kurabito.placements.filing.store import Placement
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.retries import FilingStatus
@@ -48,6 +49,10 @@ class Placements:
             return store.page(conn, before=before, limit=limit + 1, status=status, download_id=download_id)
 
         return Page.cut(await self._database.read(look), limit, lambda last: str(last.id))
+
+    async def report(self, download_id: int) -> FilingReport | None:
+        """How far the filing of a download is; None when nothing was begun."""
+        return await self._database.read(lambda conn: report_of(conn, download_id))
 
     async def retry(self, placement_id: int) -> Placement:
         """Try a placement again, now; raises PlacementNotFound, or PlacementConflict when it is under way or done."""

@@ -12,6 +12,7 @@ from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.placements.filing.destination import Destination
+from kurabito.placements.library_naming import naming_of
 from kurabito.placements.naming.numbering import (
     EntryNumbers,
     NumberingScheme,
@@ -20,7 +21,7 @@ from kurabito.placements.naming.numbering import (
     TmdbShow,
     tmdb_spans,
 )
-from kurabito.placements.naming.presets import DEFAULT_NAMING, NamingSettings
+from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.tokens import NameFacts
 from kurabito.placements.plans import PlanContext, ShowContext
 from kurabito.placements.plans.model import HadFile, ReleaseFacts
@@ -83,15 +84,15 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         shows=(show,),
         release_title=download.title,
         link_episodes=download.episodes,
-        naming=_naming(record),
+        naming=_naming(naming_of(conn, destination.library.id), record),
     )
 
 
-def _naming(record: Any) -> NamingSettings:
+def _naming(naming: NamingSettings, record: Any) -> NamingSettings:
     """Numbers of TMDB for what TMDB has; what it does not have, or is not known to have, has only its own."""
-    if record is None or record.tmdb_id is None:
-        return replace(DEFAULT_NAMING, numbering=NumberingScheme.ENTRY)
-    return DEFAULT_NAMING
+    if naming.numbering is NumberingScheme.TMDB and (record is None or record.tmdb_id is None):
+        return replace(naming, numbering=NumberingScheme.ENTRY)
+    return naming
 
 
 def _names(series: Series, record: Any) -> tuple[str, ...]:

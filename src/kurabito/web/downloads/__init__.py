@@ -1,1 +1,1 @@
-"""Downloads, downloaders, filter rules and conflicts."""
+"""Downloads, their way into libraries, downloaders, filter rules and conflicts."""

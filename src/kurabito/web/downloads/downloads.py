@@ -16,6 +16,7 @@ from kurabito.downloads.health.downloaders import Downloader, DownloaderHealths
 from kurabito.downloads.health.progress import DownloadAction, actions_for, progress_state, time_left
 from kurabito.downloads.store import Download
 from kurabito.downloads.want_again import WantedAgain, Wanting
+from kurabito.placements.filing.service import Placements
 from kurabito.web.downloads.download_pages import ShownStates, by_downloader, page_of
 from kurabito.web.forms import CHECKED, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
@@ -32,10 +33,11 @@ def router(
     conflicts: Conflicts,
     downloaders: DownloaderHealths,
     catalog: Catalog,
+    placements: Placements,
 ) -> APIRouter:
     """The downloads, one of them, and what can be done with it."""
     routes = APIRouter()
-    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog)
+    view = _DownloadPages(pages, downloads, conflicts, downloaders, catalog, placements)
     routes.add_api_route("/downloads", view.overview)
     routes.add_api_route("/downloads/{download_id}", view.one)
     actions: Mapping[DownloadAction, Callable[[int], Awaitable[Download | WantedAgain]]] = {
@@ -81,12 +83,14 @@ class _DownloadPages:
         conflicts: Conflicts,
         downloaders: DownloaderHealths,
         catalog: Catalog,
+        placements: Placements,
     ) -> None:
         self._pages = pages
         self._downloads = downloads
         self._conflicts = conflicts
         self._downloaders = downloaders
         self._catalog = catalog
+        self._placements = placements
 
     async def overview(self, request: Request) -> Response:
         asked = request.query_params
@@ -118,8 +122,11 @@ class _DownloadPages:
 
     async def one(self, request: Request, download_id: str) -> Response:
         download, is_stalled, attempts = await self._downloads.get(id_of(download_id))
-        series, everyone, files = await asyncio.gather(
-            self._catalog.get(download.series_id), self._downloaders.everyone(), self._downloads.files(download.id)
+        series, everyone, files, filing = await asyncio.gather(
+            self._catalog.get(download.series_id),
+            self._downloaders.everyone(),
+            self._downloads.files(download.id),
+            self._placements.report(download.id),
         )
         return self._pages.show(
             request,
@@ -131,6 +138,7 @@ class _DownloadPages:
             attempts=attempts,
             files=files[:_FILES],
             more_files=max(0, len(files) - _FILES),
+            filing=filing,
             series=series,
             time_left=time_left,
             actions_for=actions_for,

@@ -1718,6 +1718,135 @@ BEGIN
     SELECT RAISE(ABORT, 'JOB-1: nothing is removed while the keeper does not allow it');
 END;
 
+-- Folders that the control plane wants to know the files of; a data plane looks into them.
+CREATE TABLE inspections (
+    id                  INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind                TEXT    NOT NULL,
+    download_id         INTEGER REFERENCES downloads (id) ON DELETE CASCADE,
+    folder              TEXT    NOT NULL,
+    paths               TEXT,
+    status              TEXT    NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
+    tries               INTEGER NOT NULL DEFAULT 0,
+    retry_after         INTEGER,
+    lost_leases         INTEGER NOT NULL DEFAULT 0,
+    error_code          TEXT,
+    error_facts         TEXT,
+    file_count          INTEGER,
+    total_bytes         INTEGER,
+    planned_at          INTEGER,
+    worker_id           TEXT,
+    worker_heartbeat_at INTEGER,
+    lease_expires_at    INTEGER,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    started_at          INTEGER,
+    finished_at         INTEGER
+);
+
+CREATE UNIQUE INDEX ux_inspections_download ON inspections (download_id);
+CREATE INDEX ix_inspections_waiting ON inspections (id) WHERE status = 'pending';
+CREATE INDEX ix_inspections_lease ON inspections (lease_expires_at) WHERE status = 'running';
+CREATE INDEX ix_inspections_unplanned ON inspections (id) WHERE status = 'completed' AND planned_at IS NULL;
+
+CREATE TABLE inspected_files (
+    inspection_id INTEGER NOT NULL REFERENCES inspections (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    relative_path TEXT    NOT NULL,
+    size_bytes    INTEGER NOT NULL,
+    mtime_ns      INTEGER NOT NULL,
+    inode         INTEGER NOT NULL,
+    device        INTEGER NOT NULL,
+    PRIMARY KEY (inspection_id, position)
+) WITHOUT ROWID;
+
+-- Files on their way into a library. The control plane decides which file goes where, a data plane puts it there.
+CREATE TABLE placements (
+    id                  INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    download_id         INTEGER REFERENCES downloads (id) ON DELETE SET NULL,
+    inspection_id       INTEGER REFERENCES inspections (id) ON DELETE SET NULL,
+    library_id          INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    mode                TEXT    NOT NULL CHECK (mode IN ('link', 'reflink', 'copy', 'move', 'rename', 'write')),
+    fallbacks           TEXT    NOT NULL DEFAULT '[]',
+    source_root         TEXT,
+    source_path         TEXT,
+    size_bytes          INTEGER NOT NULL,
+    source_mtime_ns     INTEGER,
+    target_path         TEXT    NOT NULL,
+    content             BLOB,
+    reserve_bytes       INTEGER NOT NULL DEFAULT 0,
+    status              TEXT    NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
+    tries               INTEGER NOT NULL DEFAULT 0,
+    retry_after         INTEGER,
+    lost_leases         INTEGER NOT NULL DEFAULT 0,
+    error_code          TEXT,
+    error_facts         TEXT,
+    method              TEXT CHECK (method IN ('link', 'reflink', 'copy', 'move', 'rename', 'write', 'found')),
+    placed_device       INTEGER,
+    placed_inode        INTEGER,
+    placed_mtime_ns     INTEGER,
+    content_hash        BLOB,
+    noted_at            INTEGER,
+    worker_id           TEXT,
+    worker_heartbeat_at INTEGER,
+    lease_expires_at    INTEGER,
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL,
+    started_at          INTEGER,
+    finished_at         INTEGER
+);
+
+CREATE INDEX ix_placements_waiting ON placements (id) WHERE status = 'pending';
+CREATE INDEX ix_placements_lease ON placements (lease_expires_at) WHERE status = 'running';
+CREATE INDEX ix_placements_unnoted ON placements (id) WHERE status = 'completed' AND noted_at IS NULL;
+CREATE INDEX ix_placements_download ON placements (download_id);
+CREATE INDEX ix_placements_inspection ON placements (inspection_id);
+CREATE INDEX ix_placements_target ON placements (library_id, target_path);
+
+-- What a library takes in, and how files come into it: the modes, the best first.
+ALTER TABLE library_roots ADD COLUMN accepts TEXT NOT NULL DEFAULT 'any' CHECK (accepts IN ('any', 'tv', 'movie', 'nothing'));
+ALTER TABLE library_roots ADD COLUMN placement_modes TEXT NOT NULL DEFAULT '["link", "copy"]';
+
+-- Where a series lies: its library and its folder there, chosen once and remembered.
+CREATE TABLE series_places (
+    series_id  INTEGER NOT NULL PRIMARY KEY REFERENCES series (id) ON DELETE CASCADE,
+    library_id INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    folder     TEXT    NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+
+-- What a person has to say before a file can be filed. Without a path it is about all files of the download.
+CREATE TABLE filing_questions (
+    id            INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    inspection_id INTEGER NOT NULL REFERENCES inspections (id) ON DELETE CASCADE,
+    path          TEXT,
+    reason        TEXT    NOT NULL,
+    candidates    TEXT    NOT NULL DEFAULT '[]',
+    created_at    INTEGER NOT NULL,
+    resolved_at   INTEGER
+);
+
+CREATE INDEX ix_filing_questions_open ON filing_questions (id) WHERE resolved_at IS NULL;
+CREATE INDEX ix_filing_questions_inspection ON filing_questions (inspection_id);
+
+-- Which episodes a placed file has.
+CREATE TABLE placement_episodes (
+    placement_id INTEGER NOT NULL REFERENCES placements (id) ON DELETE CASCADE,
+    episode_id   INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    PRIMARY KEY (placement_id, episode_id)
+) WITHOUT ROWID;
+
+-- The files of libraries that episodes are in.
+CREATE TABLE episode_files (
+    episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    file_id    INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (episode_id, file_id)
+) WITHOUT ROWID;
+
+CREATE INDEX ix_episode_files_file ON episode_files (file_id);
+
 -- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
 -- is told each name, so that it has no right to read this.
 CREATE TABLE library_naming (

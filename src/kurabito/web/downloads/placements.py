@@ -1,0 +1,29 @@
+"""What a person says about files on their way into a library: try it again, keep both, leave it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.placements.filing.service import PlacementChoice, Placements
+from kurabito.web.forms import fields_of, id_of, one_of
+from kurabito.web.pages import Pages
+
+
+def router(pages: Pages, placements: Placements) -> APIRouter:
+    """The actions on placements; they are shown on the page of their download."""
+    routes = APIRouter()
+
+    @routes.post("/placements/{placement_id}/retry")
+    async def retry(request: Request, placement_id: str) -> Response:
+        asked = await fields_of(request)
+        await placements.retry(id_of(placement_id))
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+
+    @routes.post("/placements/{placement_id}/resolve")
+    async def resolve(request: Request, placement_id: str) -> Response:
+        asked = await fields_of(request)
+        choice = one_of(PlacementChoice, "choice", asked.get("choice") or "")
+        await placements.resolve(id_of(placement_id), choice)
+        return pages.go(pages.addresses.within(asked.get("next") or "/downloads"))
+
+    return routes
