@@ -17,7 +17,7 @@ from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, matches, record, series
+from kurabito.web.shows import calendar, choose, matches, record, series
 
 PageRoutes = Callable[[Pages], APIRouter]
 
@@ -86,6 +86,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         handle=metadata.actor.handle,
         queue=queue,
     )
+    yield partial(choose.router, matches=metadata.matches, search=metadata.search, catalog=product.catalog)
     yield partial(
         matches.router,
         matches=metadata.matches,
