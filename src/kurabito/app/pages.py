@@ -17,7 +17,13 @@ from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library, naming
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, corrections, matches, questions, record, series
+from kurabito.web.shows import calendar
+from kurabito.web.shows import choose
+from kurabito.web.shows import corrections
+from kurabito.web.shows import matches
+from kurabito.web.shows import questions
+from kurabito.web.shows import record
+from kurabito.web.shows import series
 
 PageRoutes = Callable[[Pages], APIRouter]
 
@@ -93,6 +99,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         handle=metadata.actor.handle,
         queue=queue,
     )
+    yield partial(choose.router, matches=metadata.matches, search=metadata.search, catalog=product.catalog)
     yield partial(
         matches.router,
         matches=metadata.matches,

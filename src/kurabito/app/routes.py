@@ -22,6 +22,7 @@ from kurabito.api.metadata import extras
 from kurabito.api.metadata import matches
 from kurabito.api.metadata import posters
 from kurabito.api.metadata import records
+from kurabito.api.metadata import search
 from kurabito.api.metadata import sources
 from kurabito.api.placements import naming
 from kurabito.api.placements import placements
@@ -73,6 +74,7 @@ def _metadata_routes(product: Product) -> list[APIRouter]:
     return [
         # Before the records: their paths end in an id.
         sources.router(metadata.sources, metadata.index),
+        search.router(metadata.search, metadata.matches),
         records.router(metadata.service, metadata.actor.handle, metadata.sources, metadata.posters),
         extras.router(metadata.extras),
         calendar.router(metadata.calendar, metadata.entries),

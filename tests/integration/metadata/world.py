@@ -86,6 +86,8 @@ class World:
     port: int = 0
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    """What was sent with requests that have a body."""
     troubles: list[tuple[int, dict[str, str]]] = field(default_factory=list)
     """Answers that are given before anything else, one each."""
     is_down: bool = False
@@ -115,7 +117,10 @@ class World:
                 first, *lines = head.decode("latin-1").split("\r\n")[:-2]
                 target = first.split(" ")[1]
                 self.asked.append(target)
-                self.headers.append({k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)})
+                headers_sent = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
+                self.headers.append(headers_sent)
+                if length := int(headers_sent.get("content-length", "0")):
+                    self.bodies.append(await reader.readexactly(length))
                 if self.is_down or (self.bgm_is_down and target.startswith(("/v0/", "/calendar"))):
                     return
                 await asyncio.sleep(self.latency)
@@ -129,7 +134,7 @@ class World:
         finally:
             writer.close()
 
-    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:  # noqa: C901 - a table of routes
+    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:  # noqa: C901, PLR0912 - a table of routes
         parts = urlsplit(target)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
@@ -145,6 +150,8 @@ class World:
                 return self._details(kind, int(number), query)
             case ["3", "tv", number, "season", season]:
                 return _json(200, self._season(int(number), int(season), query["language"]))
+            case ["v0", "search", "subjects"]:
+                return self._search(json.loads(self.bodies[-1]))
             case ["v0", "episodes"] if self.troubles:
                 return *self.troubles.pop(0), b"{}"
             case ["v0", "episodes"]:
@@ -189,8 +196,8 @@ class World:
             for place, day in enumerate(self.season_starts.get(number, [show.date]), 1)
         ]
         said: dict[str, Any] = {**show.told(), "seasons": seasons, "backdrop_path": f"/backdrop{number}.jpg"}
-        if "language" in query:
-            said["overview"] = f"{number} ({query['language']})"
+        said["overview"] = f"{number} ({query.get('language', 'en-US')})"
+        said["genres"] = [{"id": genre, "name": "?"} for genre in said.pop("genre_ids")]
         for part in filter(None, query.get("append_to_response", "").split(",")):
             if part == "translations":
                 told = [("en", "US"), ("zh", "CN"), ("zh", "TW"), ("fr", "FR")]
@@ -214,6 +221,12 @@ class World:
                 for one, day in enumerate(days, 1)
             ],
         }
+
+    def _search(self, wanted: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        if wanted["filter"] != {"type": [2]}:
+            return _json(400, {"title": "Bad Request"})
+        found = [one for one in self.subjects.values() if wanted["keyword"] in one["name"]]
+        return _json(200, {"total": len(found), "limit": 20, "offset": 0, "data": found})
 
     def _episodes(self, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
         listed, offset, limit = (

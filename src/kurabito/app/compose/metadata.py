@@ -17,6 +17,7 @@ from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.health import SourceHealths, SourceReports
 from kurabito.metadata.posters.cleanup import PosterCleanup
+from kurabito.metadata.search import MetadataSearch
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.index import IndexUpdates
 from kurabito.metadata.sources.tmdb import TmdbClient
@@ -45,6 +46,7 @@ class MetadataParts:
     extras: ExtrasService
     index: IndexUpdates
     sources: SourceHealths
+    search: MetadataSearch
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -95,4 +97,5 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         ExtrasService(queue.database),
         index,
         SourceHealths(queue.database, asks_tmdb=tmdb.is_on),
+        MetadataSearch(queue.database, tmdb, bangumi),
     )
