@@ -82,7 +82,13 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         summaries=product.catalog_summaries,
         queue=queue,
     )
-    yield partial(record.router, metadata=metadata.service, handle=metadata.actor.handle, queue=queue)
+    yield partial(
+        record.router,
+        metadata=metadata.service,
+        extras=metadata.extras,
+        handle=metadata.actor.handle,
+        queue=queue,
+    )
     yield partial(
         matches.router,
         matches=metadata.matches,

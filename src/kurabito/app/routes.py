@@ -17,7 +17,7 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, matches, posters, records
+from kurabito.api.metadata import calendar, extras, matches, posters, records
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -64,6 +64,7 @@ def _metadata_routes(product: Product) -> list[APIRouter]:
     metadata = product.metadata
     return [
         records.router(metadata.service, metadata.actor.handle),
+        extras.router(metadata.extras),
         calendar.router(metadata.calendar, metadata.entries),
         posters.router(metadata.posters),
         matches.router(metadata.matches),

@@ -1,35 +1,56 @@
-"""`kurabito metadata`: the ID index, which works offline."""
+"""`kurabito metadata`: the index of IDs and names, which works offline."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from kurabito.metadata.dumps.files import DumpFile
     from kurabito.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Import the IDs of shows and films, for use offline.")
+app = typer.Typer(no_args_is_help=True, help="Import the IDs and names of shows and films, for use offline.")
 
 
 @app.command("import")
 def import_file(
     file: Annotated[
-        Path, typer.Argument(help="The data.json of bangumi-data.", exists=True, dir_okay=False, show_default=False)
+        Path,
+        typer.Argument(
+            help="The file; which project it is of is recognised.", exists=True, dir_okay=False, show_default=False
+        ),
     ],
 ) -> None:
-    """Import the IDs of bgm.tv, TMDB, AniDB, MAL, AniList and Mikan from a file. They replace those of the last import.
+    """Import what a project knows of shows and films. It replaces what the last file of that project said.
+
+    data.json of bangumi-data: IDs, begin dates, Japanese and Chinese titles.
+    anime-titles.xml.gz of AniDB: names in all languages, romaji among them. Download it at most once a day.
+    anime-offline-database (.json, .jsonl): synonyms, kinds, years, and which IDs belong together.
+    anime-list.xml of Anime-Lists: at which episode of a season of TMDB an anime begins.
+    dump-*.zip of bangumi/Archive: aliases, episodes and relations of bgm.tv.
 
     The next sync looks up records without an ID again.
 
     Examples:
 
         kurabito metadata import data.json
+        kurabito metadata import anime-titles.xml.gz
     """
     from kurabito import settings
+    from kurabito.metadata.dumps.files import DumpFile
+    from kurabito.metadata.dumps.model import DumpSource
 
-    _replace(settings.load(), file.read_bytes())
+    with _progress() as report, DumpFile(file, report) as dump:
+        if dump.source is DumpSource.BANGUMI_DATA:
+            content = dump.content()
+        else:
+            _import_dump(settings.load(), dump, file.name)
+            return
+    _replace(settings.load(), content)
 
 
 @app.command()
@@ -60,6 +81,34 @@ async def _fetch(settings: Settings, url: str) -> bytes:
     limits = Limits(seconds=300.0, max_bytes=64 * 1024 * 1024)
     async with Outbound(private_hosts=settings.allow_private_hosts, proxy=settings.proxy) as outbound:
         return (await outbound.get(url, trusted=[urlsplit(url).hostname or ""], limits=limits)).content
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how far a file was read."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as shown:
+        reading = shown.add_task("reading", total=None)
+        yield lambda done, total: shown.update(reading, completed=done, total=total)
+
+
+def _import_dump(settings: Settings, file: DumpFile, file_name: str) -> None:
+    from kurabito.cli.databases import product_database
+    from kurabito.metadata.dumps.importer import import_dump, read_dump_file
+
+    content = read_dump_file(file)
+    with product_database(settings, create=True) as database:
+        joined = import_dump(database, content, file_name)
+    typer.echo(f"{len(content.entries):,} entries of {content.source} were read.")
+    if content.skipped.count:
+        typer.echo(f"{content.skipped.count:,} rows were left out; the first: {content.skipped.first}", err=True)
+    typer.echo(
+        f"{joined.entries:,} entries are known now, with {joined.names:,} names of such files, in "
+        f"{joined.franchises:,} franchises. {joined.homeless:,} entries of such files belong to none of them."
+    )
 
 
 def _replace(settings: Settings, content: bytes) -> None:

@@ -11,6 +11,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
+from kurabito.metadata.extras.refresh import EXTRAS, ExtrasRefresh
 from kurabito.metadata.messages import (
     DownloadPoster,
     DownloadPosterBatch,
@@ -51,6 +52,7 @@ class MetadataRunner:
         self._tmdb = tmdb
         self._bangumi = bangumi
         self._clock = clock or SystemClock()
+        self._extras = ExtrasRefresh(self._database, self._downloads, tmdb, bangumi, self._clock)
         self._room = asyncio.Semaphore(_MOST_WAITING)
         self._under_way: set[asyncio.Task[object]] = set()
         self._next_sync: asyncio.Task[object] | None = None
@@ -59,6 +61,7 @@ class MetadataRunner:
     def join(self, registry: Registry) -> None:
         """Register what a sync is."""
         registry.task(SYNC, concurrency=1)(self.sync_all_metadata)
+        self._extras.join(registry)
 
     async def handle(self, message: MetadataMessage) -> None:
         """Follow a message. Downloads are begun, not waited for."""
@@ -88,7 +91,10 @@ class MetadataRunner:
             self._told_off = True
             _log.info("TMDB is off: ids come from the offline index alone; KURABITO_TMDB_KEY turns it on")
         sync = Sync(self._database, self._downloads, self._tmdb, self._bangumi, self._clock)
-        return await sync.run(ctx.report)
+        synced = await sync.run(ctx.report)
+        # Episodes, summaries and backdrops come after the ids by which they are asked for.
+        await ctx.enqueue(EXTRAS, unique_key=EXTRAS)
+        return synced
 
     async def stop(self, unread: Iterable[MetadataMessage] = ()) -> None:
         """Cancel the downloads under way. They, and what was not read, are written down and come with the next sync."""

@@ -11,8 +11,10 @@ import os
 import sys
 from pathlib import Path
 
+from kurabito.db import Connection
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
+from kurabito.metadata.extras.store import due_records, remote_backdrops
 from kurabito.metadata.pending import count_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
@@ -33,10 +35,16 @@ async def sync(database: str, folder: Path, url: str) -> None:
         actor = MetadataActor(runner)
         async with Worker(queue, registry):
             acting = asyncio.create_task(actor.run())
-            while await queue.database.read(count_metadata_to_sync):
+            while await queue.database.read(_is_left):
                 await asyncio.sleep(0.02)
             await actor.handle.shutdown()
             await acting
+
+
+def _is_left(conn: Connection) -> bool:
+    return bool(
+        count_metadata_to_sync(conn) or due_records(conn, after=0, limit=1) or remote_backdrops(conn, after=0, limit=1)
+    )
 
 
 def main() -> None:

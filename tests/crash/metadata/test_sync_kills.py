@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import json
 import os
 import random
 import signal
@@ -16,7 +18,7 @@ import pytest
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT, RUNTIME
 from kurabito.metadata import records
-from kurabito.metadata.records import Details
+from kurabito.metadata.records import Details, TmdbKind
 
 HERE = Path(__file__).parent
 WORLD = HERE.parents[1] / "integration" / "metadata" / "world.py"
@@ -67,6 +69,78 @@ def test_a_killed_sync_goes_on_and_no_poster_is_half(
     kept = database.read_blocking(lambda conn: records.page(conn, after=0, limit=count + 1))
     assert [record.details.poster_url for record in kept] == [f"/posters/{name}.jpg" for name in whole]
     database.close()
+
+
+SHOWS = 5
+"""For each kill; each is four requests and a picture."""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("where", "kills"),
+    [
+        pytest.param("sqlite", 10, id="sqlite"),
+        pytest.param("postgres", 3, id="postgres"),
+        pytest.param("sqlite", 200, id="sqlite-200", marks=pytest.mark.soak),
+    ],
+)
+def test_what_is_told_of_a_record_is_there_whole_or_not_at_all(
+    request: pytest.FixtureRequest, tmp_path: Path, where: str, kills: int
+) -> None:
+    url = f"sqlite:///{tmp_path / 'some.db'}" if where == "sqlite" else request.getfixturevalue("migrated_postgres")
+    database = open_database(url)
+    database.open()
+    migrate(database, RUNTIME)
+    migrate(database, PRODUCT)
+    count, folder, chance = kills * SHOWS, tmp_path / "posters", random.Random(kills)
+    shows = range(1000, 1000 + count)
+    database.write_blocking(lambda conn: [records.add(conn, _of_show(number)) for number in shows])
+    with subprocess.Popen(
+        [sys.executable, str(WORLD), "--latency", "0.01"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as services:
+        assert services.stdout is not None
+        there = f"http://127.0.0.1:{int(services.stdout.readline())}"
+        program = [sys.executable, str(HERE / "sync_program.py"), url, str(folder), there]
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
+            ended = []
+            for _ in range(kills):
+                ended.append(_run(runs, chance.uniform(0.1, 0.4)))
+                _check_told(database, folder)
+            while _run(runs, None) != "left":
+                pass
+            assert runs.stdin is not None
+            runs.stdin.close()
+        assert services.stdin is not None
+        services.stdin.close()
+        asked: dict[str, int] = ast.literal_eval(services.stdout.read())
+    assert ended.count("killed") >= kills * 3 // 4
+    assert _check_told(database, folder) == count
+    # Nothing was asked for twice but what was under way at a kill: one record, and pictures.
+    assert asked["3"] <= 4 * (count + kills)
+    database.close()
+
+
+def _of_show(number: int) -> Details:
+    return Details(title_chinese="某", tmdb_id=number, tmdb_kind=TmdbKind.TV, tmdb_season=1)
+
+
+def _check_told(database: Database, folder: Path) -> int:
+    """Every record that something is told of has all of it; how many do, with their pictures."""
+    sql = (
+        "SELECT metadata_extras.summaries, metadata_extras.backdrop_url, episode_lists.episodes FROM metadata_extras "
+        "JOIN metadata ON metadata.id = metadata_extras.metadata_id "
+        "LEFT JOIN episode_lists ON episode_lists.entry = metadata.tmdb_id || '/1' AND episode_lists.source = 'tmdb'"
+    )
+    whole = 0
+    for summaries, backdrop, episodes in database.read_blocking(lambda conn: conn.all(sql)):
+        assert len(json.loads(summaries)) == 4
+        assert len(json.loads(episodes)) == 3
+        if backdrop.startswith("/posters/"):
+            content = (folder / backdrop.removeprefix("/posters/")).read_bytes()
+            assert content.startswith(b"\xff\xd8\xff\xe0")
+            assert len(content) > 500 * len("/backdrop1000.jpg")
+            whole += 1
+    return whole
 
 
 def _add(conn: Connection, urls: list[str]) -> None:

@@ -110,7 +110,7 @@ class Desk:
         return await self.all(MatchState.OPEN)
 
     async def all(self, state: MatchState) -> dict[str, FolderMatch]:
-        return {match.folder: match for match in await self.matches.page(state=state, limit=200)}
+        return {match.folder: match for match in await self.matches.page(state=state, limit=1000)}
 
     async def matched(self) -> dict[str, str | None]:
         """The title of the record that each matched folder has."""

@@ -10,7 +10,7 @@ import asyncio
 import json
 import random
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,6 +75,10 @@ class World:
     shows: list[Show] = field(default_factory=list)
     calendar: list[dict[str, Any]] = field(default_factory=list)
     subjects: dict[int, dict[str, Any]] = field(default_factory=dict)
+    seasons: dict[tuple[int, int], list[str | None]] = field(default_factory=lambda: defaultdict(list))
+    """The days of the episodes of a season of TMDB."""
+    episodes: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    """The episodes of an entry of bgm.tv."""
     posters: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     """Answers for some paths; every other path below /pic/ is a good picture."""
     latency: float = 0.0
@@ -118,7 +122,7 @@ class World:
         finally:
             writer.close()
 
-    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:
+    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:  # noqa: C901 - a table of routes
         parts = urlsplit(target)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
@@ -128,6 +132,16 @@ class World:
                 return self._tmdb(query, lambda: self._discover(kind, query))
             case ["3", "search", kind]:
                 return self._tmdb(query, lambda: [s for s in self.shows if s.kind == kind and query["query"] in s.name])
+            case ["3", "tv" | "movie", *_] if self.troubles:
+                return *self.troubles.pop(0), b"{}"
+            case ["3", "tv" | "movie" as kind, number]:
+                return self._details(kind, int(number), query)
+            case ["3", "tv", number, "season", season]:
+                return _json(200, self._season(int(number), int(season), query["language"]))
+            case ["v0", "episodes"] if self.troubles:
+                return *self.troubles.pop(0), b"{}"
+            case ["v0", "episodes"]:
+                return self._episodes(query)
             case ["calendar"]:
                 return _json(200, self.calendar)
             case ["v0", "subjects", _] if self.troubles:
@@ -150,6 +164,47 @@ class World:
             return _json(404, {"status_code": 34, "success": False})
         shown = [show.told() for show in found[(page - 1) * PAGE : page * PAGE]]
         return _json(200, {"page": page, "results": shown, "total_pages": pages, "total_results": len(found)})
+
+    def _details(self, kind: str, number: int, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        if not any(show.id == number and show.kind == kind for show in self.shows):
+            return _json(404, {"status_code": 34, "success": False})
+        said: dict[str, Any] = {"id": number, "overview": f"{number} ({query['language']})"}
+        said["backdrop_path"] = f"/backdrop{number}.jpg"
+        for part in query["append_to_response"].split(","):
+            if part == "translations":
+                told = [("en", "US"), ("zh", "CN"), ("zh", "TW"), ("fr", "FR")]
+                listed = [
+                    {"iso_639_1": one, "iso_3166_1": where, "data": {"overview": f"{number} ({one}-{where})"}}
+                    for one, where in told
+                ]
+                said[part] = {"translations": listed}
+            else:
+                said[part] = self._season(number, int(part.partition("/")[2]), query["language"])
+        return _json(200, said)
+
+    def _season(self, show: int, season: int, language: str) -> dict[str, Any]:
+        """The second episode has a title in Japanese only."""
+        days = self.seasons[show, season]
+        names = {(2, "en-US"): "Episode 2", (2, "zh-CN"): "第 2 集", (2, "zh-TW"): "第 2 集"}
+        return {
+            "season_number": season,
+            "episodes": [
+                {"episode_number": one, "name": names.get((one, language), f"{one} ({language})"), "air_date": day}
+                for one, day in enumerate(days, 1)
+            ],
+        }
+
+    def _episodes(self, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        listed, offset, limit = (
+            self.episodes.get(int(query["subject_id"]), []),
+            int(query["offset"]),
+            int(query["limit"]),
+        )
+        if limit > 200:
+            return _json(400, {"title": "Bad Request"})
+        return _json(
+            200, {"total": len(listed), "limit": limit, "offset": offset, "data": listed[offset : offset + limit]}
+        )
 
     def _discover(self, kind: str, query: dict[str, str]) -> list[Show]:
         year = query.get("primary_release_year" if kind == "movie" else "first_air_date_year")
@@ -254,6 +309,7 @@ async def _main() -> None:
     parser.add_argument("--latency", type=float, default=0.0)
     world = World(latency=parser.parse_args().latency)
     populate(world, range(2020, 2023))
+    world.seasons = defaultdict(lambda: ["2020-01-01", "2020-01-08", "2020-01-15"])
     server = await asyncio.start_server(world.serve, "127.0.0.1", 0, backlog=512)
     async with server:
         print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - whoever started it has to know

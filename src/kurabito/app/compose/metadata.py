@@ -14,6 +14,7 @@ from kurabito.catalog.matching.service import Matches
 from kurabito.http import Outbound
 from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, MetadataService, PosterService
 from kurabito.metadata.errors import MetadataStopped
+from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.posters.cleanup import PosterCleanup
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
@@ -38,6 +39,7 @@ class MetadataParts:
     open_folders: OpenFolders
     sweeper: PosterCleanup
     entries: FollowFromMetadata
+    extras: ExtrasService
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -72,4 +74,5 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         OpenFolders(queue.database, tmdb, fill_in),
         PosterCleanup(queue.database, posters),
         FollowFromMetadata(queue.database, Catalog(queue.database), fill_in),
+        ExtrasService(queue.database),
     )

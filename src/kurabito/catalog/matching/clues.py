@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -35,6 +36,7 @@ _BESIDES: Final = frozenset(
     "ost scans sample samples subs subtitles interviews shorts other 特典 特典映像 映像特典".split()
 ) | {"behind the scenes", "deleted scenes"}
 _BESIDES_KINDS: Final = frozenset((ReleaseKind.SPECIAL, ReleaseKind.OPENING, ReleaseKind.ENDING, ReleaseKind.TRAILER))
+_IN_BRACKETS: Final = re.compile(r"\[[^\]]*\]|\([^)]*\)|【[^】]*】")
 _MOST_LEVELS: Final = 3
 _LARGEST: Final = 9999
 
@@ -51,6 +53,8 @@ class FolderReading:
     has_several_seasons: bool = False
     names_of_files: tuple[Name, ...] = ()
     """What its files are called, all of them; for a folder whose own name is unknown."""
+    whole: Name | None = None
+    """Its name as it is written, without what stands in brackets: R2 is a mark of discs, and a part of a title."""
 
     def as_stored(self) -> dict[str, Any]:
         """As the database keeps it."""
@@ -61,6 +65,7 @@ class FolderReading:
             "kind": self.kind,
             "has_several_seasons": self.has_several_seasons,
             "names_of_files": [name.shown for name in self.names_of_files],
+            "whole": None if self.whole is None else self.whole.shown,
         }
 
     @classmethod
@@ -68,7 +73,8 @@ class FolderReading:
         """What `as_stored` wrote."""
         names, of_files = (tuple(map(Name.of, stored[field])) for field in ("names", "names_of_files"))
         kind = None if stored["kind"] is None else SeriesKind(stored["kind"])
-        return cls(names, stored["season"], stored["year"], kind, stored["has_several_seasons"], of_files)
+        whole = Name.of(text) if (text := stored.get("whole")) else None
+        return cls(names, stored["season"], stored["year"], kind, stored["has_several_seasons"], of_files, whole)
 
 
 def is_video(path: str) -> bool:
@@ -86,6 +92,7 @@ def read_folder(folder: str, files: Sequence[str]) -> FolderReading | None:
     if _is_besides(parts[-1], found) or parts[-1].casefold() in _SHELVES:
         return None
     season, year = found.season, found.year
+    whole = None if found.title is None else _whole(parts[-1])
     for part in parts[-2 : -_MOST_LEVELS - 1 : -1]:
         if found.title is not None or part.casefold() in _SHELVES:
             break
@@ -109,6 +116,7 @@ def read_folder(folder: str, files: Sequence[str]) -> FolderReading | None:
         _kind(found, parts, season),
         has_several_seasons=season is None and len(seasons) > 1,
         names_of_files=_shared(titles),
+        whole=whole,
     )
 
 
@@ -118,6 +126,11 @@ def _read_part(name: str) -> ReleaseTitle:
         # A folder is no episode: the number belongs to the name.
         return ReleaseTitle(title=name.strip(), titles=(name.strip(),), year=found.year, kind=found.kind)
     return found
+
+
+def _whole(name: str) -> Name | None:
+    bare = " ".join(_IN_BRACKETS.sub(" ", name).split())
+    return Name.of(bare) if bare else None
 
 
 def _is_besides(name: str, found: ReleaseTitle) -> bool:

@@ -17,6 +17,7 @@ from kurabito.catalog.spellings import spelled
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
+from kurabito.metadata.dumps.model import ROMAJI, sound_of
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -78,6 +79,7 @@ class Knowledge:
             name: _distinct([*map(self._of_record, found.get(name, ())), *map(self._of_entry, entries.get(name, ()))])
             for name in names
         }
+        self._hear(conn, readings)
         self._seasons = self._read_seasons(conn, readings)
 
     def series(
@@ -95,12 +97,35 @@ class Knowledge:
 
     def named(self, names: Iterable[Name], season: int | None = None) -> list[Thing]:
         """What has one of these names, or the name with the mark of a season behind it."""
-        folded = (text for name in names for text in ([name.folded] if season is None else spelled(name, season)))
-        return _distinct([thing for text in folded for thing in self._named.get(text, ())])
+        return self._with(
+            text for name in names for text in ([name.folded] if season is None else spelled(name, season))
+        )
+
+    def films(self, names: Iterable[Name]) -> list[Thing]:
+        """What has one of these names with the mark of a film."""
+        return self._with(text for name in names for text in as_film(name))
+
+    def of_year(self, names: Iterable[Name], year: int) -> list[Thing]:
+        """What has one of these names with the year behind it: so are namesakes told apart."""
+        return self._with(f"{name.folded}{year}" for name in names)
 
     def seasons_of(self, show: int) -> list[Thing]:
         """Every season of a show that is known, and its films where they stand in the same place."""
         return self._seasons.get(show, [])
+
+    def _with(self, folded: Iterable[str]) -> list[Thing]:
+        return _distinct([thing for text in folded for thing in self._named.get(text, ())])
+
+    def _hear(self, conn: Connection, readings: Sequence[FolderReading]) -> None:
+        """Find by their sound the names that are unknown as they are written."""
+        unknown = {
+            name for one in readings for name in (*one.names, *one.names_of_files) if not self._with([name.folded])
+        }
+        sounds = {name: sound for name in unknown if (sound := sound_of(name.shown)) is not None}
+        heard = offline.sounding(conn, sounds.values())
+        self._recognise(conn, [entry for each in heard.values() for entry in each])
+        for name, sound in sounds.items():
+            self._named[name.folded] = _distinct([self._of_entry(entry) for entry in heard.get(sound, ())])
 
     def _recognise(self, conn: Connection, entries: Sequence[OfflineEntry]) -> None:
         """Find out which records and entries are the same."""
@@ -140,6 +165,13 @@ class Knowledge:
         return Thing(f"record:{record.id}", _completed(record.details, details_of(entry)), record.id)
 
 
+def as_film(name: Name) -> list[str]:
+    """How a film of this name may be called, folded."""
+    before = ("劇場版", "映画", "剧场版", "電影", "gekijouban", "eiga")
+    behind = ("劇場版", "剧场版", "themovie", "movie", "gekijouban")
+    return [*(mark + name.folded for mark in before), *(name.folded + mark for mark in behind)]
+
+
 def entry_key(entry: OfflineEntry) -> str:
     """What names an entry, also after the index was imported again."""
     if entry.ids.bgm_id is not None:
@@ -152,12 +184,13 @@ def entry_key(entry: OfflineEntry) -> str:
 def details_of(entry: OfflineEntry) -> Details:
     """What an entry of the index says, as a record says it."""
     day, ids = entry.air_date, entry.ids
+    is_romaji = entry.language == ROMAJI
     return Details(
         kind=entry.kind,
-        title_japanese=entry.title,
+        title_japanese=None if is_romaji else entry.title,
         title_chinese=entry.title_chinese,
-        title_english=entry.title_english,
-        year=day.year if day else None,
+        title_english=entry.title_english or (entry.title if is_romaji else None),
+        year=entry.began_in,
         season=ids.tmdb_season,
         air_date=day,
         air_weekday=day.isoweekday() if day else None,
@@ -173,10 +206,16 @@ def details_of(entry: OfflineEntry) -> Details:
 
 
 def _wanted(reading: FolderReading) -> Iterable[str]:
+    if reading.whole is not None:
+        yield reading.whole.folded
     for name in (*reading.names, *reading.names_of_files):
         yield name.folded
         if reading.season is not None:
             yield from spelled(name, reading.season)
+        if reading.kind is SeriesKind.MOVIE:
+            yield from as_film(name)
+        if reading.year is not None:
+            yield f"{name.folded}{reading.year}"
 
 
 def _completed(known: Details, other: Details) -> Details:

@@ -76,9 +76,15 @@ def _judged(
     reading: FolderReading, names: Sequence[Name], known: Knowledge
 ) -> list[tuple[Thing, tuple[MatchReason, ...]]]:
     """Everything that may be meant, with what speaks for it and what against."""
+    if exact := _exactly(reading, names, known):
+        return exact
     bases = known.named(names)
     if reading.season is None:
-        return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in bases]
+        judged = [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in bases]
+        if reading.year is None or any(not AGAINST.intersection(reasons) for _, reasons in judged):
+            return judged
+        of_year = known.of_year(names, reading.year)
+        return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in of_year] or judged
     if marked := known.named(names, reading.season):
         return [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in marked]
     if reading.season == _FIRST_SEASON:
@@ -88,6 +94,20 @@ def _judged(
     if len(shows) == 1 and (show := shows.pop()) is not None and (seasons := known.seasons_of(show)):
         return [(thing, _of_show(reading, thing)) for thing in seasons]
     return [(thing, (*_reasons(reading, thing, MatchReason.NAME), MatchReason.OTHER_SEASON)) for thing in bases]
+
+
+def _exactly(
+    reading: FolderReading, names: Sequence[Name], known: Knowledge
+) -> list[tuple[Thing, tuple[MatchReason, ...]]]:
+    """What is called like the whole folder, or is the film that it names; only what nothing speaks against."""
+    # A folder that is called like a name in it says nothing more by that.
+    whole = reading.whole if names is reading.names else None
+    says_more = whole is not None and whole.folded not in {name.folded for name in names}
+    things = known.named([whole]) if whole is not None and says_more else []
+    if reading.kind is SeriesKind.MOVIE:
+        things += [thing for thing in known.films(names) if thing.key not in {one.key for one in things}]
+    judged = [(thing, _reasons(reading, thing, MatchReason.NAME)) for thing in things]
+    return [(thing, reasons) for thing, reasons in judged if not AGAINST.intersection(reasons)]
 
 
 def _of_first_season(reading: FolderReading, thing: Thing) -> tuple[MatchReason, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from kurabito.db import Connection, Database, Queries
+from kurabito.db import Connection, Database, Queries, Query
 from kurabito.metadata.pending import POSTER_URL_PREFIX
 from kurabito.metadata.posters.service import PosterService
 from kurabito.runtime import Registry
@@ -46,16 +46,18 @@ class PosterCleanup:
         """Do it now."""
         # What is here first: a poster that comes later is not looked at.
         orphans = set(await asyncio.to_thread(self._posters.names))
-        count, after = len(orphans), 0
-        while orphans and (shown := await self._database.read(partial(_shown, after=after))):
-            after = shown[-1][0]
-            orphans.difference_update(url.removeprefix(POSTER_URL_PREFIX) for _, url in shown)
+        count = len(orphans)
+        for query in (_SQL.shown, _SQL.backdrops):
+            after = 0
+            while orphans and (shown := await self._database.read(partial(_shown, query=query, after=after))):
+                after = shown[-1][0]
+                orphans.difference_update(url.removeprefix(POSTER_URL_PREFIX) for _, url in shown)
         return PostersRemoved(count, await asyncio.to_thread(self._drop, orphans))
 
     def _drop(self, names: Iterable[str]) -> int:
         return sum(self._posters.drop(name, idle_for=self._idle_for) for name in names)
 
 
-def _shown(conn: Connection, after: int) -> list[tuple[int, str]]:
-    rows = conn.all(_SQL.shown, {"after": after, "limit": _AT_ONCE})
+def _shown(conn: Connection, query: Query, after: int) -> list[tuple[int, str]]:
+    rows = conn.all(query, {"after": after, "limit": _AT_ONCE})
     return [(metadata_id, url) for metadata_id, url in rows]

@@ -14,12 +14,15 @@ from kurabito.http import Limits, Outbound
 from kurabito.http.client import DEFAULT_LIMITS
 from kurabito.http.errors import BadStatus, OutboundError
 from kurabito.http.throttle import Courtesy
+from kurabito.metadata.episodes import KnownEpisode
 from kurabito.metadata.errors import BgmtvError
 from kurabito.metadata.records import Details, RecordKind
 
 # bgm.tv wants to know who asks, and turns away what looks like a browser or a library.
 _USER_AGENT: Final = f"kurabito/{version('kurabito')} (keeps a media collection; runs at its owner's home)"
 _BETWEEN: Final = 1.0
+_EPISODES_AT_ONCE: Final = 200
+_MOST_EPISODES: Final = 5_000
 _KINDS: Final = {"TV": RecordKind.TV, "WEB": RecordKind.WEB, "OVA": RecordKind.OVA, "剧场版": RecordKind.MOVIE}
 
 
@@ -69,6 +72,23 @@ class BangumiClient:
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise BgmtvError(f"bgm.tv answered with something else than an entry: {error!r}") from None
 
+    async def episodes(self, bgm_id: int) -> list[KnownEpisode]:
+        """The regular episodes of an entry, in their order; none when bgm.tv has no such entry."""
+        found: dict[float, KnownEpisode] = {}
+        for offset in range(0, _MOST_EPISODES, _EPISODES_AT_ONCE):
+            answer = await self._ask(
+                f"/v0/episodes?subject_id={bgm_id}&type=0&limit={_EPISODES_AT_ONCE}&offset={offset}"
+            )
+            try:
+                listed = [_episode(row) for row in answer["data"]]
+                found |= {episode.counted: episode for episode in listed}
+                is_last = len(listed) < _EPISODES_AT_ONCE or offset + len(listed) >= int(answer["total"])
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise BgmtvError(f"bgm.tv answered with something else than episodes: {error!r}") from None
+            if is_last:
+                break
+        return [found[number] for number in sorted(found)]
+
     async def _ask(self, path: str) -> Any:
         host = urlsplit(self._url).hostname or ""
         try:
@@ -100,6 +120,16 @@ def _details(found: Mapping[str, Any], day: Any, *, kind: RecordKind, weekday: A
         summary=found.get("summary") or None,
         poster_url=images.get("large") or None,
         bgm_id=int(found["id"]),
+    )
+
+
+def _episode(row: Mapping[str, Any]) -> KnownEpisode:
+    number = float(row["sort"])
+    titles = {"ja": html.unescape(row.get("name") or ""), "zh-Hans": html.unescape(row.get("name_cn") or "")}
+    return KnownEpisode(
+        int(number) if number.is_integer() else number,
+        {language: title.replace("\x00", "").strip() for language, title in titles.items() if title.strip()},
+        _date(row.get("airdate")),
     )
 
 

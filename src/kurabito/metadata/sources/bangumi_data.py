@@ -39,6 +39,13 @@ class OfflineEntry:
     title_chinese: str | None = None
     title_english: str | None = None
     other_titles: tuple[str, ...] = ()
+    year: int | None = None
+    """For an entry whose first day is not known."""
+
+    @property
+    def began_in(self) -> int | None:
+        """The year in which it began."""
+        return self.air_date.year if self.air_date else self.year
 
     @property
     def titles(self) -> tuple[str, ...]:

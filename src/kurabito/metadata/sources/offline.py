@@ -10,6 +10,8 @@ from typing import Any, Final
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
+from kurabito.metadata.dumps.join import join_dumps
+from kurabito.metadata.dumps.model import folded_spellings
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -17,7 +19,7 @@ from kurabito.titles import fold_title
 
 _ENTRY: Final = ColumnList(
     "kind, title, title_chinese, title_english, language, air_date, bgm_id, tmdb_id, tmdb_kind, tmdb_season, anidb_id, "
-    "anilist_id, mal_id, mikan_id"
+    "anilist_id, mal_id, mikan_id, year"
 )
 _SQL: Final = Queries("kurabito.metadata.sources", "offline.sql", entry=_ENTRY)
 
@@ -28,10 +30,22 @@ def replace_entries(conn: Connection, entries: Iterable[OfflineEntry]) -> int:
     conn.run(_SQL.forget_titles)
     conn.run(_SQL.forget_entries)
     conn.run(_SQL.add_entries, {"rows": _json([_row(number, entry) for number, entry in enumerate(listed, 1)])})
-    names = {(fold_title(title), number) for number, entry in enumerate(listed, 1) for title in entry.titles}
-    conn.run(_SQL.add_titles, {"rows": _json(sorted((folded, number) for folded, number in names if folded))})
-    conn.run(_SQL.look_again)
+    names = {
+        (folded, number)
+        for number, entry in enumerate(listed, 1)
+        for title in entry.titles
+        for folded in folded_spellings(title)
+    }
+    conn.run(_SQL.add_titles, {"rows": _json(sorted(names))})
+    # What other dumps know of these entries is joined to the new ones.
+    join_dumps(conn)
+    look_again(conn)
     return len(listed)
+
+
+def look_again(conn: Connection) -> None:
+    """Have the next sync look up records without an id again."""
+    conn.run(_SQL.look_again)
 
 
 def is_there(conn: Connection) -> bool:
@@ -71,6 +85,14 @@ def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry
     return found
 
 
+def sounding(conn: Connection, sounds: Iterable[str]) -> dict[str, list[OfflineEntry]]:
+    """The entries that have a name of each of these sounds."""
+    found: dict[str, list[OfflineEntry]] = {}
+    for sound, *row in conn.all(_SQL.sounding, {"rows": _json([[sound] for sound in sounds])}):
+        found.setdefault(sound, []).append(_entry(tuple(row)))
+    return found
+
+
 def of_shows(conn: Connection, tmdb_ids: Iterable[int]) -> list[OfflineEntry]:
     """The seasons of some shows of TMDB."""
     rows = conn.all(_SQL.of_shows, {"rows": _json([[tmdb_id] for tmdb_id in tmdb_ids])})
@@ -107,11 +129,11 @@ def _the_one(named: Sequence[OfflineEntry], details: Details) -> OfflineEntry | 
 
 
 def _nearest(named: Sequence[OfflineEntry], year: int) -> list[OfflineEntry]:
-    distances = {abs(entry.air_date.year - year) for entry in named if entry.air_date}
+    distances = {abs(entry.began_in - year) for entry in named if entry.began_in}
     nearest = min(distances, default=None)
     if nearest is None or nearest > 1:
         return []
-    return [entry for entry in named if entry.air_date and abs(entry.air_date.year - year) == nearest]
+    return [entry for entry in named if entry.began_in and abs(entry.began_in - year) == nearest]
 
 
 def _row(number: int, entry: OfflineEntry) -> list[Any]:
@@ -156,6 +178,7 @@ def _entry(row: Row) -> OfflineEntry:
         air_date=None if entry.air_date is None else date.fromisoformat(entry.air_date),
         title_chinese=entry.title_chinese,
         title_english=entry.title_english,
+        year=entry.year,
     )
 
 

@@ -26,7 +26,8 @@ WHERE tmdb_id IS NULL AND title_japanese IS NOT NULL AND title_japanese <> '' AN
 SELECT 1 FROM offline_entries LIMIT 1;
 
 -- name: years
-SELECT (SELECT min(air_date) FROM offline_entries), (SELECT max(air_date) FROM offline_entries);
+SELECT (SELECT min(air_date) FROM offline_entries WHERE source = 'bangumi-data'),
+       (SELECT max(air_date) FROM offline_entries WHERE source = 'bangumi-data');
 
 -- name: of_bgm
 SELECT {entry} FROM offline_entries
@@ -37,7 +38,9 @@ SELECT offline_titles.folded, {entry} FROM offline_titles JOIN offline_entries O
 WHERE offline_titles.folded IN (SELECT value ->> 0 FROM {given}) ORDER BY offline_entries.id;
 
 -- name: begun_between
-SELECT {entry} FROM offline_entries WHERE air_date >= :first AND air_date < :last ORDER BY air_date, id;
+-- A season is what bangumi-data lists: other dumps also have what was never on a schedule.
+SELECT {entry} FROM offline_entries
+WHERE air_date >= :first AND air_date < :last AND source = 'bangumi-data' ORDER BY air_date, id;
 
 -- name: namesakes
 SELECT mine.folded, mine.entry_id, other.folded
@@ -47,3 +50,7 @@ WHERE mine.folded IN (SELECT value ->> 0 FROM {given});
 -- name: of_shows
 SELECT {entry} FROM offline_entries
 WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {given}) AND tmdb_kind = 'tv' ORDER BY id;
+
+-- name: sounding
+SELECT offline_romaji.sound, {entry} FROM offline_romaji JOIN offline_entries ON offline_entries.id = offline_romaji.entry_id
+WHERE offline_romaji.sound IN (SELECT value ->> 0 FROM {given}) ORDER BY offline_entries.id;

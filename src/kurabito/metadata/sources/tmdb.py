@@ -86,6 +86,14 @@ class TmdbClient:
         answer = await self._ask(f"/search/{kind}", {"query": name})
         return list(self._titles(kind, answer))
 
+    async def read(self, path: str, params: Mapping[str, str]) -> Any:
+        """What TMDB answers at a path of its API."""
+        return await self._ask(path, params)
+
+    def picture(self, path: str | None) -> str | None:
+        """The URL of a picture that TMDB names by its path."""
+        return f"{self._image_url}{path}" if path else None
+
     async def _read_year(self, kind: TmdbKind, year: int) -> Titles:
         asked_at = self._clock.now()
         first = await self._page(kind, year, 1)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from kurabito.errors import InvalidInput
 from kurabito.metadata import MetadataHandle, MetadataService
+from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.missing import missing_metadata
 from kurabito.metadata.records import Details
 from kurabito.metadata.runner import SYNC
@@ -35,7 +36,9 @@ class Id(NamedTuple):
     url: str | None
 
 
-def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queue: Queue) -> APIRouter:
+def router(
+    pages: Pages, metadata: MetadataService, extras: ExtrasService, handle: MetadataHandle, queue: Queue
+) -> APIRouter:
     """A record, the choice of its id, and having all of them filled in."""
     routes = APIRouter()
 
@@ -47,7 +50,11 @@ def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queu
 
     @routes.get("/metadata/{metadata_id}")
     async def record(request: Request, metadata_id: str) -> Response:
-        found, syncs = await asyncio.gather(metadata.get(id_of(metadata_id)), queue.list(task_type=SYNC, limit=1))
+        found, syncs, story = await asyncio.gather(
+            metadata.get(id_of(metadata_id)),
+            queue.list(task_type=SYNC, limit=1),
+            extras.story(id_of(metadata_id)),
+        )
         return pages.show(
             request,
             "record.html",
@@ -56,6 +63,7 @@ def router(pages: Pages, metadata: MetadataService, handle: MetadataHandle, queu
             ids=ids_of(found.details),
             missing=missing_metadata(found, asks_tmdb=metadata.asks_tmdb),
             sync=syncs.items[0] if syncs.items else None,
+            story=story,
         )
 
     @routes.post("/metadata/{metadata_id}/choose")

@@ -598,20 +598,88 @@ CREATE TABLE offline_entries (
     anidb_id      bigint,
     anilist_id    bigint,
     mal_id        bigint,
-    mikan_id      bigint
+    mikan_id      bigint,
+    source        text NOT NULL DEFAULT 'bangumi-data',
+    episode_count bigint,
+    -- The entries that tell one story have the same; those that stand alone have none.
+    franchise_id  bigint
 );
 
 CREATE INDEX ix_offline_entries_bgm ON offline_entries (bgm_id);
 CREATE INDEX ix_offline_entries_air_date ON offline_entries (air_date, id);
+CREATE INDEX ix_offline_entries_franchise ON offline_entries (franchise_id) WHERE franchise_id IS NOT NULL;
+CREATE INDEX ix_offline_entries_anidb ON offline_entries (anidb_id) WHERE anidb_id IS NOT NULL;
+CREATE INDEX ix_offline_entries_mal ON offline_entries (mal_id) WHERE mal_id IS NOT NULL;
 
 -- Every name of an entry, folded, so that spelling alone keeps nothing apart.
 CREATE TABLE offline_titles (
-    folded   text    NOT NULL,
-    entry_id bigint  NOT NULL,
+    folded        text    NOT NULL,
+    entry_id      bigint NOT NULL,
+    -- Which source has the name, and in which language; x-jat is Japanese in Latin letters.
+    name_source   text NOT NULL DEFAULT 'bangumi-data',
+    name_language text,
     PRIMARY KEY (folded, entry_id)
 );
 
 CREATE INDEX ix_offline_titles_entry ON offline_titles (entry_id, folded);
+
+-- The sound of each name in Latin letters, however it is spelled: it finds what the names themselves do not.
+CREATE TABLE offline_romaji (
+    sound    text    NOT NULL,
+    entry_id bigint NOT NULL,
+    PRIMARY KEY (sound, entry_id)
+);
+
+-- What is told of a record beside its poster and its ids, and when its sources are asked again.
+CREATE TABLE metadata_extras (
+    metadata_id  bigint  NOT NULL PRIMARY KEY REFERENCES metadata (id) ON DELETE CASCADE,
+    asked_by     text    NOT NULL,
+    summaries    text    NOT NULL,
+    backdrop_url text,
+    ended_on     text,
+    failures     bigint  NOT NULL,
+    refreshed_at bigint,
+    due_at       bigint  NOT NULL
+);
+
+-- The pictures that are still somewhere else.
+CREATE INDEX ix_metadata_extras_remote_backdrop ON metadata_extras (metadata_id)
+    WHERE backdrop_url IS NOT NULL AND substr(backdrop_url, 1, 9) <> '/posters/';
+
+-- The dumps that were imported beside bangumi-data, and when.
+CREATE TABLE offline_imports (
+    source      text    NOT NULL PRIMARY KEY,
+    file_name   text    NOT NULL,
+    entries     bigint  NOT NULL,
+    skipped     bigint  NOT NULL,
+    imported_at bigint  NOT NULL
+);
+
+-- What each dump says of each of its entries. The index is made of them again after every import.
+CREATE TABLE offline_dumps (
+    source text    NOT NULL,
+    number bigint  NOT NULL,
+    facts  text    NOT NULL,
+    PRIMARY KEY (source, number)
+);
+
+-- Which number the first episode of an entry has, by a source: in a season of TMDB, or through all seasons.
+CREATE TABLE offline_offsets (
+    entry_id bigint  NOT NULL,
+    source   text    NOT NULL,
+    season   bigint,
+    first    bigint  NOT NULL,
+    PRIMARY KEY (entry_id, source)
+);
+
+-- The episodes of an entry as one source lists them.
+CREATE TABLE episode_lists (
+    source   text    NOT NULL,
+    entry    text    NOT NULL,
+    episodes text    NOT NULL,
+    read_at  bigint  NOT NULL,
+    PRIMARY KEY (source, entry)
+);
 
 -- Pictures of files. The control plane admits a row with everything that decides what is drawn and where; a data plane draws it.
 CREATE TABLE thumbnails (

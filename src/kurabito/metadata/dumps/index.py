@@ -1,0 +1,141 @@
+"""An entry of the index while it is put together, and which entry of a dump belongs to which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final, NamedTuple
+
+from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, folded_spellings, language_of
+from kurabito.metadata.records import RecordKind
+from kurabito.titles import fold_title
+
+ID_FIELDS: Final = ("bgm_id", "anidb_id", "mal_id", "anilist_id")
+"""The ids by which entries of different dumps are the same. One of TMDB is not: seasons share it."""
+_MAY_BE_NEW: Final = frozenset((DumpSource.ARCHIVE, DumpSource.OFFLINE_DATABASE))
+"""The dumps that say of what kind an entry is; the others only name what is known."""
+_YEARS_APART: Final = 1
+
+
+class NameSource(NamedTuple):
+    """Which source has a name, and in which language."""
+
+    source: DumpSource
+    language: str | None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class IndexEntry:
+    """An entry, and everything that is known of it."""
+
+    id: int
+    source: DumpSource = DumpSource.BANGUMI_DATA
+    kind: RecordKind
+    year: int | None = None
+    began: date | None = None
+    ids: dict[str, int] = field(default_factory=dict)
+    own: dict[str, NameSource] = field(default_factory=dict)
+    """Its titles, folded."""
+    others: dict[str, NameSource] = field(default_factory=dict)
+    titles: list[DumpName] = field(default_factory=list)
+    """Its titles as dumps write them."""
+    shows: set[int] = field(default_factory=set)
+    """The shows of TMDB that it is a part of."""
+    related: set[int] = field(default_factory=set)
+    first: dict[DumpSource, FirstEpisode] = field(default_factory=dict)
+    episode_count: int | None = None
+
+    @property
+    def age(self) -> tuple[date, int]:
+        """What sorts entries by their beginning; one without a date comes after those of its year."""
+        return self.began or date(self.year or 9998, 12, 31), self.id
+
+    def absorb(self, source: DumpSource, entry: DumpEntry) -> None:
+        """Take over what a dump says. What is known already stays."""
+        for site in ID_FIELDS:
+            if (value := getattr(entry.ids, site)) is not None:
+                self.ids.setdefault(site, value)
+        for name in entry.names:
+            for folded in folded_spellings(name.title):
+                (self.own if name.is_own else self.others).setdefault(folded, NameSource(source, name.language))
+        self.titles += [name for name in entry.names if name.is_own]
+        self.year = self.year or entry.year
+        self.began = self.began or entry.air_date
+        self.episode_count = self.episode_count or entry.episode_count
+        self.related.update(entry.related)
+        if entry.show is not None:
+            self.shows.add(entry.show)
+        if entry.first is not None:
+            self.first.setdefault(source, entry.first)
+
+
+class IndexEntries:
+    """The entries of the index, found by ids and by names."""
+
+    def __init__(self, entries: Iterable[IndexEntry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+        self._last = max(self._entries, default=0)
+        self._by_id: dict[tuple[str, int], list[IndexEntry]] = {}
+        self._by_name: dict[str, list[IndexEntry]] = {}
+        for entry in self:
+            self._note(entry)
+
+    def __iter__(self) -> Iterator[IndexEntry]:
+        return iter(self._entries.values())
+
+    def add(self, source: DumpSource, entry: DumpEntry) -> bool:
+        """Join an entry of a dump to the one that it is, or make it a new one; false when it is neither."""
+        home = self._same(entry) or self._namesake(source, entry)
+        if home is None:
+            if entry.kind is None or source not in _MAY_BE_NEW:
+                return False
+            self._last += 1
+            home = self._entries[self._last] = IndexEntry(id=self._last, source=source, kind=entry.kind)
+        home.absorb(source, entry)
+        self._note(home)
+        return True
+
+    def of_bgm(self, bgm_id: int) -> IndexEntry | None:
+        """The entry with this id of bgm.tv."""
+        return next(iter(self._by_id.get(("bgm_id", bgm_id), ())), None)
+
+    def _same(self, entry: DumpEntry) -> IndexEntry | None:
+        """The one with the same id. Where two cours have one id elsewhere, it is the first of them."""
+        for name in ID_FIELDS:
+            value = getattr(entry.ids, name)
+            if value is not None and (found := self._by_id.get((name, value))):
+                return min(found, key=lambda one: one.age)
+        return None
+
+    def _namesake(self, source: DumpSource, entry: DumpEntry) -> IndexEntry | None:
+        """The only one with the same title in its own language, if neither kind nor year nor an id speaks against it."""
+        found: dict[int, IndexEntry] = {}
+        for name in entry.names:
+            # anime-offline-database does not tell titles from synonyms, but the year and the kind.
+            is_title = name.is_own or source is DumpSource.OFFLINE_DATABASE
+            if is_title and (name.language == "ja" or language_of(name.title) is not None):
+                found |= {one.id: one for one in self._by_name.get(fold_title(name.title), ())}
+        fitting = [one for one in found.values() if _may_be(one, entry)]
+        # Without a kind and a year a name is enough only if no other has it.
+        is_clear = len(fitting) == 1 and (entry.kind is not None or len(found) == 1)
+        return fitting[0] if is_clear else None
+
+    def _note(self, entry: IndexEntry) -> None:
+        for name, value in entry.ids.items():
+            _add_once(self._by_id.setdefault((name, value), []), entry)
+        for folded in entry.own:
+            _add_once(self._by_name.setdefault(folded, []), entry)
+
+
+def _add_once(entries: list[IndexEntry], entry: IndexEntry) -> None:
+    if entry not in entries:
+        entries.append(entry)
+
+
+def _may_be(one: IndexEntry, entry: DumpEntry) -> bool:
+    if any(one.ids.get(name) not in (None, getattr(entry.ids, name)) for name in ID_FIELDS if getattr(entry.ids, name)):
+        return False
+    if entry.kind is not None and (entry.kind is RecordKind.MOVIE) != (one.kind is RecordKind.MOVIE):
+        return False
+    return entry.year is None or one.year is None or abs(entry.year - one.year) <= _YEARS_APART

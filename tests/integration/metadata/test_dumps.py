@@ -1,0 +1,275 @@
+"""Imported dumps: names join the index, entries become franchises, and episodes have titles and dates without a request."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from kurabito.db import Connection, Database
+from kurabito.metadata.dumps import importer
+from kurabito.metadata.dumps.importer import DumpContent, import_dump
+from kurabito.metadata.dumps.join import Joined
+from kurabito.metadata.dumps.model import DumpEntry, DumpName, DumpSource, FirstEpisode, SkippedRows
+from kurabito.metadata.dumps.store import imported_dumps
+from kurabito.metadata.episodes import EpisodeSource, KnownEpisode, episodes_of, keep_lists
+from kurabito.metadata.franchises import Franchise, Numbering, NumberingSource, franchise_of
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import Details, RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_entries
+from kurabito.titles import fold_title
+
+
+def item(title: str, begin: str, kind: str = "tv", **sites: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "titleTranslate": {},
+        "type": kind,
+        "lang": "ja",
+        "begin": f"{begin}T14:00:00.000Z",
+        "sites": [{"site": site, "id": value} for site, value in sites.items()],
+    }
+
+
+FILE = [
+    item("蔵\u00d7家", "2022-04-09", bangumi="21", tmdb="tv/301/season/1", anidb="71"),
+    item("蔵\u00d7家 第2クール", "2022-10-01", bangumi="22", tmdb="tv/301/season/1", mal="720"),
+    item("蔵\u00d7家 Season 2", "2023-10-07", bangumi="23", tmdb="tv/301/season/2"),
+    item("劇場版 蔵\u00d7家", "2023-12-22", "movie", bangumi="24", tmdb="movie/66"),
+    item("蔵の双子", "2010-01-08", bangumi="31", tmdb="tv/401"),
+    item("蔵の双子", "2020-01-08", bangumi="32", tmdb="tv/402"),
+]
+ANIDB = [
+    (71, [("Kura x Ie", "x-jat", True), ("蔵\u00d7家", "ja", True), ("Cellar x Home", "en", True)]),
+    (72, [("Kura x Ie (2022)", "x-jat", True), ("Kura x Ie", "x-jat", True), ("蔵\u00d7家", "ja", True)]),
+    (73, [("Kura x Ie Season 2", "x-jat", True), ("Kura x Ie", "x-jat", False)]),
+    (75, [("Kura no Futago", "x-jat", True), ("蔵の双子", "ja", True)]),
+    (99, [("Dare mo Shiranai", "x-jat", True)]),
+]
+DATABASE = [
+    DumpEntry(
+        names=(DumpName("Kura x Ie Part 2"), DumpName("Kura x Ie", None, is_own=False)),
+        kind=RecordKind.TV,
+        ids=Ids(anidb_id=72, mal_id=720, anilist_id=7200),
+        year=2022,
+        episode_count=13,
+    ),
+    DumpEntry(
+        names=(DumpName("Kura x Ie Season 2"), DumpName("蔵\u00d7家 Season 2", "ja", is_own=False)),
+        kind=RecordKind.TV,
+        ids=Ids(anidb_id=73, mal_id=730),
+        year=2023,
+        episode_count=12,
+    ),
+    DumpEntry(names=(DumpName("Kura OVA"),), kind=RecordKind.OVA, ids=Ids(mal_id=900), year=2015),
+    DumpEntry(names=(DumpName("Unknown Kind"),), ids=Ids(mal_id=901)),
+]
+ARCHIVE = [
+    DumpEntry(
+        names=(DumpName("蔵\u00d7家", "ja"), DumpName("藏家", "zh-Hans")),
+        kind=RecordKind.TV,
+        ids=Ids(bgm_id=21),
+        episode_count=12,
+        first=FirstEpisode(1),
+        related=(22,),
+    ),
+    DumpEntry(
+        names=(DumpName("蔵\u00d7家 第2クール", "ja"),),
+        kind=RecordKind.TV,
+        ids=Ids(bgm_id=22),
+        first=FirstEpisode(13),
+        related=(21,),
+    ),
+    DumpEntry(
+        names=(DumpName("劇場版 蔵\u00d7家", "ja"),),
+        kind=RecordKind.MOVIE,
+        ids=Ids(bgm_id=24),
+        related=(21,),
+        year=2023,
+    ),
+    DumpEntry(
+        names=(DumpName("蔵\u00d7家 おまけ", "ja"),),
+        kind=RecordKind.OVA,
+        ids=Ids(bgm_id=25),
+        related=(21,),
+        air_date=date(2022, 12, 24),
+        year=2022,
+    ),
+]
+LISTS = [DumpEntry(ids=Ids(anidb_id=72), show=301, first=FirstEpisode(13, 1))]
+
+
+def titles(number: int, names: list[tuple[str, str, bool]]) -> DumpEntry:
+    return DumpEntry(names=tuple(DumpName(*name) for name in names), ids=Ids(anidb_id=number))
+
+
+def take_in(database: Database, source: DumpSource, entries: list[DumpEntry], **more: Any) -> Joined:
+    return import_dump(database, DumpContent(source, entries, **more), f"{source}.file")
+
+
+@pytest.fixture
+def index(database: Database) -> Database:
+    content = json.dumps({"items": FILE}).encode()
+    database.write_blocking(lambda conn: offline.replace_entries(conn, list(read_entries(content))))
+    return database
+
+
+@pytest.fixture
+def joined(index: Database) -> Database:
+    """Every dump, in an order in which each has to wait for another to find its place."""
+    take_in(index, DumpSource.ANIME_LISTS, LISTS)
+    take_in(index, DumpSource.ANIDB, [titles(*one) for one in ANIDB])
+    take_in(index, DumpSource.OFFLINE_DATABASE, DATABASE)
+    take_in(index, DumpSource.ARCHIVE, ARCHIVE)
+    return index
+
+
+def named(database: Database, name: str) -> list[OfflineEntry]:
+    folded = fold_title(name)
+    return database.read_blocking(lambda conn: offline.named(conn, [folded])).get(folded, [])
+
+
+def bgm_ids(database: Database, name: str) -> list[int | None]:
+    return [entry.ids.bgm_id for entry in named(database, name)]
+
+
+def test_a_name_of_a_dump_finds_the_entry_and_a_later_cour_is_not_called_like_the_show(joined: Database) -> None:
+    assert bgm_ids(joined, "Kura x Ie") == [21]
+    assert bgm_ids(joined, "Cellar x Home") == [21]
+    assert bgm_ids(joined, "藏家") == [21]
+    # Not by an id of the file, but through that of another dump.
+    assert bgm_ids(joined, "Kura x Ie (2022)") == [22]
+    assert bgm_ids(joined, "Kura x Ie Part 2") == [22]
+    # By its title in its own language.
+    assert bgm_ids(joined, "Kura x Ie Season 2") == [23]
+    assert [entry.ids.anidb_id for entry in named(joined, "蔵\u00d7家 Season 2")] == [73]
+    # Two have that title, and nothing says which of them AniDB means.
+    assert bgm_ids(joined, "Kura no Futago") == []
+
+
+def test_names_keep_their_source_and_their_language(joined: Database) -> None:
+    sql = "SELECT name_source, name_language FROM offline_titles WHERE folded = :folded"
+    said = joined.read_blocking(lambda conn: {name: conn.all(sql, {"folded": fold_title(name)}) for name in NAMES})
+    assert said == {name: [expected] for name, expected in NAMES.items()}
+
+
+NAMES = {
+    "Kura x Ie": ("anidb", "x-jat"),
+    "Cellar x Home": ("anidb", "en"),
+    "藏家": ("bangumi-archive", "zh-Hans"),
+    "Kura x Ie Part 2": ("anime-offline-database", None),
+    "蔵\u00d7家": ("bangumi-data", None),
+}
+
+
+def test_a_dump_that_knows_the_kind_adds_entries_and_one_that_does_not_adds_none(joined: Database) -> None:
+    (ova,) = named(joined, "Kura OVA")
+    assert (ova.kind, ova.began_in, ova.air_date, ova.language) == (RecordKind.OVA, 2015, None, "x-jat")
+    (extra,) = named(joined, "蔵\u00d7家 おまけ")
+    assert (extra.ids.bgm_id, extra.air_date) == (25, date(2022, 12, 24))
+    assert named(joined, "Dare mo Shiranai") == []
+    assert named(joined, "Unknown Kind") == []
+    # A season is what bangumi-data lists.
+    begun = joined.read_blocking(lambda conn: offline.begun_between(conn, date(2022, 10, 1), date(2023, 1, 1)))
+    assert [entry.ids.bgm_id for entry in begun] == [22]
+
+
+def test_another_import_of_any_file_keeps_what_the_others_said(joined: Database) -> None:
+    before = joined.read_blocking(everything)
+    content = json.dumps({"items": FILE}).encode()
+    joined.write_blocking(lambda conn: offline.replace_entries(conn, list(read_entries(content))))
+    assert joined.read_blocking(everything) == before
+    take_in(joined, DumpSource.ANIDB, [titles(*one) for one in ANIDB[:1]], skipped=SkippedRows(3, "row: bad"))
+    assert bgm_ids(joined, "Kura x Ie") == [21]
+    assert bgm_ids(joined, "Kura x Ie (2022)") == []
+    said = {one.source: one for one in joined.read_blocking(imported_dumps)}
+    assert (said[DumpSource.ANIDB].entries, said[DumpSource.ANIDB].skipped) == (1, 3)
+    assert said[DumpSource.ARCHIVE].file_name == "bangumi-archive.file"
+
+
+def everything(conn: Connection) -> list[Any]:
+    return [
+        conn.all(f"SELECT * FROM {table} ORDER BY 1, 2")
+        for table in ("offline_entries", "offline_titles", "offline_offsets")
+    ]
+
+
+def test_a_franchise_has_its_parts_in_order_with_where_each_begins(joined: Database) -> None:
+    franchise = of(joined, Details(bgm_id=22))
+    assert [(one.ids.bgm_id, one.kind.value, one.season, one.part) for one in franchise.entries] == [
+        (21, "tv", 1, 1),
+        (22, "tv", 1, 2),
+        (25, "ova", None, 1),
+        (23, "tv", 2, 1),
+        (24, "movie", None, 1),
+    ]
+    second = franchise.entry(Details(bgm_id=22))
+    assert second is not None
+    assert second.numberings == (
+        Numbering(NumberingSource.ANIME_LISTS, 13, 1),
+        # One source, one fact: what Anime-Lists says of a season and bgm.tv of the whole.
+        Numbering(NumberingSource.ARCHIVE, 13),
+        Numbering(NumberingSource.SHARED_SEASON, 13, 1),
+        Numbering(NumberingSource.COUNTED, 13),
+    )
+    assert (second.first_in_season, second.first_absolute, second.episode_count) == (13, 13, 13)
+    third = franchise.entry(Details(bgm_id=23))
+    assert third is not None
+    assert (third.first_in_season, third.first_absolute) == (1, 26)
+    assert [one.ids.bgm_id for one in franchise.regular] == [21, 22, 23]
+    # Found by any id; a remake is another franchise, and what the index does not know has none.
+    assert of(joined, Details(mal_id=720)) == franchise
+    assert of(joined, Details(tmdb_id=301, tmdb_kind=TmdbKind.TV, tmdb_season=2)) == franchise
+    assert [one.ids.bgm_id for one in of(joined, Details(bgm_id=31)).entries] == [31]
+    assert joined.read_blocking(lambda conn: franchise_of(conn, Details(bgm_id=404))) is None
+
+
+def test_behind_a_part_of_unknown_length_nothing_is_counted(index: Database) -> None:
+    franchise = of(index, Details(bgm_id=23))
+    assert [(one.ids.bgm_id, one.first_in_season, one.first_absolute) for one in franchise.entries] == [
+        (21, 1, 1),
+        (22, None, None),
+        (23, 1, None),
+    ]
+
+
+def of(database: Database, details: Details) -> Franchise:
+    found = database.read_blocking(lambda conn: franchise_of(conn, details))
+    assert found is not None
+    return found
+
+
+def test_the_episodes_of_a_record_come_from_all_sources_in_one_count(joined: Database) -> None:
+    listed = [
+        KnownEpisode(13, {"ja": "十三"}, date(2022, 10, 1)),
+        KnownEpisode(14, {"ja": "十四"}),
+    ]
+    take_in(joined, DumpSource.ARCHIVE, ARCHIVE, episodes={22: listed})
+    season = [KnownEpisode(number, {"en": f"No. {number}"}, date(2022, 10, number)) for number in (12, 13, 14, 15)]
+    joined.write_blocking(lambda conn: keep_lists(conn, EpisodeSource.TMDB, {"301/1": season}))
+    details = Details(bgm_id=22, tmdb_id=301, tmdb_kind=TmdbKind.TV, tmdb_season=1)
+    found = joined.read_blocking(lambda conn: episodes_of(conn, details, first_in_season=13))
+    assert [(one.number, one.counted, one.title("en"), one.title("ja"), one.air_date) for one in found] == [
+        (1, 13, "No. 13", "十三", date(2022, 10, 1)),
+        (2, 14, "No. 14", "十四", date(2022, 10, 14)),
+    ]
+    # bgm.tv itself is newer than its dump; a source that lists nothing is no source.
+    fresh = [KnownEpisode(13, {"ja": "改"}, date(2022, 10, 1))]
+    joined.write_blocking(lambda conn: keep_lists(conn, EpisodeSource.BGM, {"22": fresh}))
+    (only,) = joined.read_blocking(lambda conn: episodes_of(conn, Details(bgm_id=22)))
+    assert (only.number, only.title("zh-Hans", "ja")) == (1, "改")
+    assert joined.read_blocking(lambda conn: episodes_of(conn, Details())) == []
+
+
+def test_an_import_that_fails_in_the_middle_changes_nothing(joined: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(conn: Connection) -> Joined:
+        raise RuntimeError("the disk is full")
+
+    before = joined.read_blocking(everything), joined.read_blocking(imported_dumps)
+    monkeypatch.setattr(importer, "join_dumps", fail)
+    with pytest.raises(RuntimeError):
+        take_in(joined, DumpSource.ANIDB, [titles(1, [("Another", "x-jat", True)])])
+    assert (joined.read_blocking(everything), joined.read_blocking(imported_dumps)) == before
