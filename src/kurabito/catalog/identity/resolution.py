@@ -153,9 +153,14 @@ class _Judge:
             yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
+        own = {name.folded for name in reading.names}
         for name, sequel in reading.sequels():
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
+            # A season may have a name of its own elsewhere; the bare name is that of all of them.
+            for other in index.namesakes(sequel.folded, reading.kind) - own:
+                for series, row in self.known.named(other, reading, sequel.season):
+                    yield _Way(series, Clue.INDEX, name.folded, row)
 
     def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
         if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
