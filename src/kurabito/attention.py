@@ -48,6 +48,7 @@ class AttentionCode(StrEnum):
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
     QUESTIONS_OPEN = "questions_open"
+    RELINKS_WAITING = "relinks_waiting"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -65,6 +66,7 @@ class ActionId(StrEnum):
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"
     OPEN_QUESTIONS = "open_questions"
+    CONFIRM_RELINKS = "confirm_relinks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,7 @@ async def serve(
                 product.feeds.tasks,
                 product.downloads,
                 product.metadata,
+                product.relinker,
                 product.thumbnails.sweeper,
             )
             if stage is not None:

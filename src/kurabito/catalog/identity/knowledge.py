@@ -52,8 +52,13 @@ class ReleaseOrigin:
 
     @classmethod
     def of(cls, subscription: Subscription) -> ReleaseOrigin:
-        page = _MIKAN_PAGE.search(subscription.settings.url)
-        return cls(subscription.id, subscription.settings.series_id, int(page[1]) if page else None)
+        return cls.at(subscription.id, subscription.settings.url, subscription.settings.series_id)
+
+    @classmethod
+    def at(cls, subscription_id: int, url: str, series_id: int | None) -> ReleaseOrigin:
+        """A feed by its address."""
+        page = _MIKAN_PAGE.search(url)
+        return cls(subscription_id, series_id, int(page[1]) if page else None)
 
 
 class SeriesKnowledge:
