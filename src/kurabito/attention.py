@@ -47,6 +47,7 @@ class AttentionPart(StrEnum):
     CONFLICTS = "conflicts"
     PLACEMENTS = "placements"
     QUESTIONS = "questions"
+    RELINKS = "relinks"
 
 
 class AttentionCode(StrEnum):
@@ -66,6 +67,7 @@ class AttentionCode(StrEnum):
     PLACEMENTS_FAILED = "placements_failed"
     FILES_UNCLEAR = "files_unclear"
     QUESTIONS_OPEN = "questions_open"
+    RELINKS_WAITING = "relinks_waiting"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 
@@ -85,6 +87,7 @@ class ActionId(StrEnum):
     OPEN_CONFLICTS = "open_conflicts"
     OPEN_DOWNLOADS = "open_downloads"
     OPEN_QUESTIONS = "open_questions"
+    CONFIRM_RELINKS = "confirm_relinks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from moments import die_at, serve
+from moments import die_at, serve  # type: ignore[import-not-found]
 
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.db import open_database

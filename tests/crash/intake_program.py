@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import quote
 
-from moments import die_at, serve
+from moments import die_at, serve  # type: ignore[import-not-found]
 
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.db import open_database

@@ -12,6 +12,7 @@ from kurabito.app.compose.thumbnails import ThumbnailParts, open_thumbnails
 from kurabito.app.database import sqlite_file
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
+from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
@@ -45,6 +46,7 @@ class Product:
     title_rules: TitleRules
     corrections: Corrections
     questions: Questions
+    relinker: Relinker
     downloads: DownloadParts
     downloaders: DownloaderHealths
     placements: Placements
@@ -77,6 +79,7 @@ def open_product(
         )
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
+    relinker = Relinker(queue, downloads.grabber)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -85,9 +88,10 @@ def open_product(
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
         feeds=feeds,
-        catalog=Catalog(database, downloads.grabber),
+        catalog=Catalog(database, downloads.grabber, relinker.wake),
         catalog_summaries=CatalogSummaries(database),
-        title_rules=TitleRules(database, feeds.intake),
+        title_rules=TitleRules(database, feeds.intake, relinker.wake),
+        relinker=relinker,
         corrections=Corrections(database, downloads.grabber),
         questions=Questions(database, downloads.grabber),
         downloads=downloads,

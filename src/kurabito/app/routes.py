@@ -63,7 +63,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
         catalog.router(product.catalog),
-        corrections.router(product.corrections),
+        corrections.router(product.corrections, product.relinker),
         questions.router(product.questions),
         title_rules.router(product.title_rules),
     ]

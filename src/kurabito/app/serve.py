@@ -176,6 +176,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.feeds.tasks,
         product.downloads,
         product.metadata,
+        product.relinker,
         product.thumbnails.sweeper,
     )
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from kurabito.catalog import links, series
+from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
@@ -26,9 +27,10 @@ _BEFORE_ALL: Final = ("zz", 0.0)
 class Catalog:
     """Series, episodes, links and the items that they came from."""
 
-    def __init__(self, database: Database, sink: LinkSink | None = None) -> None:
+    def __init__(self, database: Database, sink: LinkSink | None = None, wake: Wake | None = None) -> None:
         self._database = database
         self._sink = sink
+        self._wake = wake
 
     async def series(
         self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
@@ -59,7 +61,10 @@ class Catalog:
                 self._sink.accept(conn, freed)
             return changed
 
-        return await self._database.write(store)
+        changed = await self._database.write(store)
+        if self._wake is not None and "episode_offset" in changes:
+            await self._wake(RelinkTask(series_id=series_id))
+        return changed
 
     async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
         """The episodes of a series; raises SeriesNotFound."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.corrections.changes import RowChanges
@@ -15,7 +15,8 @@ from kurabito.db import AdvisoryLock, Connection, Queries, Query
 from kurabito.feeds.subscriptions import Subscription
 
 _SQL: Final = Queries("kurabito.catalog", "linker.sql")
-_EpisodeKey = tuple[int, str, float]
+EpisodeKey = tuple[int, str, float]
+"""Series, kind and number."""
 
 
 class NewLinks(NamedTuple):
@@ -93,15 +94,19 @@ def _groups(conn: Connection, releases: Iterable[Release]) -> dict[str, int]:
     return dict(_added(conn, _SQL.add_groups, _SQL.groups, rows))
 
 
-def _episodes(conn: Connection, matched: Iterable[tuple[Release, SeriesMatch]]) -> dict[_EpisodeKey, int]:
-    keys = {key for release, match in matched for key in _episode_keys(release, match)}
+def _episodes(conn: Connection, matched: Iterable[tuple[Release, SeriesMatch]]) -> dict[EpisodeKey, int]:
+    return find_episodes(conn, {key for release, match in matched for key in _episode_keys(release, match)})
+
+
+def find_episodes(conn: Connection, keys: Collection[EpisodeKey]) -> dict[EpisodeKey, int]:
+    """Episodes by series, kind and number; those that are not there are made."""
     rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
     found = _added(conn, _SQL.add_episodes, _SQL.episodes, rows)
     return {(series_id, kind, number): episode_id for series_id, kind, number, episode_id in found}
 
 
 def _rows(
-    release: Release, match: SeriesMatch, groups: Mapping[str, int], episodes: Mapping[_EpisodeKey, int]
+    release: Release, match: SeriesMatch, groups: Mapping[str, int], episodes: Mapping[EpisodeKey, int]
 ) -> Iterable[dict[str, Any]]:
     row = {
         "release_key": release.identity.release_key,
@@ -127,7 +132,7 @@ def _rows(
     return [{**row, "episode_id": episodes[key]} for key in keys] if keys else [row]
 
 
-def _episode_keys(release: Release, match: SeriesMatch) -> list[_EpisodeKey]:
+def _episode_keys(release: Release, match: SeriesMatch) -> list[EpisodeKey]:
     if match.question_id is not None:
         # Its number counts in a series that is not known yet.
         return []

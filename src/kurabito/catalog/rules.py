@@ -56,7 +56,7 @@ def change(conn: Connection, rule_id: int, rule: TitleRule, *, is_enabled: bool)
 
 
 def remove(conn: Connection, rule_id: int) -> None:
-    """Forget a rule; what was read by it stays. Raises TitleRuleNotFound."""
+    """Forget a rule. Raises TitleRuleNotFound."""
     find(conn, rule_id)
     conn.run(_SQL.remove, {"id": rule_id})
 

@@ -94,6 +94,8 @@ class HeldReason(StrEnum):
     """It may be of several series; a question asks which."""
     DOUBTFUL_READING = "doubtful_reading"
     """What was read from its title is not plausible."""
+    READ_AGAIN = "read_again"
+    """It was read again and belongs elsewhere; downloading it waits for a person to confirm it."""
 
 
 HELD_BY_SERIES: Final = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kurabito.catalog import rules
+from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.rules import StoredRule
 from kurabito.db import Connection, Database
@@ -30,9 +31,10 @@ class TitlePreview:
 class TitleRules:
     """The user's rules."""
 
-    def __init__(self, database: Database, intake: CatalogIntake) -> None:
+    def __init__(self, database: Database, intake: CatalogIntake, wake: Wake | None = None) -> None:
         self._database = database
         self._intake = intake
+        self._wake = wake
 
     async def everything(self) -> list[StoredRule]:
         """Every rule in the order in which they are tried."""
@@ -41,18 +43,34 @@ class TitleRules:
     async def add(self, rule: TitleRule, *, is_enabled: bool = True) -> StoredRule:
         """Store a rule; raises TitleRuleConflict when another has its name."""
         stored = await self._database.write(lambda conn: rules.add(conn, rule, is_enabled=is_enabled))
-        await self._intake.read_again()
+        await self._read_again(rule)
         return stored
 
     async def change(self, rule_id: int, rule: TitleRule, *, is_enabled: bool = True) -> StoredRule:
         """Put a rule in the place of another; raises TitleRuleNotFound or TitleRuleConflict."""
-        stored = await self._database.write(lambda conn: rules.change(conn, rule_id, rule, is_enabled=is_enabled))
-        await self._intake.read_again()
+
+        def store(conn: Connection) -> tuple[TitleRule, StoredRule]:
+            return rules.find(conn, rule_id).rule, rules.change(conn, rule_id, rule, is_enabled=is_enabled)
+
+        before, stored = await self._database.write(store)
+        await self._read_again(before, rule)
         return stored
 
     async def remove(self, rule_id: int) -> None:
-        """Forget a rule; what was read by it stays."""
-        await self._database.write(lambda conn: rules.remove(conn, rule_id))
+        """Forget a rule; what was read by it is read again."""
+
+        def store(conn: Connection) -> TitleRule:
+            gone = rules.find(conn, rule_id).rule
+            rules.remove(conn, rule_id)
+            return gone
+
+        await self._read_again(await self._database.write(store))
+
+    async def _read_again(self, *changed: TitleRule) -> None:
+        """Read what could not be read at once, and in the background what these rules concern."""
+        await self._intake.read_again()
+        if self._wake is not None:
+            await self._wake(RelinkTask(tuple(rule.condition for rule in changed)))
 
     async def preview(self, rule: TitleRule, titles: Sequence[str] | None = None) -> list[TitlePreview]:
         """What a rule would make of some titles, or of those that could not be read last."""

@@ -100,6 +100,10 @@ class TitleRule:
         if not self.fields and not captured & _FIELDS.keys():
             raise InvalidRule("fields", "the rule says nothing: capture a field by its name, or give one a value")
 
+    def concerns(self, text: str) -> bool:
+        """Whether the rule looks at a title at all."""
+        return bool(self._condition.search(text))
+
     def apply(self, text: str, found: ReleaseTitle) -> ReleaseTitle | None:
         """What the title says by this rule, the rest as it was found; None if the rule does not fit."""
         if not self._condition.search(text):

@@ -14,6 +14,7 @@ from kurabito.catalog.corrections.model import Correction, CorrectionEffect, Cor
 from kurabito.catalog.corrections.moves import EpisodePlace
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import Clue
+from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.report import SeriesEvidence
 from kurabito.errors import InvalidInput
 from kurabito.runtime.paging import BIGGEST_ID
@@ -139,7 +140,13 @@ class LinkChange(StrictBody):
     preview: bool = Field(False, description=_PREVIEW)
 
 
-def router(corrections: Corrections) -> APIRouter:
+class ConfirmedAnswer(BaseModel):
+    """What goes on to be downloaded."""
+
+    links: int
+
+
+def router(corrections: Corrections, relinker: Relinker) -> APIRouter:
     """The routes of corrections."""
     routes = APIRouter(prefix="/api/v1", tags=["following"])
 
@@ -178,6 +185,11 @@ def router(corrections: Corrections) -> APIRouter:
             place = None if body.episode is None else EpisodePlace(body.kind, body.episode)
             effect = await corrections.move(link_id, series_id=body.series_id, place=place, is_preview=body.preview)
         return EffectAnswer.of(effect, is_preview=body.preview)
+
+    @routes.post("/links/confirm", responses=documented())
+    async def confirm_links() -> ConfirmedAnswer:
+        """Download what was read again and belongs elsewhere now: the links whose `held_reason` is `read_again`."""
+        return ConfirmedAnswer(links=await relinker.confirm())
 
     @routes.post("/links/{link_id}/release", responses=documented(404, 409, 422))
     async def release_link(link_id: LinkId) -> EffectAnswer:

@@ -18,6 +18,7 @@ _COLUMNS: Final = frozenset(
         ("anime_links", "question_id"),
         ("anime_links", "held_reason"),
         ("anime_links", "is_released"),
+        ("anime_links", "is_fixed"),
         ("conflicts", "episode_id"),
         ("conflicts", "status"),
         ("episodes", "series_id"),

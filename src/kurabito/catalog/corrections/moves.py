@@ -21,7 +21,7 @@ from kurabito.db.rows import ColumnList
 from kurabito.titles import ReleaseKind
 
 _LINK: Final = ColumnList(
-    "id, release_key, series_id, episode_id, title, held_reason, question_id, is_released, kind, number"
+    "id, release_key, series_id, episode_id, title, held_reason, question_id, is_released, is_fixed, kind, number"
 )
 SQL: Final = Queries("kurabito.catalog.corrections", "moves.sql")
 
@@ -97,6 +97,7 @@ def move(
     )
     changes = RowChanges(conn)
     place_links(conn, changes, links, series, place)
+    changes.column("anime_links", "is_fixed", ((one.id, one.is_fixed, 1) for one in links))
     if moves_away:
         rulings.add(conn, correction_id, [reading], series.id, of_group=True)
     journal.keep(conn, correction_id, changes)

@@ -1,6 +1,6 @@
 -- name: links
 SELECT link.id, link.release_key, link.series_id, link.episode_id, link.title, link.held_reason, link.question_id,
-       link.is_released, episode.kind, episode.number
+       link.is_released, link.is_fixed, episode.kind, episode.number
 FROM {given} CROSS JOIN anime_links AS link LEFT JOIN episodes AS episode ON episode.id = link.episode_id
 WHERE link.id = CAST(given.value ->> 0 AS bigint) ORDER BY link.id;
 

@@ -44,6 +44,7 @@ def split(
     changes = RowChanges(conn)
     changes.names((name._asdict(), series_id, new.id) for name in moved)
     place_links(conn, changes, rows, new)
+    changes.column("anime_links", "is_fixed", ((one.id, one.is_fixed, 1) for one in rows))
     changes.column("series", "merged_into", [(new.id, series_id, None)])
     readings = [
         Reading((Name.of(one.name),), SeriesKind(one.kind), one.season, one.year or None, one.country or None)

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
 
+from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of
-from kurabito.catalog.states import SeriesKind
+from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
 
 SQL: Final = Queries("kurabito.catalog.identity", "aliases.sql")
@@ -48,3 +49,16 @@ def add(conn: Connection, rows: Iterable[dict[str, Any]], source: AliasSource) -
     """Store names that no series has yet; each row with its `series_id`."""
     if listed := list(rows):
         conn.run(SQL.add_aliases, {"rows": json.dumps(listed, ensure_ascii=False), "source": source})
+
+
+def add_series(conn: Connection, reading: Reading, state: SeriesState) -> int:
+    """Make the series that a reading says, without a name that leads to it yet; its id."""
+    values = {
+        "title": reading.names[0].shown,
+        "season": reading.said_season,
+        "kind": reading.kind,
+        "year": reading.year,
+        "country": reading.country,
+        "state": state,
+    }
+    return int(conn.value(SQL.add_series, values))

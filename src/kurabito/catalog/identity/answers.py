@@ -79,16 +79,7 @@ def answer(conn: Connection, question_id: int, said: Answer) -> Answered:
 
 
 def _new(conn: Connection, question: SeriesQuestion, state: SeriesState) -> Any:
-    reading = question.reading
-    values = {
-        "title": reading.names[0].shown,
-        "season": reading.said_season,
-        "kind": reading.kind,
-        "year": reading.year,
-        "country": reading.country,
-        "state": state,
-    }
-    return find_series(conn, int(conn.value(aliases.SQL.add_series, values)))
+    return find_series(conn, aliases.add_series(conn, question.reading, state))
 
 
 def _learn(conn: Connection, changes: RowChanges, reading: Reading, series_id: int) -> None:

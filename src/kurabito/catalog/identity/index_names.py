@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import romaji_of
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata.records import RecordKind
@@ -16,17 +18,28 @@ _SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series="seri
 class IndexNames:
     """The entries of the offline index that have some names, or are known by the page of a site."""
 
-    def __init__(self, conn: Connection, names: Iterable[str], pages: Iterable[int] = ()) -> None:
+    def __init__(
+        self, conn: Connection, names: Iterable[Name], spellings: Iterable[str] = (), pages: Iterable[int] = ()
+    ) -> None:
+        listed = {name.folded: name for name in names}
         self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
-        for folded, entry_id, kind in conn.all(_SQL.entries, _rows(names)):
-            series_kind = SeriesKind.MOVIE if kind == RecordKind.MOVIE else SeriesKind.TV
-            self._entries.setdefault((folded, series_kind), set()).add(entry_id)
+        for folded, entry_id, kind in conn.all(_SQL.entries, _rows({*listed, *spellings})):
+            self._entries.setdefault((folded, _kind(kind)), set()).add(entry_id)
+        known = {folded for folded, _ in self._entries}
+        sounds = {name.folded: sound for name in listed.values() if (sound := romaji_of(name.shown)) is not None}
+        unknown = {sound for folded, sound in sounds.items() if folded not in known}
+        heard: dict[tuple[str, SeriesKind], set[int]] = {}
+        for sound, entry_id, kind in conn.all(_SQL.sounding, _rows(unknown)) if unknown else ():
+            heard.setdefault((sound, _kind(kind)), set()).add(entry_id)
+        for folded, sound in sounds.items():
+            if folded not in known:
+                self._entries |= {(folded, kind): heard[sound, kind] for kind in SeriesKind if (sound, kind) in heard}
         self._of_pages: dict[int, int] = {}
-        if listed := list(pages):
-            self._of_pages = dict(conn.all(_SQL.entries_of_pages, _rows(listed)))
-        known = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
+        if wanted := list(pages):
+            self._of_pages = dict(conn.all(_SQL.entries_of_pages, _rows(wanted)))
+        found = {entry for some in self._entries.values() for entry in some} | set(self._of_pages.values())
         self._names: dict[int, set[str]] = {}
-        for entry_id, folded in conn.all(_SQL.entry_names, _rows(known)) if known else ():
+        for entry_id, folded in conn.all(_SQL.entry_names, _rows(found)) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
 
     def every_name(self) -> set[str]:
@@ -50,6 +63,10 @@ class IndexNames:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
+
+
+def _kind(kind: str) -> SeriesKind:
+    return SeriesKind.MOVIE if kind == RecordKind.MOVIE else SeriesKind.TV
 
 
 def _rows(values: Iterable[object]) -> dict[str, str]:

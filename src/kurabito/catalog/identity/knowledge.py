@@ -52,8 +52,13 @@ class ReleaseOrigin:
 
     @classmethod
     def of(cls, subscription: Subscription) -> ReleaseOrigin:
-        page = _MIKAN_PAGE.search(subscription.settings.url)
-        return cls(subscription.id, subscription.settings.series_id, int(page[1]) if page else None)
+        return cls.at(subscription.id, subscription.settings.url, subscription.settings.series_id)
+
+    @classmethod
+    def at(cls, subscription_id: int, url: str, series_id: int | None) -> ReleaseOrigin:
+        """A feed by its address."""
+        page = _MIKAN_PAGE.search(url)
+        return cls(subscription_id, series_id, int(page[1]) if page else None)
 
 
 class SeriesKnowledge:
@@ -65,12 +70,13 @@ class SeriesKnowledge:
         self._romaji: dict[str, set[str]] = {}
         self._series: dict[int, CandidateSeries] = {}
         listed, feeds = list(readings), list(origins)
-        names = {name.folded for one in listed for name in one.names}
+        written = {name for one in listed for name in one.names}
+        names = {name.folded for name in written}
         sequels = {sequel.folded for one in listed for _, sequel in one.sequels()}
         pages = {one.page_id for one in feeds if one.page_id is not None}
-        self.index = IndexNames(conn, names, pages)
+        self.index = IndexNames(conn, written, sequels, pages)
         self._look_up(names | sequels | self.index.every_name())
-        self._look_up_romaji({key for one in listed for name in one.names if (key := romaji_of(name.shown))})
+        self._look_up_romaji({key for name in written if (key := romaji_of(name.shown))})
         self._of_pages = self._read_pages({one.subscription_id for one in feeds if one.page_id is not None})
         self.read_series(one.series_id for one in feeds if one.series_id is not None)
         self.read_series(row.series_id for rows in self._rows.values() for row in rows)

@@ -22,6 +22,12 @@ SELECT mine.folded, mine.entry_id, entry.kind
 FROM {given} CROSS JOIN offline_titles AS mine CROSS JOIN offline_entries AS entry
 WHERE mine.folded = given.value ->> 0 AND entry.id = mine.entry_id;
 
+-- name: sounding
+-- Which entries have a name of these sounds, however they spell it.
+SELECT mine.sound, mine.entry_id, entry.kind
+FROM {given} CROSS JOIN offline_romaji AS mine CROSS JOIN offline_entries AS entry
+WHERE mine.sound = given.value ->> 0 AND entry.id = mine.entry_id;
+
 -- name: entry_names
 SELECT other.entry_id, other.folded
 FROM {given} CROSS JOIN offline_titles AS other WHERE other.entry_id = CAST(given.value ->> 0 AS bigint);

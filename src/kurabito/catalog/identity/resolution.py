@@ -77,7 +77,16 @@ def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
 
 def judge(conn: Connection, reading: Reading) -> Decision:
     """What is decided about a reading as things are now."""
-    return _Judge(conn, [reading]).decide(reading, None)
+    return judge_all(conn, [reading])[0]
+
+
+def judge_all(
+    conn: Connection, readings: Sequence[Reading], origins: Sequence[ReleaseOrigin | None] | None = None
+) -> list[Decision]:
+    """What is decided about some readings as things are now, in their order."""
+    sources = [None] * len(readings) if origins is None else origins
+    judges = _Judge(conn, readings, [one for one in sources if one is not None])
+    return [judges.decide(reading, origin) for reading, origin in zip(readings, sources, strict=True)]
 
 
 def _likely(decision: Decision) -> Likely:
@@ -153,9 +162,14 @@ class _Judge:
             yield from self._named(reading, Clue.NAME, name.folded, [name.folded])
             yield from self._named(reading, Clue.INDEX, name.folded, index.namesakes(name.folded, reading.kind))
             yield from self._named(reading, Clue.ROMAJI, name.folded, self.known.alike(name))
+        own = {name.folded for name in reading.names}
         for name, sequel in reading.sequels():
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
+            # A season may have a name of its own elsewhere; the bare name is that of all of them.
+            for other in index.namesakes(sequel.folded, reading.kind) - own:
+                for series, row in self.known.named(other, reading, sequel.season):
+                    yield _Way(series, Clue.INDEX, name.folded, row)
 
     def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
         if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
@@ -206,15 +220,7 @@ class _Batch:
         return {item_id: self._as_joined(match) for item_id, match in self._matches.items()}
 
     def _add(self, reading: Reading, state: SeriesState) -> CandidateSeries:
-        values = {
-            "title": reading.names[0].shown,
-            "season": reading.said_season,
-            "kind": reading.kind,
-            "year": reading.year,
-            "country": reading.country,
-            "state": state,
-        }
-        series_id = int(self._conn.value(aliases.SQL.add_series, values))
+        series_id = aliases.add_series(self._conn, reading, state)
         added = CandidateSeries(
             series_id, reading.names[0].shown, reading.kind, reading.said_season, state, reading.year, reading.country
         )

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from kurabito.catalog.identity.answers import Answer
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.identity.questions import QuestionStatus
+from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.states import SeriesState
 from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
@@ -20,7 +21,7 @@ _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
 
 
-def router(pages: Pages, questions: Questions) -> APIRouter:
+def router(pages: Pages, questions: Questions, relinker: Relinker) -> APIRouter:
     """The questions, and what can be said to each."""
     routes = APIRouter()
 
@@ -36,7 +37,13 @@ def router(pages: Pages, questions: Questions) -> APIRouter:
             statuses=_ASKED,
             cursor=cursor,
             against=SPEAK_AGAINST,
+            read_again=await relinker.count_waiting(),
         )
+
+    @routes.post("/links/confirm")
+    async def confirm() -> Response:
+        await relinker.confirm()
+        return pages.go(_PATH)
 
     @routes.post(f"{_PATH}/{{question_id}}/answer")
     async def answer(request: Request, question_id: str) -> Response:

@@ -1619,13 +1619,16 @@ CREATE INDEX ix_identity_rulings_folded ON identity_rulings (folded);
 CREATE INDEX ix_identity_rulings_series ON identity_rulings (series_id);
 CREATE INDEX ix_identity_rulings_correction ON identity_rulings (correction_id);
 
--- What spoke for the series of a link; the question that holds it; why it is held; and whether a person released it.
+-- What spoke for the series of a link; the question that holds it; why it is held; whether a person released it,
+-- and whether one said where it belongs, so that reading it again leaves it there.
 ALTER TABLE anime_links ADD COLUMN clues TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE anime_links ADD COLUMN question_id INTEGER REFERENCES identity_questions (id) ON DELETE SET NULL;
 ALTER TABLE anime_links ADD COLUMN held_why TEXT;
 ALTER TABLE anime_links ADD COLUMN is_released INTEGER NOT NULL DEFAULT 0 CHECK (is_released IN (0, 1));
+ALTER TABLE anime_links ADD COLUMN is_fixed INTEGER NOT NULL DEFAULT 0 CHECK (is_fixed IN (0, 1));
 ALTER TABLE anime_links ADD COLUMN held_reason TEXT
-    CHECK (held_reason IN ('no_episode', 'series_asked', 'series_ignored', 'in_doubt', 'doubtful_reading'));
+    CHECK (held_reason IN ('no_episode', 'series_asked', 'series_ignored', 'in_doubt', 'doubtful_reading',
+        'read_again'));
 
 CREATE INDEX ix_anime_links_held ON anime_links (id) WHERE held_reason IS NOT NULL;
 CREATE INDEX ix_anime_links_question ON anime_links (question_id) WHERE question_id IS NOT NULL;

@@ -79,15 +79,18 @@ CREATE INDEX ix_identity_rulings_folded ON identity_rulings (folded);
 CREATE INDEX ix_identity_rulings_series ON identity_rulings (series_id);
 CREATE INDEX ix_identity_rulings_correction ON identity_rulings (correction_id);
 
--- What spoke for the series of a link; the question that holds it; why it is held; and whether a person released it.
+-- What spoke for the series of a link; the question that holds it; why it is held; whether a person released it,
+-- and whether one said where it belongs, so that reading it again leaves it there.
 ALTER TABLE anime_links ADD COLUMN clues TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE anime_links ADD COLUMN question_id INTEGER REFERENCES identity_questions (id) ON DELETE SET NULL;
 ALTER TABLE anime_links ADD COLUMN held_why TEXT;
 ALTER TABLE anime_links ADD COLUMN is_released INTEGER NOT NULL DEFAULT 0 CHECK (is_released IN (0, 1));
+ALTER TABLE anime_links ADD COLUMN is_fixed INTEGER NOT NULL DEFAULT 0 CHECK (is_fixed IN (0, 1));
 
 DROP INDEX ix_anime_links_held;
 ALTER TABLE anime_links ADD COLUMN held TEXT
-    CHECK (held IN ('no_episode', 'series_asked', 'series_ignored', 'in_doubt', 'doubtful_reading'));
+    CHECK (held IN ('no_episode', 'series_asked', 'series_ignored', 'in_doubt', 'doubtful_reading',
+        'read_again'));
 UPDATE anime_links SET held = held_reason WHERE held_reason IS NOT NULL;
 ALTER TABLE anime_links DROP COLUMN held_reason;
 ALTER TABLE anime_links RENAME COLUMN held TO held_reason;

@@ -1,0 +1,16 @@
+-- name: page
+-- Links that nothing else decides: no question holds them, and no person said where they belong.
+SELECT {link} FROM anime_links AS link {joins}
+WHERE link.id > :after AND link.question_id IS NULL AND link.is_fixed = 0
+    AND (CAST(:series_id AS bigint) IS NULL OR link.series_id = :series_id)
+ORDER BY link.id LIMIT :limit;
+
+-- name: again
+-- The same, of these alone.
+SELECT {link} FROM {given} CROSS JOIN anime_links AS link {joins}
+WHERE link.id = CAST(given.value ->> 0 AS bigint) AND link.question_id IS NULL AND link.is_fixed = 0
+ORDER BY link.id;
+
+-- name: waiting
+-- What was read again and waits to be confirmed.
+SELECT id FROM anime_links WHERE held_reason = 'read_again' ORDER BY id;

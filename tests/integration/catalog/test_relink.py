@@ -1,0 +1,91 @@
+"""Links are read again when a rule or an offset changes: what belongs elsewhere goes there, and nothing is downloaded by it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.corrections.moves import EpisodePlace
+from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
+from kurabito.catalog.title_rules import TitleRules
+from kurabito.feeds.results import FeedItem
+from kurabito.runtime import Registry, TaskState, Worker, open_queue
+from kurabito.runtime.sql.queue import SqlQueue
+from kurabito.titles import ReleaseKind, TitleRule
+
+if TYPE_CHECKING:
+    from tests.integration.catalog.conftest import Desk
+
+PLACES = (
+    "SELECT series.title, series.season, episode.number, link.held_reason FROM anime_links AS link "
+    "JOIN series ON series.id = link.series_id LEFT JOIN episodes AS episode ON episode.id = link.episode_id ORDER BY link.id"
+)
+DOWNLOAD = "INSERT INTO downloads (link_id, status, created_at, updated_at, queued_at) VALUES (:id, 'completed', :now, :now, :now)"
+COUNTS_ON = TitleRule(
+    name="counts on",
+    condition="Yeast Garden",
+    parse=r"Yeast Garden - (?P<episodes>\d+)",
+    fields={"title": "Barley Song"},
+)
+
+
+def item(title: str) -> FeedItem:
+    return FeedItem(title=title, download_url=f"https://feeds.example/{quote(title)}.torrent")
+
+
+@pytest.fixture
+async def relinker(desk: Desk, url: str) -> AsyncIterator[Relinker]:
+    async with open_queue(url) as queue:
+        assert isinstance(queue, SqlQueue)
+        yield Relinker(queue, desk.taken)
+
+
+async def test_a_rule_moves_what_it_concerns_and_waits_to_be_confirmed(desk: Desk, relinker: Relinker) -> None:
+    feed = desk.subscribe()
+    await desk.bring(
+        feed, item("[Kura] Yeast Garden - 01"), item("[Kura] Yeast Garden - 02"), item("[Kura] Barley Song - 03")
+    )
+    desk.database.write_blocking(lambda conn: conn.run(DOWNLOAD, {"id": 1}))
+    taken = list(desk.taken.ids)
+    rules = TitleRules(desk.database, desk.intake, relinker.wake)
+    await rules.add(COUNTS_ON)
+    (task,) = (await relinker._queue.list(task_type=RELINK)).items
+    registry = Registry()
+    relinker.join(registry)
+    async with Worker(relinker._queue, registry):
+        assert (await relinker._queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+    assert desk.all(PLACES) == [
+        ("Barley Song", 1, 1.0, None),
+        ("Barley Song", 1, 2.0, "read_again"),
+        ("Barley Song", 1, 3.0, None),
+    ]
+    assert desk.taken.ids == taken
+    assert await relinker.count_waiting() == 1
+    assert await relinker.confirm() == 1
+    assert desk.taken.ids == [*taken, 2]
+    again = await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
+    assert (again.read, again.moved) == (2, 0)
+
+
+async def test_an_offset_is_applied_to_what_is_there(desk: Desk, relinker: Relinker) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, *(item(f"[Kura] Yeast Garden S2 - {number}") for number in ("25", "26")))
+    await desk.bring(feed, item("[Kura] Yeast Garden S2 - 03"))
+    await desk.corrections.move(2, place=EpisodePlace(ReleaseKind.TV, 9.0))
+    await Catalog(desk.database, desk.taken, relinker.wake).change(1, {"episode_offset": 24})
+    done = await relinker.relink(RelinkTask(series_id=1))
+    assert done.moved == 1
+    # A person said which episode the second one is.
+    assert [row[2] for row in desk.all(PLACES)] == [1.0, 9.0, 3.0]
+
+
+async def test_a_rule_that_makes_a_new_series_asks_about_it(desk: Desk, relinker: Relinker) -> None:
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"))
+    await TitleRules(desk.database, desk.intake, relinker.wake).add(COUNTS_ON)
+    await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
+    assert desk.all(PLACES) == [("Barley Song", 1, 1.0, "series_asked")]
+    assert desk.all("SELECT state FROM series WHERE title = 'Barley Song'") == [("asked",)]
