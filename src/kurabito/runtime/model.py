@@ -76,17 +76,6 @@ class NewTask:
     max_attempts: int | None = None
     content_type: str | None = None
 
-    @property
-    def options(self) -> TaskOptions:
-        return {
-            "priority": self.priority,
-            "unique_key": self.unique_key,
-            "delay": self.delay,
-            "run_at": self.run_at,
-            "max_attempts": self.max_attempts,
-            "content_type": self.content_type,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:

@@ -6,7 +6,7 @@ happened; the queue decides what becomes of the task. That decision is `transiti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -99,6 +99,7 @@ class Released:
 
 Outcome = Success | Failure | Snoozed | Released
 Settlement = tuple[Claim, Outcome]
+Settlements = Sequence[Settlement]
 
 
 @dataclass(frozen=True, slots=True)

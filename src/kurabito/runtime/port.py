@@ -17,7 +17,7 @@ from uuid import UUID
 
 from kurabito.runtime.events import TaskEvent
 from kurabito.runtime.model import Depth, Page, Progress, TaskOptions, TaskRecord, WorkerRecord
-from kurabito.runtime.outcomes import Claim, Settlement
+from kurabito.runtime.outcomes import Claim, Settlements
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import PreparedTask, TaskLike
 from kurabito.wakeup import Bell
@@ -57,13 +57,7 @@ class InstantClaims(Protocol):
     """Claims without waiting for anything, so that a worker need not wait for the event loop either."""
 
     def claim_now(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
+        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
     ) -> Claimed:
         """As `WorkQueue.claim`."""
         ...
@@ -114,13 +108,7 @@ class WorkQueue(Protocol):
     """Claims for workers at rest, where the store is heard in a thread of its own."""
 
     async def claim(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
+        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
     ) -> Claimed:
         """Settle, then take up to `limit` tasks and at most `capacity[type]` of each type, in one transaction.
 
@@ -135,7 +123,7 @@ class WorkQueue(Protocol):
         """
         ...
 
-    async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:
+    async def settle(self, settling: Settlements) -> list[Claim]:
         """Write how claims ended; the ones returned were no longer owned and changed nothing."""
         ...
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from kurabito.dataplane.hashing import store
@@ -12,15 +9,6 @@ from kurabito.dataplane.hashing.store import START
 from kurabito.db import Connection, Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.protocol.enums import HashAlgorithm
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = open_database(f"sqlite:///{tmp_path / 'files.db'}")
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 def every_statement(conn: Connection) -> None:
@@ -34,6 +22,7 @@ def every_statement(conn: Connection) -> None:
     store.note_problems(conn, [(START, ("FILE_UNREADABLE", "gone"))])
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_no_statement_reads_all_files(database: Database) -> None:
     statements: list[str] = []
 

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kurabito.clock import ManualClock
 from kurabito.db import Database, migrate, open_database
-from kurabito.db.migrate import PRODUCT
 from kurabito.db.postgres.roles import ensure_role
 from kurabito.errors import ConfigError, InvalidInput
 from kurabito.protocol.rights import DATA_PLANE, READABLE
 from kurabito.settings import Origin, Settings, load
 from kurabito.settings.errors import SettingLocked
 from kurabito.settings.store import SEEN_WITHIN, SettingsStore, stored_settings
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(f"migrated_{request.param}"))
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    database = open_database(url)
-    database.open()
-    migrate(database, PRODUCT)
-    yield database
-    database.close()
 
 
 @pytest.fixture

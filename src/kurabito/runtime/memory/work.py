@@ -9,7 +9,7 @@ from uuid import UUID
 from kurabito.clock import SECOND
 from kurabito.runtime.memory import leases
 from kurabito.runtime.memory.shared import SharedState
-from kurabito.runtime.outcomes import Claim, Settlement, lease_lost, microseconds
+from kurabito.runtime.outcomes import Claim, Settlements, lease_lost, microseconds
 from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
 from kurabito.runtime.states import TaskState
 from kurabito.runtime.tasks.intake import PreparedTask
@@ -31,24 +31,12 @@ class MemoryWork:
         self._ticks: dict[str, int] = {}
 
     async def claim(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
+        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
     ) -> Claimed:
         return self.claim_now(worker, capacity, limit, lease=lease, settling=settling)
 
     def claim_now(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
+        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
     ) -> Claimed:
         owner = leases.new_owner(worker)
         with self._shared as now:
@@ -64,7 +52,7 @@ class MemoryWork:
                 raise lease_lost(row.record(self._shared.living_types()))
             return row.claim(owner, row.lease_expires_at)
 
-    async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:
+    async def settle(self, settling: Settlements) -> list[Claim]:
         with self._shared as now:
             return leases.settle(self._table, settling, now)
 

@@ -14,7 +14,7 @@ from kurabito.clock import SECOND
 from kurabito.db import leases
 from kurabito.db.port import Connection
 from kurabito.runtime.events import Fact, PendingEvents
-from kurabito.runtime.outcomes import Claim, Settlement, Success, Transition, microseconds, transition_of
+from kurabito.runtime.outcomes import Claim, Settlements, Success, Transition, microseconds, transition_of
 from kurabito.runtime.port import Beat, Claimed, ClaimsOnArrival, InstantClaims, Presence
 from kurabito.runtime.sql import lease_spec
 from kurabito.runtime.sql.records import LeasedTask, claim_of, hex_of
@@ -50,13 +50,7 @@ class SqlWork:
         self._claims = ClaimStore(store)
 
     async def claim(
-        self,
-        worker: str,
-        capacity: Mapping[str, int],
-        limit: int,
-        *,
-        lease: float = 30.0,
-        settling: Sequence[Settlement] = (),
+        self, worker: str, capacity: Mapping[str, int], limit: int, *, lease: float = 30.0, settling: Settlements = ()
     ) -> Claimed:
         return await self._changes.run(self.turn(worker, capacity, limit, lease, settling))
 
@@ -66,7 +60,7 @@ class SqlWork:
         capacity: Mapping[str, int],
         limit: int,
         lease: float,
-        settling: Sequence[Settlement] = (),
+        settling: Settlements = (),
     ) -> Callable[[Connection, PendingEvents], Claimed]:
         """The change that `claim` makes."""
         if self.delegated:
@@ -77,7 +71,7 @@ class SqlWork:
         known = known_id(task_id)
         return await self._database.read(lambda conn: self._store.lookup.held(conn, known, owner))
 
-    async def settle(self, settling: Sequence[Settlement]) -> list[Claim]:
+    async def settle(self, settling: Settlements) -> list[Claim]:
         return await self._changes.run(lambda conn, pending: self._claims.settle(conn, settling, pending))
 
     def heartbeat(self, beats: Sequence[Beat], *, lease: float = 30.0, presence: Presence | None = None) -> list[Claim]:
@@ -127,7 +121,7 @@ class ClaimStore:
         capacity: Mapping[str, int],
         limit: int,
         lease: float,
-        settling: Sequence[Settlement],
+        settling: Settlements,
         pending: PendingEvents,
     ) -> Claimed:
         """Settle, then claim; when there is nothing, say how long until the next scheduled task is due."""
@@ -178,7 +172,7 @@ class ClaimStore:
         ((due,),) = conn.all(self._sql.due_in)
         return None if due is None else int(due)
 
-    def settle(self, conn: Connection, settling: Sequence[Settlement], pending: PendingEvents) -> list[Claim]:
+    def settle(self, conn: Connection, settling: Settlements, pending: PendingEvents) -> list[Claim]:
         """Write how claims ended, and the follow-ups of those that succeeded; the claims that were lost."""
         good = [(claim, outcome) for claim, outcome in settling if type(outcome) is Success]
         rest = [(claim, transition_of(claim, outcome)) for claim, outcome in settling if type(outcome) is not Success]

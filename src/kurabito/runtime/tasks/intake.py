@@ -57,7 +57,6 @@ def prepare(
     max_payload: int = MAX_PAYLOAD,
     hex_id: str | None = None,
     /,
-    *,
     priority: Any = 0,
     unique_key: Any = None,
     delay: Any = None,
@@ -103,7 +102,7 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
     for place, (task, hex_id) in enumerate(zip(listed, new_ids(len(listed)), strict=True)):
         try:
             if isinstance(task, NewTask):
-                prepared.append(prepare(task.task_type, task.payload, max_payload, hex_id, **task.options))
+                prepared.append(_prepare_new(task, max_payload, hex_id))
             elif isinstance(task, tuple) and 1 <= len(task) <= 2:
                 prepared.append(prepare(task[0], task[1] if len(task) == 2 else None, max_payload, hex_id))
             elif isinstance(task, PreparedTask):
@@ -113,6 +112,21 @@ def prepare_many(tasks: Iterable[TaskLike], *, max_payload: int = MAX_PAYLOAD) -
         except InvalidInput as problem:
             raise type(problem)(f"tasks[{place}].{problem.field}", problem.problem) from problem
     return prepared
+
+
+def _prepare_new(task: NewTask, max_payload: int, hex_id: str) -> PreparedTask:
+    return prepare(
+        task.task_type,
+        task.payload,
+        max_payload,
+        hex_id,
+        priority=task.priority,
+        unique_key=task.unique_key,
+        delay=task.delay,
+        run_at=task.run_at,
+        max_attempts=task.max_attempts,
+        content_type=task.content_type,
+    )
 
 
 def new_ids(count: int) -> list[str]:
