@@ -17,13 +17,7 @@ from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library, naming
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar
-from kurabito.web.shows import choose
-from kurabito.web.shows import corrections
-from kurabito.web.shows import matches
-from kurabito.web.shows import questions
-from kurabito.web.shows import record
-from kurabito.web.shows import series
+from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
 PageRoutes = Callable[[Pages], APIRouter]
 

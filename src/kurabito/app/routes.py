@@ -17,15 +17,8 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar
-from kurabito.api.metadata import extras
-from kurabito.api.metadata import matches
-from kurabito.api.metadata import posters
-from kurabito.api.metadata import records
-from kurabito.api.metadata import search
-from kurabito.api.metadata import sources
-from kurabito.api.placements import naming
-from kurabito.api.placements import placements
+from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
+from kurabito.api.placements import naming, placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 

@@ -11,7 +11,6 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity import aliases
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.linker import lock_catalog
-
 from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState

@@ -12,8 +12,7 @@ from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.plans.reasons import PlanReason
-from kurabito.reasons import InputReason
-from kurabito.reasons import Reason
+from kurabito.reasons import InputReason, Reason
 
 _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     FilterReason: "filter_reason",

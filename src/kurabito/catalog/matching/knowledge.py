@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.catalog.identity.evidence import is_near
-from kurabito.catalog.matching.chosen import chosen
-from kurabito.catalog.matching.chosen import keys_of
+from kurabito.catalog.matching.chosen import chosen, keys_of
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import spelled

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.matching import matches
-from kurabito.catalog.matching.chosen import forget
-from kurabito.catalog.matching.chosen import learn
+from kurabito.catalog.matching.chosen import forget, learn
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
 from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
