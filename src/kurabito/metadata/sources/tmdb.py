@@ -105,14 +105,11 @@ class TmdbClient:
 
     async def title(self, kind: TmdbKind, tmdb_id: int) -> Title | None:
         """One title; None when TMDB has no such id."""
-        try:
-            found = await self._ask(f"/{kind}/{tmdb_id}", {})
-        except TmdbError as error:
-            if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
-                return None
-            raise
-        genres = [one.get("id") for one in found.get("genres") or ()] if isinstance(found, dict) else []
-        (title,) = self._titles(kind, {"results": [{**found, "genre_ids": genres}]})
+        found = await self._details(kind, tmdb_id)
+        if not isinstance(found, dict):
+            return None
+        genres = [one.get("id") for one in found.get("genres") or ()]
+        (title,) = read_titles(kind, {"results": [{**found, "genre_ids": genres}]}, self._image_url)
         return title
 
     async def read(self, path: str, params: Mapping[str, str]) -> Any:
