@@ -78,6 +78,13 @@ def test_the_folder_around_a_single_folder_has_no_say(folder: Path) -> None:
     assert {file.get("season") for file in plan_of(str(around))["files"] if file["class"] == "video"} == {2}
 
 
+def test_the_folder_around_a_season_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / "Yoru no Kurabito" / "Season 2").mkdir(parents=True)
+    (tmp_path / "Yoru no Kurabito" / "Season 2" / "07.mkv").write_bytes(b"x")
+    (file,) = plan_of(str(tmp_path / "Yoru no Kurabito"))["files"]
+    assert file["target"] == "Yoru no Kurabito/Season 02/Yoru no Kurabito S02E07.mkv"
+
+
 def test_the_show_can_be_named_by_hand(tmp_path: Path) -> None:
     (tmp_path / "a1").mkdir()
     (tmp_path / "a1" / "07.mkv").write_bytes(b"x")

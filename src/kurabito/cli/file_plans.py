@@ -15,6 +15,7 @@ from kurabito.dataplane.files.walk import Walk, path_of, size_of
 from kurabito.placements.naming.numbering import NumberingScheme
 from kurabito.placements.naming.presets import PRESETS, Preset
 from kurabito.placements.plans import FilePlan, ListedFile, PlanContext, PlannedFile, ShowContext, plan_files
+from kurabito.placements.plans.folders import read_folder
 from kurabito.placements.plans.model import FileAction, Work
 
 _DONE: Final = 0
@@ -71,9 +72,9 @@ def list_files(path: Path) -> list[ListedFile]:
         os.close(root)
     for name, problem in walk.problems:
         sys.stderr.write(f"not looked at: {safe(name)}: {problem.strerror}\n")
-    # A folder that has nothing but one folder is where somebody put it, not what it is called.
+    # A folder that has nothing but a show's folder is where that lies, not what it is called.
     tops = {file.path.partition("/")[0] for file in found}
-    if len(tops) == 1 and all("/" in file.path for file in found):
+    if len(tops) == 1 and all("/" in file.path for file in found) and read_folder(min(tops)).title:
         return found
     return [ListedFile(f"{real.name}/{file.path}", file.size) for file in found]
 
