@@ -92,6 +92,26 @@ def test_the_show_can_be_named_by_hand(tmp_path: Path) -> None:
     assert plan["files"][0]["target"] == "Koji/Season 03/Koji - s03e07.mkv"
 
 
+def test_the_files_of_a_torrent_are_planned_before_anything_is_fetched(tmp_path: Path) -> None:
+    def text(value: str) -> bytes:
+        return f"{len(value.encode())}:{value}".encode()
+
+    names = [["Koji - 01.mkv"], ["SPs", "Koji - NCOP.mkv"]]
+    files = b"".join(b"d6:lengthi7e4:pathl" + b"".join(map(text, name)) + b"ee" for name in names)
+    padding = b"d4:attr1:p6:lengthi9e4:pathl4:.pad1:9ee"
+    info = b"d5:filesl" + files + padding + b"e4:name" + text("[Kura] Koji [BD]") + b"6:pieces0:e"
+    (tmp_path / "koji.torrent").write_bytes(b"d4:info" + info + b"e")
+    found = {file["path"]: (file["size"], file["target"]) for file in plan_of(str(tmp_path / "koji.torrent"))["files"]}
+    assert found == {
+        "[Kura] Koji [BD]/Koji - 01.mkv": (7, "Koji/Season 01/Koji S01E01.mkv"),
+        "[Kura] Koji [BD]/SPs/Koji - NCOP.mkv": (7, "Koji/extras/Koji - NCOP.mkv"),
+    }
+    (tmp_path / "no.torrent").write_bytes(b"<html>")
+    refused = kurabito("--dry-run", str(tmp_path / "no.torrent"))
+    assert refused.returncode == 3
+    assert "this is not a torrent file" in refused.stderr
+
+
 def test_a_person_reads_what_is_filed_and_why_the_rest_is_not(folder: Path) -> None:
     (folder / "rest.rar").write_bytes(b"x")
     shown = kurabito("--dry-run", str(folder)).stdout
