@@ -21,7 +21,7 @@ _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\]
 _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
 _SPECIAL_WORD: Final = re.compile(
     r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
-    r"[ _.#-]{0,3}(\d{1,3}(?![\dA-Za-z]))?",
+    r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
@@ -32,6 +32,7 @@ _FILM_NUMBER: Final = re.compile(
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
 _LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
+_DASHED_NUMBER: Final = re.compile(r"\s-\s\d{2,4}(?:v\d)?(?:\s|$)")
 _NEAR: Final = 6
 _MOST_SPECIALS: Final = 100
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
@@ -182,7 +183,8 @@ def _kind(
 ) -> tuple[WorkKind | None, str | None]:
     """Whether it is an episode, a special (with what it is called) or a film; None if nothing says it."""
     sorted_as = next((one.kind for one in above if one.kind not in (FolderKind.NEUTRAL, FolderKind.TRACKS)), None)
-    if told.kind is ReleaseKind.MOVIE or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
+    is_film = told.kind is ReleaseKind.MOVIE and not (episodes and _counts_episodes(stem))
+    if is_film or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes)
@@ -193,6 +195,11 @@ def _kind(
     if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
+
+
+def _counts_episodes(stem: str) -> bool:
+    """`The Movie Star - 03`: a number that counts episodes, though the title has the word for a film."""
+    return bool(_DASHED_NUMBER.search(stem)) and _film_number(stem) is None and not re.search("剧场版|劇場版", stem)
 
 
 def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP") -> str:
