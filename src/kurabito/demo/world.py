@@ -20,6 +20,7 @@ from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSetti
 from kurabito.library.libraries import LibrarySettings
 from kurabito.library.scans.queue import TaskPriority
 from kurabito.metadata.calendar import REFRESH
+from kurabito.protocol.enums import LibraryIntake
 from kurabito.runtime import Fixed, NewTask, PermanentError, Priority, Registry, TaskContext
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.tasks.followups import FollowUp, declare
@@ -122,8 +123,9 @@ class Demo:
         await queue.database.write(self._about.import_index)
         await queue.enqueue(REFRESH, unique_key=REFRESH)
         await asyncio.to_thread(make_files, self._folder)
-        for name in (SHOWS, ARCHIVE):
-            summary = await library.libraries.create(str(self._folder / name), LibrarySettings(name=name))
+        for name, accepts in ((SHOWS, LibraryIntake.ANY), (ARCHIVE, LibraryIntake.NOTHING)):
+            keeping = LibrarySettings(name=name, accepts=accepts)
+            summary = await library.libraries.create(str(self._folder / name), keeping)
             await library.scans.submit_task(summary.library.id, TaskPriority.HIGH)
         await feeds.services.register(ATTIC)
         await downloads.filters.add(RULE)

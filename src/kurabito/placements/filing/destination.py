@@ -10,11 +10,11 @@ from typing import Final
 from kurabito.db import Connection, Queries
 from kurabito.placements.filing.reasons import FilingReason, because
 from kurabito.placements.plans.folders import FolderKind, read_folder
+from kurabito.protocol.enums import LibraryIntake
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.reasons import Reason
 
 _SQL: Final = Queries("kurabito.placements.filing", "destination.sql")
-_ANY: Final = "any"
 _MOST_PATHS: Final = 5000
 
 
@@ -24,7 +24,7 @@ class AcceptingLibrary:
 
     id: int
     name: str
-    accepts: str
+    accepts: LibraryIntake
     modes: tuple[PlacementMode, ...]
 
 
@@ -45,9 +45,9 @@ def find_destination(
     known = {library.id: library for library in _libraries(conn)}
     values = {"series_id": series_id, "metadata_id": metadata_id}
     for library_id, folder in conn.all(_SQL.folders, values):
-        if (library := known.get(library_id)) is not None and library.accepts != "nothing":
+        if (library := known.get(library_id)) is not None and library.accepts is not LibraryIntake.NOTHING:
             return _in_folder(conn, library, folder)
-    fitting = [library for library in known.values() if library.accepts in (_ANY, kind)]
+    fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
     if len(fitting) == 1:
         return Destination(library=fitting[0])
     if not fitting:
@@ -85,6 +85,6 @@ def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Dest
 
 def _libraries(conn: Connection) -> list[AcceptingLibrary]:
     return [
-        AcceptingLibrary(found, name, accepts, tuple(PlacementMode(mode) for mode in json.loads(modes)))
+        AcceptingLibrary(found, name, LibraryIntake(accepts), tuple(PlacementMode(mode) for mode in json.loads(modes)))
         for found, name, accepts, modes in conn.all(_SQL.libraries)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.placements.filing import arrivals, placed_files, planner
+from kurabito.placements.filing import adoption, arrivals, placed_files, planner
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
@@ -51,7 +52,8 @@ class FilingLoop:
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
-        return arrived or planned or placed
+        adopted = await self._adopt()
+        return arrived or planned or placed or adopted
 
     async def _request_arrivals(self) -> bool:
         # A look makes no writer wait, and mostly there is nothing.
@@ -92,3 +94,10 @@ class FilingLoop:
         if placed:
             await self._database.write(lambda conn: placed_files.note(conn, placed))
         return bool(placed)
+
+    async def _adopt(self) -> bool:
+        matched = await self._database.read(adoption.due)
+        for folder in matched:
+            files = await self._database.read(partial(adoption.read_files, matched=folder))
+            await self._database.write(partial(adoption.adopt, matched=folder, files=files))
+        return bool(matched)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from kurabito.db.leases import CLAIM, HEARTBEAT, LEASE_COLUMNS, RECOVER, LeaseSpec
-from kurabito.protocol.error_codes import lost_worker
 from kurabito.protocol.leased import retries
-from kurabito.protocol.leased.retries import FINISH
+from kurabito.protocol.leased.retries import filing_spec
 
 
 class InspectionKind(StrEnum):
@@ -25,23 +23,9 @@ FOUND_VALUES: Final = ("file_count", "total_bytes")
 FINISH_COLUMNS: Final = {**retries.finish_columns("inspections"), **{name: f":{name}" for name in FOUND_VALUES}}
 FINISH_VALUES: Final = (*retries.FINISH_VALUES, *FOUND_VALUES)
 
-INSPECTIONS: Final = LeaseSpec(
-    table="inspections",
-    key="id",
-    running="running",
-    claimable=retries.DUE,
-    order="id",
-    stale_becomes=retries.stale_becomes("inspections"),
-    released_becomes="'pending'",
-    recovery_error=lost_worker,
-    on_claim={"started_at": ":now"},
-    on_recover=retries.on_recover("inspections"),
-    writes={
-        CLAIM: retries.CLAIMED,
-        HEARTBEAT: LEASE_COLUMNS,
-        FINISH: retries.ENDED.union(FOUND_VALUES),
-        RECOVER: retries.RECOVERED,
-    },
+INSPECTIONS: Final = filing_spec(
+    "inspections",
+    found=FOUND_VALUES,
     returns=("id", "kind", "folder", "paths", "tries"),
-    types={**retries.FINISH_TYPES, "file_count": "integer", "total_bytes": "bigint"},
+    types={"file_count": "integer", "total_bytes": "bigint"},
 )

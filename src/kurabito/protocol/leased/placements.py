@@ -5,10 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from kurabito.db.leases import CLAIM, HEARTBEAT, LEASE_COLUMNS, RECOVER, LeaseSpec
-from kurabito.protocol.error_codes import lost_worker
 from kurabito.protocol.leased import retries
-from kurabito.protocol.leased.retries import FINISH
+from kurabito.protocol.leased.retries import filing_spec
 
 
 class PlacementMode(StrEnum):
@@ -46,23 +44,10 @@ PLACED_COLUMNS: Final = {name: f":{name}" for name in PLACED_VALUES}
 FINISH_COLUMNS: Final = {**retries.finish_columns("placements"), **PLACED_COLUMNS}
 FINISH_VALUES: Final = (*retries.FINISH_VALUES, *PLACED_VALUES)
 
-PLACEMENTS: Final = LeaseSpec(
-    table="placements",
-    key="id",
-    running="running",
-    claimable=retries.DUE,
-    order="id",
-    stale_becomes=retries.stale_becomes("placements"),
-    released_becomes="'pending'",
-    recovery_error=lost_worker,
-    on_claim={"started_at": ":now"},
-    on_recover=retries.on_recover("placements"),
-    writes={
-        CLAIM: retries.CLAIMED,
-        HEARTBEAT: LEASE_COLUMNS.union(PLACED_VALUES),
-        FINISH: retries.ENDED.union(PLACED_VALUES),
-        RECOVER: retries.RECOVERED,
-    },
+PLACEMENTS: Final = filing_spec(
+    "placements",
+    found=PLACED_VALUES,
+    renewed=PLACED_VALUES,
     returns=(
         "id",
         "library_id",
@@ -76,11 +61,9 @@ PLACEMENTS: Final = LeaseSpec(
         "content",
         "reserve_bytes",
         "tries",
-        "lost_leases",
         *PLACED_VALUES,
     ),
     types={
-        **retries.FINISH_TYPES,
         "method": "text",
         "placed_device": "bigint",
         "placed_inode": "bigint",

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final
 
 from kurabito.clock import SECOND
-from kurabito.db.leases import LEASE_COLUMNS, Columns
-from kurabito.protocol.error_codes import ErrorCode
+from kurabito.db.leases import CLAIM, HEARTBEAT, LEASE_COLUMNS, RECOVER, Columns, LeaseSpec
+from kurabito.protocol.error_codes import ErrorCode, lost_worker
 
 FINISH: Final = "finish"
 
@@ -23,14 +23,13 @@ MOST_LOST: Final = 3
 FIRST_WAIT: Final = 15 * SECOND
 LONGEST_WAIT: Final = 15 * 60 * SECOND
 
-DUE: Final = "status = 'pending' AND (retry_after IS NULL OR retry_after <= :now)"
+_DUE: Final = "status = 'pending' AND (retry_after IS NULL OR retry_after <= :now)"
 
-CLAIMED: Final = LEASE_COLUMNS | {"status", "worker_id", "started_at"}
-ENDED: Final = LEASE_COLUMNS | {"status", "tries", "retry_after", "error_code", "error_facts", "finished_at"}
-RECOVERED: Final = CLAIMED | ENDED | {"lost_leases"}
+_CLAIMED: Final = LEASE_COLUMNS | {"status", "worker_id", "started_at"}
+_ENDED: Final = LEASE_COLUMNS | {"status", "tries", "retry_after", "error_code", "error_facts", "finished_at"}
 
 FINISH_VALUES: Final = ("status", "error_code", "error_facts", "delay")
-FINISH_TYPES: Final = {"status": "text", "error_code": "text", "error_facts": "text", "delay": "bigint"}
+_FINISH_TYPES: Final = {"status": "text", "error_code": "text", "error_facts": "text", "delay": "bigint"}
 
 
 class FilingStatus(StrEnum):
@@ -57,20 +56,41 @@ def finish_columns(table: str) -> Columns:
     }
 
 
-def stale_becomes(table: str) -> str:
-    """What the status of a stale row of the table becomes."""
-    return f"CASE WHEN {_is_last(table)} THEN 'failed' ELSE 'pending' END"
-
-
-def on_recover(table: str) -> Columns:
-    """What is written on a row of the table whose worker was lost."""
-    is_last = _is_last(table)
-    return {
-        "lost_leases": f"{table}.lost_leases + 1",
-        "error_code": f"CASE WHEN {is_last} THEN '{ErrorCode.WORKER_LOST}' ELSE '{ErrorCode.LEASE_EXPIRED}' END",
-        "error_facts": "NULL",
-        "finished_at": f"CASE WHEN {is_last} THEN :now END",
-    }
+def filing_spec(
+    table: str,
+    *,
+    found: tuple[str, ...],
+    renewed: tuple[str, ...] = (),
+    returns: tuple[str, ...],
+    types: Mapping[str, str],
+) -> LeaseSpec:
+    """A table about files on their way. `found` are columns of its own that the end of a row writes, `renewed` each heartbeat."""
+    is_last = f"{table}.lost_leases + 1 >= {MOST_LOST}"
+    return LeaseSpec(
+        table=table,
+        key="id",
+        running="running",
+        claimable=_DUE,
+        order="id",
+        stale_becomes=f"CASE WHEN {is_last} THEN 'failed' ELSE 'pending' END",
+        released_becomes="'pending'",
+        recovery_error=lost_worker,
+        on_claim={"started_at": ":now"},
+        on_recover={
+            "lost_leases": f"{table}.lost_leases + 1",
+            "error_code": f"CASE WHEN {is_last} THEN '{ErrorCode.WORKER_LOST}' ELSE '{ErrorCode.LEASE_EXPIRED}' END",
+            "error_facts": "NULL",
+            "finished_at": f"CASE WHEN {is_last} THEN :now END",
+        },
+        writes={
+            CLAIM: _CLAIMED,
+            HEARTBEAT: LEASE_COLUMNS.union(renewed),
+            FINISH: _ENDED.union(found),
+            RECOVER: _CLAIMED | _ENDED | {"lost_leases"},
+        },
+        returns=returns,
+        types={**_FINISH_TYPES, **types},
+    )
 
 
 def wait_after(tries: int) -> int:
@@ -89,7 +109,3 @@ RETRY_MEANINGS: Final[Mapping[str, str]] = {
     "error_code": "why it waits or failed: a code, see below",
     "error_facts": "JSON object with what the code is about: paths, sizes, what the operating system said",
 }
-
-
-def _is_last(table: str) -> str:
-    return f"{table}.lost_leases + 1 >= {MOST_LOST}"

@@ -1430,6 +1430,12 @@ CREATE TABLE episode_files (
 
 CREATE INDEX ix_episode_files_file ON episode_files (file_id);
 
+-- When the files of a matched folder were last given to their episodes.
+CREATE TABLE folder_adoptions (
+    match_id   bigint NOT NULL PRIMARY KEY REFERENCES folder_matches (id) ON DELETE CASCADE,
+    adopted_at bigint NOT NULL
+);
+
 -- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
 -- is told each name, so that it has no right to read this.
 CREATE TABLE library_naming (
