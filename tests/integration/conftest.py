@@ -90,7 +90,8 @@ def shelf(url: str, tmp_path: Path) -> Iterator[Shelf]:
         folder.mkdir()
         shelf.run(ADD_LIBRARY, id=number, name=f"library {number}", path=str(folder))
     shelf.allow_delete(True)
-    register(database)
+    for name in ("plane", "p", "dead"):
+        register(database, name)
     yield shelf
     plane.close()
     database.close()

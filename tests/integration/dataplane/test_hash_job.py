@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from kurabito.clock import ManualClock
 from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Walk
 from kurabito.dataplane.hashing.job import HashFiles
-from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.jobs import Executor, JobWork, LeasedJob
 from kurabito.dataplane.leasing.runner import Runner
 from kurabito.db import Connection, Database, leases, open_database
 from kurabito.protocol.enums import JobKind
@@ -92,7 +92,7 @@ class Shelf:
 
         self.database.write_blocking(write)
 
-    def hash(self, executor: HashFiles | None = None, **options: Any) -> tuple[str, str | None]:
+    def hash(self, executor: Executor | None = None, **options: Any) -> tuple[str, str | None]:
         """Run one hash job; its status and error code."""
         self._jobs += 1
         name = f"{self.library}-{self._jobs}"
@@ -204,6 +204,30 @@ def test_every_file_is_hashed_where_that_is_the_policy(shelf: Shelf) -> None:
     shelf.put(a=os.urandom(BIG), b=b"small")
     shelf.hash()
     assert None not in shelf.column("content_hash").values()
+
+
+def test_files_wait_when_another_algorithm_is_chosen_while_they_are_read(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=b"same", b=b"same")
+    executor = HashFiles()
+
+    def choose_another(job: LeasedJob) -> None:
+        read = job.read
+
+        def reading(fn: Callable[[Connection], Any]) -> Any:
+            answer = read(fn)
+            job.read = read  # type: ignore[method-assign]
+            choosing = "UPDATE library_roots SET algorithm = 'sha256'"
+            shelf.database.write_blocking(lambda conn: conn.run(choosing))
+            return answer
+
+        job.read = reading  # type: ignore[method-assign, assignment]
+        executor(job)
+
+    assert shelf.hash(choose_another) == ("completed", None)
+    assert shelf.waiting() == {"a", "b"}
+    shelf.hash()
+    assert set(shelf.column("content_hash").values()) == {sha256(b"same").digest()}
 
 
 def test_a_file_that_changed_stays_waiting(shelf: Shelf, clock: ManualClock) -> None:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kurabito.app.database import prepare_database
 from kurabito.clock import ManualClock
-from kurabito.db import Database
+from kurabito.db import Database, open_database
 from kurabito.protocol import planes
+from kurabito.protocol.errors import ProtocolMismatch
+from kurabito.settings import Settings
+
+OTHER_MAJOR = "UPDATE protocol_version SET major = 2, minor = 3"
 
 
 def announce(database: Database, name: str) -> None:
@@ -42,3 +54,37 @@ def test_who_departs_is_gone_at_once(database: Database) -> None:
     assert database.write_blocking(lambda conn: planes.depart(conn, "a"))
     assert not database.write_blocking(lambda conn: planes.depart(conn, "a"))
     assert names(database) == []
+
+
+def test_a_plane_says_which_protocol_it_speaks_and_what_it_can_do(database: Database) -> None:
+    database.write_blocking(lambda conn: planes.announce(conn, "a", ["hash"], "1.0", 30.0, ["hash.blake3"]))
+    (plane,) = database.read_blocking(planes.living)
+    assert (plane.protocol, plane.capabilities) == ("1.0", ("hash.blake3",))
+
+
+def test_a_database_of_another_major_is_joined_by_no_plane(database: Database) -> None:
+    database.write_blocking(lambda conn: conn.run(OTHER_MAJOR))
+    with pytest.raises(
+        ProtocolMismatch, match=r"speaks version 2\.3 of the planes' protocol and this program 1\.0; run a"
+    ):
+        announce(database, "a")
+    assert names(database) == []
+    database.write_blocking(lambda conn: conn.run("DELETE FROM protocol_version"))
+    with pytest.raises(ProtocolMismatch, match="speaks no version"):
+        announce(database, "a")
+
+
+def test_both_planes_say_so_and_end(migrated_sqlite: str, tmp_path: Path) -> None:
+    settings = Settings(state=tmp_path / "state", database=migrated_sqlite)
+    prepare_database(settings)
+    database = open_database(migrated_sqlite)
+    database.open()
+    database.write_blocking(lambda conn: conn.run(OTHER_MAJOR))
+    database.close()
+    with pytest.raises(ProtocolMismatch, match=r"version 2\.3"):
+        prepare_database(settings)
+    environment = {**os.environ, "KURABITO_STATE": str(settings.state), "KURABITO_DATABASE": migrated_sqlite}
+    command = [sys.executable, "-m", "kurabito.cli", "dataplane", "--once"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode != 0
+    assert "the database speaks version 2.3 of the planes' protocol and this program 1.0" in ended.stderr

@@ -205,6 +205,10 @@ class _Hashing:
         self._count(len(taken.contents) + len(taken.problems))
 
     def _note_contents(self, conn: Connection, found: list[tuple[FileToHash, bytes]]) -> None:
+        now = store.library(conn, self._job.library_id)
+        if now is None or now.algorithm is not self._library.algorithm:
+            # The keeper chose another algorithm meanwhile: the files wait, and the next job reads them with that.
+            return
         store.note_contents(conn, found, self._library.algorithm)
         if self._library.every_file:
             store.want_sampled(conn, [row for row, _ in found])

@@ -66,15 +66,13 @@ WHERE library_files.id = {new}id AND library_files.size_bytes = {new}size_bytes
   AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0;
 
 -- name: note_contents
--- The keeper may have chosen another algorithm while it was read; then it is read again.
 UPDATE library_files
 SET content_hash = {new}digest, hash_algorithm = {new}algorithm, hashed_size_bytes = {new}size_bytes,
     hashed_mtime_ns = {new}mtime_ns, hashed_at = :now, needs_hash = 0, hash_error_count = 0, hash_last_error = NULL,
     hash_last_error_at = NULL, hash_retry_after = NULL, updated_at = :now
 {rows}
 WHERE library_files.id = {new}id AND library_files.size_bytes = {new}size_bytes
-  AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0
-  AND {new}algorithm = (SELECT root.algorithm FROM library_roots AS root WHERE root.id = library_files.library_id);
+  AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0;
 
 -- name: note_problems
 -- Each failure doubles the time until the next attempt, up to most of a day. A file that changed is no failure: the next scan
