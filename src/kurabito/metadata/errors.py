@@ -44,7 +44,7 @@ class TmdbError(MetadataError):
     def __init__(self, message: str, *, may_pass: bool = True) -> None:
         super().__init__(message)
         self.may_pass = may_pass
-        """Whether the same request may succeed a moment later; not with a refused key, or a host that is not there."""
+        """Whether the same request may succeed a moment later; not with a refused key, or when a long pause was asked for."""
 
 
 class NothingAnswered(MetadataError, PermanentError):

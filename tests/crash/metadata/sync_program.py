@@ -14,10 +14,13 @@ from pathlib import Path
 from kurabito.db import Connection
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
-from kurabito.metadata.extras.store import due_records, remote_backdrops
+from kurabito.metadata.extras.store import due_records
+from kurabito.metadata.extras.store import remote_backdrops
+from kurabito.metadata.health import SourceReports
 from kurabito.metadata.pending import count_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
+from kurabito.metadata.sources.tmdb_pages import TmdbPages
 from kurabito.runtime import Registry, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 
@@ -28,8 +31,10 @@ async def sync(database: str, folder: Path, url: str) -> None:
         posters = PosterService(outbound, folder, bgm_image_host="bgm.test")
         posters.prepare()
         key = "0123456789abcdef0123456789abcdef"
-        tmdb = TmdbClient(outbound, key, url=f"{url}/3", image_url=url)
-        runner = MetadataRunner(queue, posters, tmdb, BangumiClient(outbound, url=url))
+        reports = SourceReports(queue.database)
+        pages = TmdbPages(queue.database)
+        tmdb = TmdbClient(outbound, key, url=f"{url}/3", image_url=url, pages=pages, reports=reports)
+        runner = MetadataRunner(queue, posters, tmdb, BangumiClient(outbound, url=url, reports=reports))
         registry = Registry()
         runner.join(registry)
         actor = MetadataActor(runner)

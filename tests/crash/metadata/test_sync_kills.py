@@ -1,9 +1,10 @@
-"""A sync that is killed at any moment goes on at the next start; no half poster is ever there to be served."""
+"""A sync that is killed at any moment goes on at the next start; no half poster is there to be served, no page is read twice."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.util
 import json
 import os
 import random
@@ -25,6 +26,11 @@ WORLD = HERE.parents[1] / "integration" / "metadata" / "world.py"
 LATENCY = 0.03
 RECORDS = 30
 """For each kill."""
+YEAR = 2021
+TITLED = 10
+"""Every so many records have a title, and need an id."""
+AT_ONCE = 5
+"""Requests that a kill can catch."""
 
 
 @pytest.mark.timeout(1800)
@@ -53,7 +59,8 @@ def test_a_killed_sync_goes_on_and_no_poster_is_half(
         assert services.stdout is not None
         there = f"http://127.0.0.1:{int(services.stdout.readline())}"
         wanted = {f"{there}/pic/{number}.jpg": f"/pic/{number}.jpg".encode() for number in range(count)}
-        database.write_blocking(lambda conn: _add(conn, list(wanted)))
+        titles = _titles()
+        database.write_blocking(lambda conn: _add(conn, list(wanted), list(titles)))
         whole = {_name(address): b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + path * 500 for address, path in wanted.items()}
         with subprocess.Popen([*program, there], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
             ended = [_run(runs, chance.uniform(0.02, 0.35)) for _ in range(kills) if _check(database, folder, whole)]
@@ -63,11 +70,18 @@ def test_a_killed_sync_goes_on_and_no_poster_is_half(
             runs.stdin.close()
         assert services.stdin is not None
         services.stdin.close()
+        asked = dict(ast.literal_eval(services.stdout.read()))
     assert ended.count("killed") >= kills * 3 // 4
     assert _check(database, folder, whole)
     assert {path.name for path in folder.iterdir()} == {f"{name}.jpg" for name in whole}
     kept = database.read_blocking(lambda conn: records.page(conn, after=0, limit=count + 1))
     assert [record.details.poster_url for record in kept] == [f"/posters/{name}.jpg" for name in whole]
+    titled = [record.details for record in kept if record.details.title_japanese]
+    assert len(titled) == count // TITLED
+    assert [details.tmdb_id for details in titled] == [titles[details.title_japanese or ""] for details in titled]
+    pages = database.read_blocking(lambda conn: conn.value("SELECT count(*) FROM tmdb_pages"))
+    # What was under way when a process was killed is asked for again, and nothing else.
+    assert pages <= asked["3"] <= pages + AT_ONCE * kills
     database.close()
 
 
@@ -143,9 +157,25 @@ def _check_told(database: Database, folder: Path) -> int:
     return whole
 
 
-def _add(conn: Connection, urls: list[str]) -> None:
-    for url in urls:
-        records.add(conn, Details(title_chinese="某", poster_url=url))
+def _titles() -> dict[str, int]:
+    """Shows of one year that TMDB has, and their ids there."""
+    spec = importlib.util.spec_from_file_location("killed_world", WORLD)
+    assert spec is not None
+    assert spec.loader is not None
+    made_up = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made_up
+    spec.loader.exec_module(made_up)
+    world = made_up.World()
+    collection = made_up.populate(world, range(2020, 2023))
+    began = {show.id: show.date[:4] for show in world.shows}
+    known = [one for one in collection if one.season == 1 and one.truth and one.year == YEAR]
+    return {one.title: one.truth for one in known if began[one.truth] == str(YEAR)}
+
+
+def _add(conn: Connection, urls: list[str], titles: list[str]) -> None:
+    for number, url in enumerate(urls):
+        title = titles[number // TITLED % len(titles)] if number % TITLED == 0 else None
+        records.add(conn, Details(title_chinese="某", title_japanese=title, year=YEAR, poster_url=url))
 
 
 def _run(runs: subprocess.Popen[str], seconds: float | None) -> str:

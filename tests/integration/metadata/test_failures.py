@@ -141,7 +141,7 @@ async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
     assert desk.database.read_blocking(lambda conn: conn.value("SELECT count(*) FROM tmdb_pages")) >= 2 * LIST_PAGES
 
 
-async def test_a_sync_that_could_ask_nobody_has_not_succeeded(
+async def test_a_sync_that_could_ask_no_service_has_not_succeeded(
     desk: Desk, world: World, made_up: Any, hurry: None
 ) -> None:
     world.shows = [made_up.Show(1, "蔵", "2020-05-01")]

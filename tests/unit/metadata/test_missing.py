@@ -51,7 +51,7 @@ def test_a_record_lacks(record: Metadata, asks_tmdb: bool, missing: list[Missing
         (Details(title_japanese="蔵", bgm_id=3, tmdb_id=7), NOW, [MissingMetadata.POSTER_NOT_FOUND]),
     ],
 )
-def test_a_source_that_does_not_answer_is_why_and_not_that_nobody_looked(
+def test_a_source_that_does_not_answer_is_named_as_the_reason(
     details: Details, poster_looked_up: datetime | None, missing: list[MissingMetadata]
 ) -> None:
     record = replace(_record(details), poster_lookup_at=poster_looked_up)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from kurabito.clock import Clock, SystemClock
 from kurabito.http import Limits, Outbound
-from kurabito.http.errors import BadAnswer, BadStatus, ConnectionBroke, OutboundError, Unreachable, UrlNotAllowed
+from kurabito.http.errors import BadAnswer, BadStatus, OutboundError, Unreachable, UrlNotAllowed
 from kurabito.http.retries import PASSING
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.health import MetadataSource, SourceReports
@@ -123,10 +123,12 @@ class TmdbClient:
     async def _read_year(self, kind: TmdbKind, year: int) -> Titles:
         kept = await self._pages.fresh(kind, year)
         for rounds_left in reversed(range(_ROUNDS)):
+            known = len(kept)
             failures = await self._read_missing(kind, year, kept)
             if not failures:
                 break
-            if not rounds_left:
+            is_silent = len(kept) == known and all(isinstance(one.__cause__, Unreachable) for one in failures)
+            if is_silent or not rounds_left:
                 # One page that is missing may be the one with the name in it, and one reason is enough.
                 raise failures[0]
         # A show that is added while we read moves another one to the next page, where it is met again.
@@ -206,7 +208,7 @@ def _answered(error: TmdbError, status: int) -> bool:
 
 
 def _may_pass(error: OutboundError, limits: Limits) -> bool:
-    """Whether the same request may succeed a moment later: the host is there, and did not ask for a long pause."""
+    """Whether the same request may succeed a moment later: it was not refused, and the host asks for no long pause."""
     if isinstance(error, BadStatus):
         return error.answered in limits.passing and (error.retry_after or 0.0) <= limits.patience
-    return isinstance(error, ConnectionBroke) or not isinstance(error, Unreachable | UrlNotAllowed)
+    return not isinstance(error, UrlNotAllowed)
