@@ -10,8 +10,8 @@ from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import HELD_BY_SERIES, SeriesState
+from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -33,11 +33,22 @@ class Catalog:
         self._wake = wake
 
     async def series(
-        self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        state: SeriesState | None = None,
+        kind: SeriesKind | None = None,
+        name: str | None = None,
+        order: SeriesOrder = SeriesOrder.NEWEST,
     ) -> Page[Series]:
-        """Series, the newest first."""
-        before = id_before(cursor)
-        found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit + 1, state=state))
+        """Series of this state and kind that have a name with this text in it."""
+        beyond = None if cursor is None else id_before(cursor)
+        found = await self._database.read(
+            lambda conn: series.page(
+                conn, beyond=beyond, limit=limit + 1, state=state, kind=kind, name=name, order=order
+            )
+        )
         return Page.cut(found, limit, _id)
 
     async def get(self, series_id: int) -> Series:
