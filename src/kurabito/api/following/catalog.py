@@ -135,7 +135,7 @@ class SeriesChange(StrictBody):
     season: Count = Field(default_factory=int)
     episode_offset: Count = Field(
         default_factory=int,
-        description="what titles count on from: their 27 is episode 3 when it is 24; for what comes from now on",
+        description="what titles count on from: their 27 is episode 3 when it is 24; links that are there are counted again",
     )
     state: Annotated[SeriesState, Field(strict=False)] = Field(default_factory=lambda: SeriesState.FOLLOWED)
     aliases: Annotated[list[AliasBody], Field(max_length=200)] = Field(default_factory=list)
