@@ -49,6 +49,7 @@ class AttentionCode(StrEnum):
     CONFLICTS_OPEN = "conflicts_open"
     QUESTIONS_OPEN = "questions_open"
     RELINKS_WAITING = "relinks_waiting"
+    OFFSETS_MISSING = "offsets_missing"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 

@@ -48,6 +48,9 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             "libraries": _libraries(product.library, product.planes),
             "matches": _open(product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES),
             "conflicts": _conflicts(product.downloads.conflicts),
+            "offsets": _open(
+                product.catalog.count_missing_offsets, AttentionCode.OFFSETS_MISSING, ActionId.OPEN_QUESTIONS
+            ),
             "relinks": _open(product.relinker.count_waiting, AttentionCode.RELINKS_WAITING, ActionId.CONFIRM_RELINKS),
             "questions": _open(product.questions.count_open, AttentionCode.QUESTIONS_OPEN, ActionId.OPEN_QUESTIONS),
         }
