@@ -47,6 +47,7 @@ class AttentionPart(StrEnum):
     CONFLICTS = "conflicts"
     PLACEMENTS = "placements"
     QUESTIONS = "questions"
+    OFFSETS = "offsets"
     RELINKS = "relinks"
 
 
@@ -68,6 +69,7 @@ class AttentionCode(StrEnum):
     FILES_UNCLEAR = "files_unclear"
     QUESTIONS_OPEN = "questions_open"
     RELINKS_WAITING = "relinks_waiting"
+    OFFSETS_MISSING = "offsets_missing"
     CHECK_FAILED = "check_failed"
     """A part could not say how it is."""
 

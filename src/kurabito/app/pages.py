@@ -71,7 +71,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         corrections=product.corrections,
     )
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
-    yield partial(questions.router, questions=product.questions, relinker=product.relinker)
+    yield partial(questions.router, questions=product.questions, relinker=product.relinker, catalog=catalog)
 
 
 def _metadata_pages(product: Product) -> Iterator[PageRoutes]:

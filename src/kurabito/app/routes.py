@@ -57,7 +57,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
-        questions.router(product.questions),
+        questions.router(product.questions, product.catalog),
         title_rules.router(product.title_rules),
     ]
 

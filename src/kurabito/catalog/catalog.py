@@ -6,12 +6,14 @@ import re
 from typing import Any, Final
 
 from kurabito.catalog import links, series
+from kurabito.catalog.identity import offsets
+from kurabito.catalog.identity.offsets import MissingOffset
 from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import HELD_BY_SERIES, SeriesState
+from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
+from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState
 from kurabito.db import Connection, Database
 from kurabito.feeds import raw_items
 from kurabito.feeds.raw_items import RawItem, RawStatus
@@ -33,11 +35,22 @@ class Catalog:
         self._wake = wake
 
     async def series(
-        self, *, limit: int = 50, cursor: str | None = None, state: SeriesState | None = None
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        state: SeriesState | None = None,
+        kind: SeriesKind | None = None,
+        name: str | None = None,
+        order: SeriesOrder = SeriesOrder.NEWEST,
     ) -> Page[Series]:
-        """Series, the newest first."""
-        before = id_before(cursor)
-        found = await self._database.read(lambda conn: series.page(conn, before=before, limit=limit + 1, state=state))
+        """Series of this state and kind that have a name with this text in it."""
+        beyond = None if cursor is None else id_before(cursor)
+        found = await self._database.read(
+            lambda conn: series.page(
+                conn, beyond=beyond, limit=limit + 1, state=state, kind=kind, name=name, order=order
+            )
+        )
         return Page.cut(found, limit, _id)
 
     async def get(self, series_id: int) -> Series:
@@ -54,6 +67,8 @@ class Catalog:
         def store(conn: Connection) -> Series:
             lock_catalog(conn)
             changed = series.change(conn, series_id, changes)
+            if set(changes) == {"episode_offset"}:
+                offsets.say(conn, series_id)
             held = HELD_BY_SERIES[changed.state]
             if held is not None:
                 series.hold_links(conn, series_id, held)
@@ -65,6 +80,14 @@ class Catalog:
         if self._wake is not None and "episode_offset" in changes:
             await self._wake(RelinkTask(series_id=series_id))
         return changed
+
+    async def missing_offsets(self, series_id: int | None = None) -> list[MissingOffset]:
+        """Seasons whose titles probably count on from earlier ones; setting an offset, also 0, answers it."""
+        return await self._database.read(lambda conn: offsets.find_missing(conn, series_id))
+
+    async def count_missing_offsets(self) -> int:
+        """How many of them there are."""
+        return len(await self.missing_offsets())
 
     async def episodes(self, series_id: int, *, limit: int = 100, cursor: str | None = None) -> Page[SeriesEpisode]:
         """The episodes of a series; raises SeriesNotFound."""

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from functools import cache
 from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
@@ -21,17 +23,32 @@ from kurabito.clock import to_datetime
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.runtime.paging import BIGGEST_ID
-from kurabito.titles import ReleaseKind
+from kurabito.titles import ReleaseKind, fold_title
 
 _SERIES: Final = (
     "id, title, season, kind, year, country, episode_offset, state, metadata_id, merged_into, created_at, updated_at"
 )
 _CORRECTED: Final = ("title", "season", "episode_offset")
-_FILTERS: Final = {False: "", True: "AND state = :state"}
-_SQL: Final = {
-    chosen: Queries("kurabito.catalog", "series.sql", series=_SERIES, filter=text, shown_state=SHOWN_STATE)
-    for chosen, text in _FILTERS.items()
+_FILTERS: Final = {
+    "state": "AND state = :state",
+    "kind": "AND kind = :kind",
+    "name": "AND EXISTS (SELECT 1 FROM series_aliases AS alias WHERE alias.series_id = series.id AND alias.folded LIKE :name)",
 }
+_BEFORE_ALL: Final = 0
+
+
+class SeriesOrder(StrEnum):
+    """In which order series are listed."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+@cache
+def _queries(filters: str = "", order: SeriesOrder = SeriesOrder.NEWEST) -> Queries:
+    beyond, direction = ("id < :beyond", "DESC") if order is SeriesOrder.NEWEST else ("id > :beyond", "ASC")
+    places = {"series": _SERIES, "shown_state": SHOWN_STATE, "filter": filters}
+    return Queries("kurabito.catalog", "series.sql", **places, beyond=beyond, direction=direction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +99,23 @@ class SeriesEpisode:
     link_count: int
 
 
-def page(conn: Connection, *, before: int = BIGGEST_ID, limit: int, state: SeriesState | None = None) -> list[Series]:
-    """Series, the newest first."""
-    queries = _SQL[state is not None]
-    rows = conn.all(queries.page, {"before": before, "limit": limit, "state": state})
+def page(
+    conn: Connection,
+    *,
+    beyond: int | None = None,
+    limit: int,
+    state: SeriesState | None = None,
+    kind: SeriesKind | None = None,
+    name: str | None = None,
+    order: SeriesOrder = SeriesOrder.NEWEST,
+) -> list[Series]:
+    """Series of this state and kind that have a name with this text in it; those beyond the last one of another page."""
+    first = BIGGEST_ID if order is SeriesOrder.NEWEST else _BEFORE_ALL
+    folded = None if name is None else fold_title(name)
+    values = {"state": state, "kind": kind, "name": f"%{folded}%" if folded else None}
+    filters = " ".join(text for wanted, text in _FILTERS.items() if values[wanted] is not None)
+    given = {**values, "beyond": first if beyond is None else beyond, "limit": limit}
+    rows = conn.all(_queries(filters, order).page, given)
     return _with_aliases(conn, [_series(row) for row in rows])
 
 
@@ -176,7 +206,7 @@ def _with_aliases(conn: Connection, found: Sequence[Series]) -> list[Series]:
 
 
 def _sql(conn: Connection) -> Queries:
-    return _SQL[False]
+    return _queries()
 
 
 def _series(row: Row) -> Series:

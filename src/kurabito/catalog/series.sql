@@ -1,5 +1,5 @@
 -- name: page
-SELECT {series} FROM series WHERE id < :before AND merged_into IS NULL {filter} ORDER BY id DESC LIMIT :limit;
+SELECT {series} FROM series WHERE {beyond} AND merged_into IS NULL {filter} ORDER BY id {direction} LIMIT :limit;
 
 -- name: get
 SELECT {series} FROM series WHERE id = :id;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from kurabito.catalog.releases import Name
+from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
 from kurabito.titles.romaji import romaji_key
 
@@ -36,6 +38,13 @@ def spelled(name: Name, season: int) -> list[str]:
     return [name.folded + mark for mark in marks]
 
 
+@lru_cache(maxsize=16_384)
+def is_junk(shown: str) -> bool:
+    """Whether a name says nothing about which show it is; a feed repeats few names."""
+    return is_junk_name(shown)
+
+
+@lru_cache(maxsize=16_384)
 def romaji_of(shown: str) -> str | None:
     """What names are compared by that write the same Japanese in different ways; None where that would say too little."""
     key = romaji_key(shown)

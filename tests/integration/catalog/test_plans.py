@@ -35,6 +35,7 @@ FILL = {
 }
 VALUES = {
     "before": 4_000,
+    "beyond": 4_000,
     "limit": 50,
     "status": "failed",
     "subscription_id": 3,
@@ -57,9 +58,9 @@ def statements() -> list[tuple[Query, str]]:
         (link[True, False].page, "ix_anime_links_series"),
         (link[False, True].page, "ix_anime_links_held"),
         (link[True, True].page, "ix_anime_links_"),
-        (series._SQL[False].page, "PRIMARY KEY"),
-        (series._SQL[True].page, "ix_series_state"),
-        (series._SQL[False].aliases, "ix_series_aliases_series"),
+        (series._queries().page, "PRIMARY KEY"),
+        (series._queries("AND state = :state").page, "ix_series_state"),
+        (series._queries().aliases, "ix_series_aliases_series"),
         (knowledge.SQL.named, "(folded=?)"),
         (knowledge.SQL.like_romaji, "ix_series_aliases_romaji"),
         (knowledge.SQL.names, "ix_series_aliases_series"),

@@ -10,9 +10,13 @@ import pytest
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.moves import EpisodePlace
+from kurabito.catalog.identity.offsets import missing_offset
 from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
 from kurabito.catalog.title_rules import TitleRules
+from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
+from kurabito.metadata import records
+from kurabito.metadata.records import Details
 from kurabito.runtime import Registry, TaskState, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.titles import ReleaseKind, TitleRule
@@ -89,3 +93,29 @@ async def test_a_rule_that_makes_a_new_series_asks_about_it(desk: Desk, relinker
     await relinker.relink(RelinkTask((COUNTS_ON.condition,)))
     assert desk.all(PLACES) == [("Barley Song", 1, 1.0, "series_asked")]
     assert desk.all("SELECT state FROM series WHERE title = 'Barley Song'") == [("asked",)]
+
+
+async def test_an_offset_that_is_probably_missing_is_asked_once(desk: Desk) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"))
+    numbers = ("01", "03", "29")
+    await desk.bring(feed, *(item(f"[Kura] Yeast Garden S2 - {number}") for number in numbers))
+
+    def fill_in(conn: Connection) -> None:
+        record = records.add(conn, Details(title_japanese="酵母の庭", episode_count=24))
+        conn.run("UPDATE series SET metadata_id = :id WHERE season = 1", {"id": record.id})
+
+    assert await desk.catalog.missing_offsets() == []
+    desk.database.write_blocking(fill_in)
+    (missing,) = await desk.catalog.missing_offsets()
+    assert (missing.season, missing.offset, missing.example) == (2, 24, 29.0)
+    await desk.catalog.change(missing.series_id, {"episode_offset": 0})
+    assert await desk.catalog.missing_offsets() == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "before", "first"),
+    [([1, 3, 29], 24, 29), ([25, 26], 24, 25), (range(1, 26), 12, None), ([1, 2, 3], 12, None), ([5, 6], 4, None)],
+)
+def test_a_long_season_is_no_missing_offset(numbers: list[float], before: int, first: float | None) -> None:
+    assert missing_offset(numbers, before) == first

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kurabito.catalog.errors import SeriesNotFound
+from kurabito.catalog.series import SeriesOrder
+from kurabito.catalog.states import SeriesKind
 from kurabito.clock import SECOND
 from kurabito.errors import InvalidInput
 from kurabito.feeds.results import FeedItem
@@ -54,3 +56,22 @@ async def test_pages_of_a_list_give_everything_once(desk: Desk) -> None:
             await desk.catalog.episodes(1, cursor=cursor)
     with pytest.raises(SeriesNotFound):
         await desk.catalog.episodes(4711)
+
+
+async def test_series_are_found_by_their_names_and_kinds_in_either_order(desk: Desk) -> None:
+    titles = ("[Kura] Yeast Garden - 01", "[Kura] 酵母花园 / Yeast Fields [01]", "[Kura] Copper Vat Movie [BD 1080p]")
+    items = [FeedItem(title=title, download_url=f"https://feeds.example/{n}.torrent") for n, title in enumerate(titles)]
+    for item in items:
+        await desk.bring(desk.subscribe(item.download_url or ""), item)
+
+    async def found(**wanted: Any) -> list[str]:
+        return [one.title for one in (await desk.catalog.series(**wanted)).items]
+
+    assert await found(name="yeast") == ["Yeast Fields", "Yeast Garden"]
+    assert await found(name="花园") == ["Yeast Fields"]
+    assert await found(name="YEAST g") == ["Yeast Garden"]
+    assert await found(kind=SeriesKind.MOVIE) == ["Copper Vat"]
+    assert await found(order=SeriesOrder.OLDEST) == ["Yeast Garden", "Yeast Fields", "Copper Vat"]
+    first = await desk.catalog.series(order=SeriesOrder.OLDEST, limit=2)
+    assert await found(order=SeriesOrder.OLDEST, cursor=first.next_cursor) == ["Copper Vat"]
+    assert await found(name="%") == ["Copper Vat", "Yeast Fields", "Yeast Garden"]

@@ -16,7 +16,7 @@ from kurabito.catalog.download_types import DownloadType
 from kurabito.catalog.identity.aliases import AliasSource
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Alias, Series
+from kurabito.catalog.series import Alias, Series, SeriesOrder
 from kurabito.catalog.states import EpisodeState, HeldReason, SeriesKind, SeriesState
 from kurabito.feeds.raw_items import RawReason, RawStatus
 from kurabito.runtime.paging import BIGGEST_ID
@@ -135,7 +135,7 @@ class SeriesChange(StrictBody):
     season: Count = Field(default_factory=int)
     episode_offset: Count = Field(
         default_factory=int,
-        description="what titles count on from: their 27 is episode 3 when it is 24; for what comes from now on",
+        description="what titles count on from: their 27 is episode 3 when it is 24; links that are there are counted again",
     )
     state: Annotated[SeriesState, Field(strict=False)] = Field(default_factory=lambda: SeriesState.FOLLOWED)
     aliases: Annotated[list[AliasBody], Field(max_length=200)] = Field(default_factory=list)
@@ -228,11 +228,16 @@ def router(catalog: Catalog) -> APIRouter:
     @routes.get("/series", responses=documented(422))
     async def list_series(
         state: Annotated[SeriesState | None, Query(description="only series in this state")] = None,
+        kind: Annotated[SeriesKind | None, Query(description="only series of this kind")] = None,
+        name: Annotated[
+            str | None, Query(max_length=200, description="only series that have a name with this text in it")
+        ] = None,
+        order: Annotated[SeriesOrder, Query(description="the same for all pages")] = SeriesOrder.NEWEST,
         limit: Limit = 50,
         cursor: IdCursor = None,
     ) -> PageAnswer[SeriesAnswer]:
-        """Series, the newest first."""
-        page = await catalog.series(limit=limit, cursor=cursor, state=state)
+        """Series, the newest first unless another order is asked for."""
+        page = await catalog.series(limit=limit, cursor=cursor, state=state, kind=kind, name=name, order=order)
         return PageAnswer[SeriesAnswer].of(page, SeriesAnswer.of)
 
     @routes.get("/series/{series_id}", responses=documented(404, 422))

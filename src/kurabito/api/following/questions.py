@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from kurabito.api.bodies import StrictBody
 from kurabito.api.following.catalog import SeriesAnswer
 from kurabito.api.following.corrections import EffectAnswer, RowId
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
+from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.answers import Answer, Answered
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST, Clue
 from kurabito.catalog.identity.questions import QuestionStatus
@@ -103,9 +104,34 @@ class AnsweredAnswer(EffectAnswer):
         return cls(**effect.model_dump(), also=list(answered.also))
 
 
-def router(questions: Questions) -> APIRouter:
+class MissingOffsetAnswer(BaseModel):
+    """A season whose titles probably count on from earlier ones."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    series_id: int
+    title: str
+    season: int
+    offset: int = Field(description="`PATCH /series/{id}` with it as `episode_offset` accepts it, with 0 declines it")
+    example: float = Field(description="a number that such a title says")
+
+
+class MissingOffsetsAnswer(BaseModel):
+    """All of them; one page has them all."""
+
+    items: list[MissingOffsetAnswer]
+    next_cursor: None = None
+
+
+def router(questions: Questions, catalog: Catalog) -> APIRouter:
     """The routes of questions."""
     routes = APIRouter(prefix="/api/v1/questions", tags=["following"])
+
+    @routes.get("/offsets", responses=documented())
+    async def list_missing_offsets() -> MissingOffsetsAnswer:
+        """Seasons whose titles probably count on from earlier ones, and of which no one said so yet."""
+        found = await catalog.missing_offsets()
+        return MissingOffsetsAnswer(items=[MissingOffsetAnswer.model_validate(one) for one in found])
 
     @routes.get("", responses=documented(422))
     async def list_questions(

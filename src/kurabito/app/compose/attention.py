@@ -56,6 +56,9 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
                 product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES
             ),
             AttentionPart.CONFLICTS: _conflicts(product.downloads.conflicts),
+            AttentionPart.OFFSETS: _open(
+                product.catalog.count_missing_offsets, AttentionCode.OFFSETS_MISSING, ActionId.OPEN_QUESTIONS
+            ),
             AttentionPart.RELINKS: _open(
                 product.relinker.count_waiting, AttentionCode.RELINKS_WAITING, ActionId.CONFIRM_RELINKS
             ),

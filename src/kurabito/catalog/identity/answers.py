@@ -21,11 +21,11 @@ from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.resolution import SeriesMatch, judge
 from kurabito.catalog.linker import settle_link
 from kurabito.catalog.releases import Release, read_release
+from kurabito.catalog.spellings import is_junk
 from kurabito.catalog.states import SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
 from kurabito.titles import TitleRule
-from kurabito.titles.junk_names import is_junk_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _learn(conn: Connection, changes: RowChanges, reading: Reading, series_id: i
             "source": AliasSource.KEEPER.value,
         }
         for name in reading.names
-        if not is_junk_name(name.shown) and known.is_free(name.folded, reading)
+        if not is_junk(name.shown) and known.is_free(name.folded, reading)
     ]
     changes.names((row, None, series_id) for row in rows)
 

@@ -23,8 +23,12 @@ class IndexNames:
     ) -> None:
         listed = {name.folded: name for name in names}
         self._entries: dict[tuple[str, SeriesKind], set[int]] = {}
+        extras: dict[tuple[str, SeriesKind], set[int]] = {}
         for folded, entry_id, kind in conn.all(_SQL.entries, _rows({*listed, *spellings})):
-            self._entries.setdefault((folded, _kind(kind)), set()).add(entry_id)
+            chosen = extras if kind == RecordKind.OVA else self._entries
+            chosen.setdefault((folded, _kind(kind)), set()).add(entry_id)
+        # A show and its OVA of the same name: the show is meant.
+        self._entries = extras | self._entries
         known = {folded for folded, _ in self._entries}
         sounds = {name.folded: sound for name in listed.values() if (sound := romaji_of(name.shown)) is not None}
         unknown = {sound for folded, sound in sounds.items() if folded not in known}

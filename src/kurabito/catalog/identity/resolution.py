@@ -24,11 +24,11 @@ from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKn
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.rulings import Rulings
 from kurabito.catalog.releases import Name, Release
+from kurabito.catalog.spellings import is_junk
 from kurabito.catalog.states import SeriesState
 from kurabito.db import Connection
 from kurabito.feeds.subscriptions import NewSeries, Subscription
 from kurabito.titles import Episode
-from kurabito.titles.junk_names import is_junk_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class _Judge:
         hints = Hints(
             shared=frozenset(name for name in names if index.is_shared(name, reading.kind)),
             has_two_entries=index.are_two(names, reading.kind),
-            junk=frozenset(name.folded for name in reading.names if is_junk_name(name.shown)),
+            junk=frozenset(name.folded for name in reading.names if is_junk(name.shown)),
         )
         decision = decide(reading, candidates, hints)
         if isinstance(decision, InDoubt) and origin is not None and reading.group is not None:
@@ -232,7 +232,7 @@ class _Batch:
         known = self._judge.known
         if series.names and known.index.are_two((name.folded for name in reading.names), reading.kind):
             return
-        free = [name for name in reading.names if not is_junk_name(name.shown) and known.is_free(name.folded, reading)]
+        free = [name for name in reading.names if not is_junk(name.shown) and known.is_free(name.folded, reading)]
         if free:
             self._new_names += known.learn(series, free, reading)
 

@@ -7,13 +7,14 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity.answers import Answer
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.identity.questions import QuestionStatus
 from kurabito.catalog.identity.relink import Relinker
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.states import SeriesState
-from kurabito.web.forms import fields_of, id_cursor, id_of, one_of
+from kurabito.web.forms import count_of, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _QUESTIONS: Final = 20
@@ -21,7 +22,7 @@ _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
 
 
-def router(pages: Pages, questions: Questions, relinker: Relinker) -> APIRouter:
+def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Catalog) -> APIRouter:
     """The questions, and what can be said to each."""
     routes = APIRouter()
 
@@ -38,7 +39,14 @@ def router(pages: Pages, questions: Questions, relinker: Relinker) -> APIRouter:
             cursor=cursor,
             against=SPEAK_AGAINST,
             read_again=await relinker.count_waiting(),
+            offsets=await catalog.missing_offsets() if shown is QuestionStatus.OPEN else [],
         )
+
+    @routes.post("/series/{series_id}/offset")
+    async def say_offset(request: Request, series_id: str) -> Response:
+        asked = await fields_of(request)
+        await catalog.change(id_of(series_id), {"episode_offset": count_of("offset", asked.get("offset", ""))})
+        return back(asked)
 
     @routes.post("/links/confirm")
     async def confirm() -> Response:

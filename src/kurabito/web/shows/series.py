@@ -14,8 +14,8 @@ from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import SPEAK_AGAINST
 from kurabito.catalog.links import Link
-from kurabito.catalog.series import Series, SeriesEpisode
-from kurabito.catalog.states import EpisodeState, SeriesState
+from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
+from kurabito.catalog.states import EpisodeState, SeriesKind, SeriesState
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.downloads.summaries import DownloadSummaries
@@ -31,6 +31,7 @@ _SERIES: Final = 50
 _EPISODES: Final = 2_000
 _LINKS: Final = 200
 _OTHERS: Final = 500
+_LONGEST_SEARCH: Final = 200
 _REGULAR: Final = (ReleaseKind.TV, ReleaseKind.MOVIE, ReleaseKind.UNKNOWN)
 
 
@@ -94,12 +95,21 @@ class _SeriesPages:
     async def overview(self, request: Request) -> Response:
         asked = request.query_params
         state, cursor = one_of(SeriesState, "state", asked.get("state") or SeriesState.FOLLOWED), asked.get("cursor")
+        name, kind = asked.get("name", "").strip()[:_LONGEST_SEARCH], asked.get("kind") or None
+        order = one_of(SeriesOrder, "order", asked.get("order") or SeriesOrder.NEWEST)
         page, waiting = await asyncio.gather(
-            self._catalog.series(state=state, limit=_SERIES, cursor=cursor),
+            self._catalog.series(
+                state=state,
+                limit=_SERIES,
+                cursor=cursor,
+                name=name or None,
+                kind=None if kind is None else one_of(SeriesKind, "kind", kind),
+                order=order,
+            ),
             self._catalog.series(state=SeriesState.ASKED, limit=_SERIES),
         )
         # A reader who comes for what is followed is asked first about what is new.
-        asks_first = state is SeriesState.FOLLOWED and cursor is None
+        asks_first = state is SeriesState.FOLLOWED and cursor is None and not name and kind is None
         questions = waiting.items if asks_first else []
         shown = (*page.items, *questions)
         progress, records = await asyncio.gather(
@@ -117,6 +127,11 @@ class _SeriesPages:
             waiting=len(waiting.items),
             more_waiting=waiting.next_cursor is not None,
             cursor=cursor,
+            name=name,
+            kind=kind or "",
+            kinds=tuple(SeriesKind),
+            order=order,
+            orders=tuple(SeriesOrder),
         )
 
     async def one(

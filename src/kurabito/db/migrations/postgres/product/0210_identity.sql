@@ -2,6 +2,7 @@
 
 ALTER TABLE series ADD COLUMN country text;
 ALTER TABLE series ADD COLUMN merged_into bigint REFERENCES series (id) ON DELETE CASCADE;
+ALTER TABLE series ADD COLUMN is_offset_said integer NOT NULL DEFAULT 0 CHECK (is_offset_said IN (0, 1));
 
 CREATE INDEX ix_series_merged ON series (merged_into) WHERE merged_into IS NOT NULL;
 

@@ -1,0 +1,91 @@
+"""A question is answered, two series are merged and taken apart again, and a held release is let go: at a desk and on a phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.async_api import Page, expect
+
+from kurabito.catalog.intake import CatalogIntake
+from kurabito.feeds.results import FeedItem, FetcherResults
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Fit, Stage
+
+SUBSCRIBE = (
+    "INSERT INTO subscriptions (name, url, new_series, start_with, fetch_interval, is_enabled, created_at, updated_at) "
+    "VALUES ('Cellar', 'https://feeds.example/', 'add', 'missing', 1000000, 0, :now, :now) RETURNING id"
+)
+TITLES = (
+    "[Toji] Cellar Basket - 01 [480p]",
+    "[Kura] Cellar Basket (2019) - 01 [1080p]",
+    "[Kura] Barley Song - 01 [1080p]",
+    "[Kura] Barley Song / Mugi no Uta [02][1080p]",
+    "Barley.Song.S87E01.1080p.WEB.x264-KURA",
+)
+
+
+async def test_what_was_recognised_wrongly_is_corrected(page: Page, stage: Stage, fits: Fit) -> None:
+    feed = int(await stage.queue.database.write(lambda conn: conn.value(SUBSCRIBE)))
+    for number, title in enumerate(TITLES):
+        items = (FeedItem(title=title, download_url=f"https://feeds.example/{number}.torrent"),)
+        await CatalogIntake(stage.queue.database).receive(FetcherResults(subscription_id=feed, items=items))
+    await page.goto(await stage.link())
+    await _a_question_is_answered(page, stage, fits)
+    await _series_are_merged_and_undone(page, stage, fits)
+    await _a_release_is_let_go(page, stage)
+    await _series_are_found(page, stage, fits)
+
+
+async def _a_question_is_answered(page: Page, stage: Stage, fits: Fit) -> None:
+    await page.goto(f"{stage.url}/matches")
+    await page.locator("#asked-releases a").click()
+    question = page.locator(".question")
+    await expect(question).to_contain_text("The title says a year, the series has none")
+    await expect(question.locator(".clues .against")).to_have_count(1)
+    await fits()
+    await question.get_by_role("button", name="New series: follow").click()
+    await expect(page.locator("#questions .nothing")).to_have_text("No release needs you.")
+
+
+async def _series_are_merged_and_undone(page: Page, stage: Stage, fits: Fit) -> None:
+    await page.goto(f"{stage.url}/series/2")
+    await page.get_by_label("Merge into").fill("1")
+    await page.get_by_role("button", name="Preview merge").click()
+    await expect(page.locator("main")).to_contain_text("2 releases")
+    await expect(page.locator("main")).to_contain_text("Barley Song · Mugi no Uta")
+    await fits()
+    await page.get_by_role("button", name="Merge", exact=True).click()
+    await expect(page.locator("h1")).to_contain_text("Cellar Basket")
+    await expect(page.locator("#evidence")).to_contain_text("Mugi no Uta")
+    # The old address leads to where it is now.
+    await page.goto(f"{stage.url}/series/2")
+    await expect(page.locator("h1")).to_contain_text("Cellar Basket")
+    await fits()
+    await page.get_by_role("button", name="Undo the last correction").click()
+    await expect(page.locator("#evidence")).not_to_contain_text("Mugi no Uta · learned")
+    await page.goto(f"{stage.url}/series/2")
+    await expect(page.locator("h1")).to_contain_text("Barley Song")
+    await expect(page.locator("#evidence")).to_contain_text("undone")
+
+
+async def _a_release_is_let_go(page: Page, stage: Stage) -> None:
+    series_id, link_id = (
+        await stage.queue.database.read(
+            lambda conn: conn.all("SELECT series_id, id FROM anime_links WHERE held_reason = 'doubtful_reading'")
+        )
+    )[0]
+    await page.goto(f"{stage.url}/series/{series_id}")
+    release = page.locator(f"#link-{link_id}")
+    await expect(release).to_contain_text("is not plausible as a season")
+    await release.get_by_role("button", name="Download this").click()
+    await expect(page.locator(f"#link-{link_id} .trouble")).to_have_count(0)
+
+
+async def _series_are_found(page: Page, stage: Stage, fits: Fit) -> None:
+    await page.goto(f"{stage.url}/series")
+    await fits()
+    await page.get_by_label("Name", exact=True).fill("mugi")
+    await page.get_by_role("button", name="Search").click()
+    await expect(page.locator("#listed li")).to_have_count(1)
+    await expect(page.locator("#listed")).to_contain_text("Barley Song")
