@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from kurabito.errors import InvalidInput
 from kurabito.library.errors import LibraryConflict
 from kurabito.reasons import InputReason, refused, refused_interval
+from kurabito.web import forms
 from kurabito.web.forms import CHECKED, Form, Problem, count_of, offered, seconds_of
 from kurabito.web.languages import catalogues
 from kurabito.web.words import Words
@@ -69,6 +72,18 @@ def test_what_is_wrong_is_said_in_the_readers_language(tag: str) -> None:
     problem = Problem.of(error.value, ())
     assert str(words.problem(problem)) == str(words.say("input.number", least="0", most="1,000"))
     assert str(words.problem(replace(problem, reason=None))) == '<bdi lang="en">must be a number from 0 to 1,000</bdi>'
+
+
+def test_whatever_a_form_refuses_has_a_reason_for_every_language() -> None:
+    folder = Path(forms.__file__).parent
+    without = [
+        f"{path.relative_to(folder)}:{call.lineno}"
+        for path in (*folder.rglob("*form*.py"), folder / "downloads" / "downloaders.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "InvalidInput"
+        if len(call.args) + len(call.keywords) < 3
+    ]
+    assert without == []
 
 
 def test_an_interval_is_told_in_the_readers_units() -> None:
