@@ -99,13 +99,13 @@ def router(search: MetadataSearch, matches: Matches) -> APIRouter:
             failed=[FailedSource(source=one, problem=problem) for one, problem in found.failed],
         )
 
-    @routes.post("/matches/choose-title", responses=documented(404, *WITH_BODY))
+    @routes.post("/matches/choose-title", responses=documented(404, 502, *WITH_BODY))
     async def choose_title(choice: TitleChoice) -> list[MatchAnswer]:
         """Say what one or more folders are about, matched or not. The next folders of these names are matched by it."""
         chosen = await matches.choose_title(choice.match_ids, await search.details_of(choice.key))
         return [MatchAnswer.of(match) for match in chosen]
 
-    @routes.put("/series/{series_id}/record", responses=documented(404, *WITH_BODY))
+    @routes.put("/series/{series_id}/record", responses=documented(404, 502, *WITH_BODY))
     async def choose_for_series(
         series_id: Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")], choice: RecordOfSeries
     ) -> SeriesRecordAnswer:
