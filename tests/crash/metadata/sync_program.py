@@ -14,8 +14,7 @@ from pathlib import Path
 from kurabito.db import Connection
 from kurabito.http import Outbound
 from kurabito.metadata import MetadataActor, MetadataRunner, PosterService
-from kurabito.metadata.extras.store import due_records
-from kurabito.metadata.extras.store import remote_backdrops
+from kurabito.metadata.extras.store import due_records, remote_backdrops
 from kurabito.metadata.health import SourceReports
 from kurabito.metadata.pending import count_metadata_to_sync
 from kurabito.metadata.sources.bangumi import BangumiClient
