@@ -42,6 +42,7 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "plans",
     "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"

@@ -80,6 +80,7 @@ async def test_every_page_fits_in_both_lights_and_another_language(
         for name, path in (
             ("libraries", "/library"),
             ("library", "/library/1"),
+            ("naming", "/library/2/naming"),
             ("folder", "/library/1/folders"),
             ("folder-deep", f"/library/1/folders?view=list&folder={'a/' * 98}a"),
             ("duplicates", "/duplicates"),
@@ -91,6 +92,28 @@ async def test_every_page_fits_in_both_lights_and_another_language(
             await expect(page.locator("main h1")).to_be_visible()
             await picture(f"{name}-{theme}")
             await fits()
+
+
+async def test_a_naming_is_tried_while_it_is_typed(page: Page, furnished: Stage) -> None:
+    await page.goto(await furnished.link())
+    await page.goto(f"{furnished.url}/library/2")
+    await page.get_by_role("link", name="File names").click()
+    tried = page.locator("#tried .entry")
+    await expect(tried).to_have_count(10)
+    await expect(tried.first).to_contain_text("Sousou no Frieren S01E08.mkv")
+    episode = page.get_by_label("Episode", exact=True)
+    await episode.press("End")
+    await episode.press_sequentially("< - {episode_title}>")
+    await expect(tried.first).to_contain_text("Sousou no Frieren S01E08 - Frieren the Slayer.mkv")
+    await episode.fill("{title} {episdoe}")
+    await expect(page.locator("#tried")).to_contain_text("there is no token {episdoe} (at character 9)")
+    await page.get_by_role("link", name="Plex").click()
+    await expect(tried.first).to_contain_text("Sousou no Frieren (2023) - s01e08.mkv")
+    await page.get_by_label("Subtitle languages").select_option("current")
+    await expect(tried.first).to_contain_text("s01e08.zh-Hans.ass")
+    await page.get_by_role("button", name="Save").click()
+    await page.reload()
+    await expect(tried.first).to_contain_text("s01e08.zh-Hans.ass")
 
 
 async def test_what_is_not_allowed_is_said_and_what_is_ticked_stays_ticked(

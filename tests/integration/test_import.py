@@ -78,11 +78,38 @@ def test_the_folder_around_a_single_folder_has_no_say(folder: Path) -> None:
     assert {file.get("season") for file in plan_of(str(around))["files"] if file["class"] == "video"} == {2}
 
 
+def test_the_folder_around_a_season_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / "Yoru no Kurabito" / "Season 2").mkdir(parents=True)
+    (tmp_path / "Yoru no Kurabito" / "Season 2" / "07.mkv").write_bytes(b"x")
+    (file,) = plan_of(str(tmp_path / "Yoru no Kurabito"))["files"]
+    assert file["target"] == "Yoru no Kurabito/Season 02/Yoru no Kurabito S02E07.mkv"
+
+
 def test_the_show_can_be_named_by_hand(tmp_path: Path) -> None:
     (tmp_path / "a1").mkdir()
     (tmp_path / "a1" / "07.mkv").write_bytes(b"x")
     plan = plan_of("--title", "Koji", "--season", "3", "--naming", "plex", str(tmp_path / "a1"))
     assert plan["files"][0]["target"] == "Koji/Season 03/Koji - s03e07.mkv"
+
+
+def test_the_files_of_a_torrent_are_planned_before_anything_is_fetched(tmp_path: Path) -> None:
+    def text(value: str) -> bytes:
+        return f"{len(value.encode())}:{value}".encode()
+
+    names = [["Koji - 01.mkv"], ["SPs", "Koji - NCOP.mkv"]]
+    files = b"".join(b"d6:lengthi7e4:pathl" + b"".join(map(text, name)) + b"ee" for name in names)
+    padding = b"d4:attr1:p6:lengthi9e4:pathl4:.pad1:9ee"
+    info = b"d5:filesl" + files + padding + b"e4:name" + text("[Kura] Koji [BD]") + b"6:pieces0:e"
+    (tmp_path / "koji.torrent").write_bytes(b"d4:info" + info + b"e")
+    found = {file["path"]: (file["size"], file["target"]) for file in plan_of(str(tmp_path / "koji.torrent"))["files"]}
+    assert found == {
+        "[Kura] Koji [BD]/Koji - 01.mkv": (7, "Koji/Season 01/Koji S01E01.mkv"),
+        "[Kura] Koji [BD]/SPs/Koji - NCOP.mkv": (7, "Koji/extras/Koji - NCOP.mkv"),
+    }
+    (tmp_path / "no.torrent").write_bytes(b"<html>")
+    refused = kurabito("--dry-run", str(tmp_path / "no.torrent"))
+    assert refused.returncode == 3
+    assert "this is not a torrent file" in refused.stderr
 
 
 def test_a_person_reads_what_is_filed_and_why_the_rest_is_not(folder: Path) -> None:

@@ -12,9 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from kurabito.cli.shown import safe
 from kurabito.dataplane.files.walk import Walk, path_of, size_of
+from kurabito.downloads.clients.torrent_files import read_torrent
+from kurabito.errors import InvalidInput
 from kurabito.placements.naming.numbering import NumberingScheme
 from kurabito.placements.naming.presets import PRESETS, Preset
 from kurabito.placements.plans import FilePlan, ListedFile, PlanContext, PlannedFile, ShowContext, plan_files
+from kurabito.placements.plans.folders import read_folder
 from kurabito.placements.plans.model import FileAction, Work
 
 _DONE: Final = 0
@@ -46,8 +49,9 @@ def run(paths: Sequence[Path], wanted: ImportRequest, *, as_json: bool) -> int:
     for path in paths:
         try:
             files = list_files(path)
-        except OSError as problem:
-            sys.stderr.write(f"not read: {safe(str(path))}: {problem.strerror}\n")
+        except (OSError, InvalidInput) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else problem.problem
+            sys.stderr.write(f"not read: {safe(str(path))}: {reason}\n")
             code = _UNREAD
             continue
         plan = plan_files(files, wanted.context())
@@ -59,8 +63,13 @@ def run(paths: Sequence[Path], wanted: ImportRequest, *, as_json: bool) -> int:
 
 
 def list_files(path: Path) -> list[ListedFile]:
-    """The files below a folder, or the one file; links are not followed. The folder's own name is part of the paths."""
+    """The files below a folder, the one file, or those that a torrent would bring; links are not followed.
+
+    The folder's own name is part of the paths.
+    """
     real = path.resolve(strict=True)
+    if real.suffix.lower() == ".torrent" and real.is_file():
+        return [ListedFile(name, size) for name, size in read_torrent(real.read_bytes()).files]
     if not real.is_dir():
         return [ListedFile(real.name, real.stat().st_size)]
     root = os.open(real, _FOLDER)
@@ -71,9 +80,9 @@ def list_files(path: Path) -> list[ListedFile]:
         os.close(root)
     for name, problem in walk.problems:
         sys.stderr.write(f"not looked at: {safe(name)}: {problem.strerror}\n")
-    # A folder that has nothing but one folder is where somebody put it, not what it is called.
+    # A folder that has nothing but a show's folder is where that lies, not what it is called.
     tops = {file.path.partition("/")[0] for file in found}
-    if len(tops) == 1 and all("/" in file.path for file in found):
+    if len(tops) == 1 and all("/" in file.path for file in found) and read_folder(min(tops)).title:
         return found
     return [ListedFile(f"{real.name}/{file.path}", file.size) for file in found]
 

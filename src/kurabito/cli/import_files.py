@@ -20,7 +20,7 @@ class NamingPreset(StrEnum):
 
 
 def import_files(
-    paths: Annotated[list[Path], typer.Argument(help="Folders and files to read.", metavar="PATH")],
+    paths: Annotated[list[Path], typer.Argument(help="Folders, files and .torrent files to read.", metavar="PATH")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each plan as one JSON object per line.")] = False,
     naming: Annotated[
@@ -37,11 +37,15 @@ def import_files(
     Each file is read as the files of a download are: by its name, its folders and the files beside it. What cannot be told
     is asked, never guessed; the plan lists the candidates. Nothing is moved, linked or renamed.
 
+    For a .torrent file the plan is that of the files it would bring.
+
     Episodes are numbered as the names say, because without a server no record says how TMDB counts them.
 
     Examples:
 
         kurabito import --dry-run ~/downloads/batch
+
+        kurabito import --dry-run batch.torrent
 
         kurabito import --dry-run --json --naming plex ~/downloads/batch
 

@@ -118,6 +118,7 @@ def test_what_is_no_business_of_a_data_plane_is_refused(owner: Database, plane: 
     for statement in (
         "DELETE FROM api_keys",
         "UPDATE passwords SET hash = ''",
+        "UPDATE library_naming SET extras = 'leave'",
         "INSERT INTO sessions (token_hash, created_at, seen_at, expires_at) VALUES ('x', 0, 0, 0)",
         "DROP TABLE jobs",
         "CREATE TABLE mine (id INTEGER)",

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from guessit import guessit
 
 from kurabito.placements.naming.safe_names import is_safe, twin_key
 from kurabito.placements.plans import FilePlan, ListedFile, PlannedFile, plan_files
@@ -135,3 +136,18 @@ def test_what_was_filed_is_read_back_as_the_same_season_and_episodes() -> None:
             if file.file_class is FileClass.VIDEO and file.work and file.work.kind is WorkKind.EPISODE:
                 told = parse_title(str(file.target).rpartition("/")[2])
                 assert (told.season, told.episodes) == (file.work.season, file.work.episodes), file.target
+
+
+def test_every_show_that_was_filed_is_read_back_by_another_parser() -> None:
+    """One file of each show, season and length: the others differ in their number only."""
+    for files in ALL:
+        kinds = {
+            (file.work.title, file.work.season, len(file.work.episodes)): (str(file.target), file.work)
+            for file in files.plan().of(FileAction.FILE)
+            if file.file_class is FileClass.VIDEO and file.work and file.work.kind is WorkKind.EPISODE
+        }
+        for target, work in kinds.values():
+            found = guessit(target.rpartition("/")[2], {"type": "episode"})
+            read = found.get("episode")
+            episodes = tuple(read) if isinstance(read, list) else (read,)
+            assert (found.get("season"), episodes) == (work.season, work.episodes), target

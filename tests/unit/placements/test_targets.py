@@ -93,3 +93,9 @@ def test_whatever_a_record_and_a_template_contain_the_targets_are_legal(
     listed = [ListedFile(name) for name in [*names, "x - 01.mkv", "x - 01.sc.ass", "x - 02-03.mkv", "x NCOP.mkv"]]
     for film in (False, True):
         check(plan_files(listed, PlanContext(shows=(replace(show, is_film=film),), naming=naming)))
+
+
+def test_names_that_no_system_has_are_planned_in_bounded_time() -> None:
+    """Each would take minutes if a pattern went over all of it again from every place."""
+    for piece in ("a", "[", " - ", "1", ".chs", "a/", "S01E01", "第", "&"):
+        check(plan_files([ListedFile(f"{piece * 50_000}{ending}") for ending in (" - 01.mkv", " - 01.ass", ".mkv")]))

@@ -23,6 +23,8 @@ class TorrentFile:
     hash: str
     """The v1 info hash, or the beginning of the v2 one where there is no other."""
     size: int
+    files: tuple[tuple[str, int], ...] = ()
+    """The paths and sizes of its files, below the folder that it makes."""
 
 
 def read_torrent(content: bytes) -> TorrentFile:
@@ -34,6 +36,7 @@ def read_torrent(content: bytes) -> TorrentFile:
             raise ValueError("it does not end where it should")
         _check_names(info)
         size = _size(info)
+        files = tuple(_files(info))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise InvalidInput("torrent", f"this is not a torrent file that can be used: {error}") from None
     begin, stop = spans[b"info"]
@@ -42,7 +45,7 @@ def read_torrent(content: bytes) -> TorrentFile:
         digest = hashlib.sha1(raw, usedforsecurity=False).hexdigest()
     else:
         digest = hashlib.sha256(raw).hexdigest()[:40]
-    return TorrentFile(content, digest, size)
+    return TorrentFile(content, digest, size, files)
 
 
 def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int, dict[bytes, tuple[int, int]]]:
@@ -83,6 +86,34 @@ def _size(info: dict[bytes, Any]) -> int:
     if b"files" in info:
         return sum(int(file[b"length"]) for file in info[b"files"])
     return sum(int(leaf[b"length"]) for leaf in _leaves(info[b"file tree"]))
+
+
+def _files(info: dict[bytes, Any]) -> Iterator[tuple[str, int]]:
+    """The files by their paths; those that only fill up pieces are left out."""
+    root = _text(info.get(b"name.utf-8", info[b"name"]))
+    if b"length" in info:
+        yield root, int(info[b"length"])
+    for file in info.get(b"files", ()):
+        if b"p" not in file.get(b"attr", b""):
+            path = file.get(b"path.utf-8", file[b"path"])
+            yield "/".join((root, *map(_text, path))), int(file[b"length"])
+    if b"length" not in info and b"files" not in info:
+        found = list(_tree_files(info[b"file tree"]))
+        is_alone = [path for path, _ in found] == [root]
+        yield from ((path if is_alone else f"{root}/{path}", size) for path, size in found)
+
+
+def _tree_files(tree: dict[bytes, Any], above: str = "") -> Iterator[tuple[str, int]]:
+    for name, below in tree.items():
+        path = f"{above}{_text(name)}"
+        if b"" in below:
+            yield path, int(below[b""][b"length"])
+        else:
+            yield from _tree_files(below, f"{path}/")
+
+
+def _text(name: bytes) -> str:
+    return name.decode(errors="replace")
 
 
 def _leaves(tree: dict[bytes, Any]) -> Iterator[dict[bytes, Any]]:

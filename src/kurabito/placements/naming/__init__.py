@@ -7,5 +7,7 @@ examples.py    what a naming is tried on
 safe_names.py  names that ext4, NTFS, SMB and APFS take
 numbering.py   which season and number an episode gets: TMDB's, the entry's own, or one count for all
 sidecars.py    language tags of subtitles and audio
+renames.py     what another naming would rename
+nfo.py         the texts of NFO files
 targets.py     the path of an episode, a special, a film or an extra
 """

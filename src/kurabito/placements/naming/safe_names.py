@@ -27,8 +27,10 @@ _EDGES: Final = " ."
 
 def safe_text(text: str) -> str:
     """The text with no character that a name may not have: composed (NFC), one kind of blank, nothing invisible."""
-    plain = _BLANKS.sub(" ", unicodedata.normalize("NFC", text))
-    if not plain.isascii() or not plain.isprintable():
+    plain = text if text.isascii() else unicodedata.normalize("NFC", text)
+    plain = _BLANKS.sub(" ", plain)
+    # A text that can be printed has none of them, and most can: this is asked for every name of a library.
+    if not plain.isprintable():
         plain = "".join(char for char in plain if unicodedata.category(char) not in _DROPPED)
     plain = _BLANKS.sub(" ", _COLON.sub(" -", plain).translate(_REPLACED))
     # What was dropped may have stood between two characters that are one.
@@ -82,6 +84,8 @@ def is_safe(path: str) -> bool:
 
 def twin_key(path: str) -> str:
     """What two paths share that one of the systems takes for the same: letters that differ in case or composition only."""
+    if path.isascii():
+        return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 

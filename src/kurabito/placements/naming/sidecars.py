@@ -90,7 +90,7 @@ _FLAGS: Final = {
 _SCRIPTS: Final = {"zh-Hans": "简体", "zh-Hant": "繁體"}
 _PAIRS: Final = {"ja": "日", "en": "英"}
 _WORD: Final = re.compile(r"[^\s.\[\]()【】{}]+")
-_INNER: Final = re.compile(r"[^\s.\[\]()【】{}_+,、/]+")
+_INNER: Final = re.compile(r"[^\s.\[\]()【】{}_+,、/-]+")
 _LONGEST_TITLE: Final = 40
 
 

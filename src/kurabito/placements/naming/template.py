@@ -23,6 +23,8 @@ from kurabito.placements.naming.tokens import ALWAYS_KNOWN, SHORTENED, TOKENS, N
 LONGEST_TEMPLATE: Final = 500
 _MOST_LITERAL: Final = 100
 """Bytes of text of its own: the rest of a name is left to what the tokens say."""
+_MOST_BYTES: Final = 4
+"""Of one character."""
 _PIECE: Final = re.compile(r"\{\{|\}\}|\{([^{}<>]*)\}|[<>{}]|[^{}<>]+")
 _TOKEN: Final = re.compile(r"([a-z_]{1,30})(?::(0?)([1-9]))?")
 # A letter or two before a number: `E{episode:02}` is `E01-E02`, `{season}x{episode:02}` is `1x01-x02`.
@@ -75,6 +77,8 @@ class Template:
         """The name, at most so many bytes long: texts give way, numbers stay. Raises ValueUnknown."""
         cut: dict[str, str] = {}
         name = self._text(facts, cut)
+        if len(name) * _MOST_BYTES <= longest:
+            return name
         used = set(self.tokens)
         for token in SHORTENED:
             excess = len(safe_text(name).encode()) - longest

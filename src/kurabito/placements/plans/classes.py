@@ -48,9 +48,11 @@ _COUNT: Final = r"(?:[ _.#-]{0,2}(?:Vol\.?|EP?|No\.?|Type|Ver\.?)?[ _.]?(?:\d{1,
 _PLACED_EXTRA: Final = re.compile(
     rf"(?:[\[(【]\s?|\s-\s|_-_)({_STRONG}|{_WEAK}){_COUNT}(?=\s?(?:[\])】\[(【]|$)|_[\[(])"
     rf"|^(?:{_STRONG}|{_WEAK}){_COUNT}$"
-    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$))",
+    rf"|[ _.]({_STRONG}){_COUNT}(?=[ _]?(?:[\[(【](?!\d{{2,4}}(?:v\d)?[\])】])|$)|[ .](?:\d{{3,4}}p|4K|WEB|Blu-?Ray|HDTV)(?![a-z]))",
     re.I,
 )
+# The first bracket is the group, which may be called `CMS`.
+_LEADING_GROUP: Final = re.compile(r"\s*[\[【][^\]】]*[\]】](?=.*\w)")
 # Groups are called so too, behind tags and in capitals.
 _SUFFIX: Final = re.compile(
     r"-(trailer|featurette|behindthescenes|deleted(?:scene)?|interview)$"
@@ -94,7 +96,9 @@ def extra_word(stem: str) -> str | None:
     """The word that makes a video an extra: `NCOP1`, `[Menu01]`, ` - PV 2`."""
     if found := _SURE_EXTRA.search(stem) or _SUFFIX.search(stem):
         return found[0].strip("-")
-    if (found := _PLACED_EXTRA.search(stem)) and not _NUMBERED.search(stem, 0, found.end()):
+    group = _LEADING_GROUP.match(stem)
+    found = _PLACED_EXTRA.search(stem, group.end() if group else 0)
+    if found and not _NUMBERED.search(stem, 0, found.end()):
         return found[0].strip(" -_.[(【")
     return None
 

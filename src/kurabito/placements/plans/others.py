@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from kurabito.placements.naming.presets import ExtrasChoice
@@ -44,12 +43,18 @@ def find_discs(paths: Sequence[SplitPath]) -> dict[int, PlannedFile]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
 class OtherFiles:
     """Plans what lies beside the videos of one list."""
 
-    context: PlanContext
-    videos: Sequence[PlannedFile]
+    def __init__(self, context: PlanContext, videos: Sequence[PlannedFile]) -> None:
+        self.context = context
+        self._shows: dict[tuple[str, ...], Counter[Work]] = defaultdict(Counter)
+        """The shows of the videos in each folder and below it."""
+        for video in videos:
+            if video.work is not None and video.file_class is FileClass.VIDEO:
+                folders = SplitPath.of(video.path).folders
+                for depth in range(len(folders) + 1):
+                    self._shows[folders[:depth]][_show_of(video.work)] += 1
 
     def plan_extra(self, path: SplitPath, word: str | None) -> PlannedFile:
         """An opening, a trailer, a menu: it goes with the show that the videos around it are of."""
@@ -68,11 +73,8 @@ class OtherFiles:
         )
 
     def _work_around(self, path: SplitPath) -> Work | None:
-        filed = [video for video in self.videos if video.work is not None and video.file_class is FileClass.VIDEO]
         for depth in range(len(path.folders), -1, -1):
-            near = [video.work for video in filed if SplitPath.of(video.path).folders[:depth] == path.folders[:depth]]
-            shows = Counter(_show_of(work) for work in near if work is not None)
-            if shows:
+            if shows := self._shows.get(path.folders[:depth]):
                 return shows.most_common(1)[0][0]
         if self.context.shows:
             show = self.context.shows[0]

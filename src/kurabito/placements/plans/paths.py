@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Final
 
 _CLUTTER: Final = re.compile(r"^\.|^__MACOSX$|^_+padding_file|^@eaDir$|^\.pad$|^#recycle$", re.I)
+_LONGEST: Final = 500
+_DEEPEST: Final = 32
 _ENDING: Final = re.compile(r"\.([A-Za-z0-9!]{1,10})$")
 
 
@@ -23,11 +25,13 @@ class SplitPath:
 
     @classmethod
     def of(cls, path: str, size: int = 0) -> SplitPath:
-        *folders, name = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")] or [""]
-        found = _ENDING.search(name)
-        if found is None or found.start() == 0:
-            return cls(path, size, tuple(folders), name, "")
-        return cls(path, size, tuple(folders), name[: found.start()], found[1].lower())
+        *above, name = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")] or [""]
+        # No system has longer names or deeper folders; a torrent may claim to.
+        folders = tuple(folder[:_LONGEST] for folder in above[-_DEEPEST:])
+        found = _ENDING.search(name[-_LONGEST:])
+        if found is None or found[0] == name:
+            return cls(path, size, folders, name[:_LONGEST], "")
+        return cls(path, size, folders, name[: -len(found[0])][:_LONGEST], found[1].lower())
 
     @property
     def name(self) -> str:

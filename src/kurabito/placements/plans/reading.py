@@ -21,7 +21,7 @@ _ONLY_NUMBER: Final = re.compile(r"(?:[\[(#]?)(\d{1,4}(?:\.\d)?)(?:v(\d))?(?:[\]
 _PAIR: Final = re.compile(r"(?<![A-Za-z0-9])S\d{1,3}[ ._-]{0,3}E(?:P)?\d|(?<![\d.])\d{1,2}x\d{2,3}(?!\d)", re.I)
 _SPECIAL_WORD: Final = re.compile(
     r"(?<![A-Za-z])(OVA|OAD|OAV|ONA|SPs?|Specials?|Omake|Extra|Picture Drama|Mini(?: ?Anime)?|特别篇|特別篇|番外篇?|总集篇|總集篇|総集編)(?![a-z])"
-    r"[ _.#-]{0,3}(\d{1,3}(?![\dA-Za-z]))?",
+    r"[ _.#-]{0,3}(?:Vol\.? ?|Ep?\.? ?)?(\d{1,3}(?![\dA-Za-z]))?",
     re.I,
 )
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
@@ -31,6 +31,10 @@ _FILM_NUMBER: Final = re.compile(
 )
 _PART: Final = re.compile(r"[ ._\-\[(](?:cd|disc|disk|part|pt)[ ._-]?([1-9])(?:[\])]|$|(?=[ ._-]))", re.I)
 _SCRAMBLED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}")
+_LEADING_GROUP: Final = re.compile(r"^\s*\[[^\]]*\]")
+_DASHED_NUMBER: Final = re.compile(r"\s-\s\d{2,4}(?:v\d)?(?:\s|$)")
+_NEAR: Final = 6
+_MOST_SPECIALS: Final = 100
 _SHORT_NAME: Final = re.compile(r"[a-z0-9._-]+")
 
 
@@ -66,6 +70,11 @@ class VideoReading:
     own_title: bool = True
     """The title is from the file's own name."""
     said_film: bool = False
+    dated: bool = False
+    """It is told by the day on which it was shown."""
+    words: str | None = None
+    """What stands beside the numbers of its own name."""
+    own_year: int | None = None
     only_folder: bool = False
     """It lies among specials, and nothing in its own name says which one it is."""
     counted: bool = False
@@ -79,6 +88,7 @@ def read_video(path: SplitPath) -> VideoReading:
     if above and above[0].group and above[0].source and _SHORT_NAME.fullmatch(path.stem):
         # `grp-show.s01e02` in the folder of its release, which has the name in full.
         told = replace(told, title=above[0].title, year=above[0].year, group=above[0].group)
+    told = _without_far_number(told, path.stem)
     episodes = told.episodes or _number_alone(path.stem)
     season, source, folder = _season(told, path.stem, above)
     title, own = _title(told, path.stem, above, episodes)
@@ -98,13 +108,29 @@ def read_video(path: SplitPath) -> VideoReading:
         episodes=() if kind is WorkKind.FILM else episodes,
         label=label,
         year=told.year or next((one.year for one in above if one.year), None),
-        part=_part(path.stem, kind),
+        part=_part(path.stem, kind, title),
         film_number=film,
         release=_release(told, above),
         own_title=own,
         said_film=told.kind is ReleaseKind.MOVIE,
+        dated=told.date is not None and not episodes,
+        words=told.title,
+        own_year=told.year,
         only_folder=kind is None and any(folder.kind is FolderKind.SPECIALS for folder in above),
     )
+
+
+def _without_far_number(told: ReleaseTitle, stem: str) -> ReleaseTitle:
+    """`Koji 100 - Rice Special`: a number that does not stand beside the word is part of the title."""
+    found = (
+        _SPECIAL_WORD.search(stem) if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and told.episodes else None
+    )
+    if found is None or told.seasons:
+        return told
+    if f"{told.episodes[0]:g}" in stem[max(0, found.start() - _NEAR) : found.end() + 2 * _NEAR]:
+        # No series has so many specials: it is an episode, and a long one.
+        return replace(told, kind=ReleaseKind.TV) if told.episodes[0] >= _MOST_SPECIALS else told
+    return replace(told, episodes=(), title=_LEADING_GROUP.sub("", stem[: found.start()]).replace("_", " ").strip(" -"))
 
 
 def _number_alone(stem: str) -> tuple[Episode, ...]:
@@ -157,7 +183,8 @@ def _kind(
 ) -> tuple[WorkKind | None, str | None]:
     """Whether it is an episode, a special (with what it is called) or a film; None if nothing says it."""
     sorted_as = next((one.kind for one in above if one.kind not in (FolderKind.NEUTRAL, FolderKind.TRACKS)), None)
-    if told.kind is ReleaseKind.MOVIE or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
+    is_film = told.kind is ReleaseKind.MOVIE and not (episodes and _counts_episodes(stem))
+    if is_film or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes)
@@ -168,6 +195,11 @@ def _kind(
     if sorted_as is FolderKind.SPECIALS and (episodes or _SPECIAL_WORD.search(stem)) and not _PAIR.search(stem):
         return WorkKind.SPECIAL, _special_label(stem, episodes, above[0].name)
     return (WorkKind.EPISODE, None) if episodes else (None, None)
+
+
+def _counts_episodes(stem: str) -> bool:
+    """`The Movie Star - 03`: a number that counts episodes, though the title has the word for a film."""
+    return bool(_DASHED_NUMBER.search(stem)) and _film_number(stem) is None and not re.search("剧场版|劇場版", stem)
 
 
 def _special_label(stem: str, episodes: tuple[Episode, ...], folder: str = "SP") -> str:
@@ -185,9 +217,10 @@ def _film_number(stem: str) -> int | None:
     return int(next(group for group in found.groups() if group)) if found else None
 
 
-def _part(stem: str, kind: WorkKind | None) -> int | None:
+def _part(stem: str, kind: WorkKind | None, title: str | None) -> int | None:
+    """The part of a film in several files; one that the title names is a film of its own."""
     found = _PART.search(stem) if kind in (None, WorkKind.FILM) else None
-    return int(found[1]) if found else None
+    return int(found[1]) if found and not _PART.search(f" {title}") else None
 
 
 def _release(told: ReleaseTitle, above: list[FolderFacts]) -> ReleaseFacts:

@@ -28,7 +28,8 @@ def read_together(readings: Sequence[VideoReading]) -> list[VideoReading]:
     found = list(readings)
     for places in by_folder.values():
         if len(places) >= _FEWEST:
-            for place, reading in zip(places, _agreed(_counted([found[place] for place in places])), strict=True):
+            together = _agreed(_collected(_counted([found[place] for place in places])))
+            for place, reading in zip(places, together, strict=True):
                 found[place] = reading
     return found
 
@@ -51,6 +52,17 @@ def _counted(readings: list[VideoReading]) -> list[VideoReading]:
             for place in places:
                 found[place] = _with_number(readings[place], numbers[place], column)
     return found
+
+
+def _collected(readings: list[VideoReading]) -> list[VideoReading]:
+    """`01 - Koji (1984)`, `02 - Sake (1986)`: works of different years are films, and the numbers only their order."""
+    years = {reading.own_year for reading in readings}
+    if None in years or len(years) < _FEWEST or any(reading.own_title or not reading.words for reading in readings):
+        return readings
+    return [
+        replace(reading, kind=WorkKind.FILM, title=reading.words, own_title=True, episodes=(), year=reading.own_year)
+        for reading in readings
+    ]
 
 
 def _needs_numbers(group: Sequence[VideoReading]) -> bool:

@@ -36,6 +36,7 @@ class TrackFinder:
     def __init__(self, videos: Sequence[PlannedFile], readings: Iterable[VideoReading]) -> None:
         self._by_stem: dict[str, list[str]] = defaultdict(list)
         self._by_episode: dict[_EpisodeKey, list[str]] = defaultdict(list)
+        self._by_numbers: dict[tuple[tuple[Episode, ...], str | None], list[str]] = defaultdict(list)
         self._main = [video.path for video in videos if video.file_class is FileClass.VIDEO]
         self._folders: dict[str, tuple[str, ...]] = {}
         for video in videos:
@@ -44,7 +45,9 @@ class TrackFinder:
             self._by_stem[split.stem.casefold()].append(video.path)
         for reading in readings:
             if reading.kind is not None:
-                self._by_episode[_key(reading)].append(reading.path.path)
+                season, episodes, label = _key(reading)
+                self._by_episode[season, episodes, label].append(reading.path.path)
+                self._by_numbers[episodes, label].append(reading.path.path)
         self._lengths = sorted({len(stem) for stem in self._by_stem}, reverse=True)
 
     def find(self, path: SplitPath, *, by_number: bool = True) -> Track:
@@ -86,18 +89,18 @@ class TrackFinder:
         season, episodes, label = _key(reading)
         found = self._by_episode.get((season, episodes, label), [])
         if not found and season is None:
-            found = self._any_season(episodes, label)
+            found = self._by_numbers.get((episodes, label), [])
         if not found and season is not None:
             found = self._by_episode.get((None, episodes, label), [])
-        return found[0] if len(found) == 1 else None
+        return self._closest(found, path)
 
-    def _any_season(self, episodes: tuple[Episode, ...], label: str | None) -> list[str]:
-        return [
-            path
-            for (_, numbers, called), paths in self._by_episode.items()
-            if (numbers, called) == (episodes, label)
-            for path in paths
-        ]
+    def _closest(self, videos: Sequence[str], path: SplitPath) -> str | None:
+        """The only one in the folder that the track shares with some; else the only one."""
+        for depth in range(len(path.folders), 0, -1):
+            near = [video for video in videos if self._folders[video][:depth] == path.folders[:depth]]
+            if near:
+                return near[0] if len(near) == 1 else None
+        return videos[0] if len(videos) == 1 else None
 
     def _nearest(self, videos: Sequence[str], path: SplitPath) -> str | None:
         """The one in the same folder, else the only one."""

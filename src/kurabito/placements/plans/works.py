@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -23,7 +23,8 @@ MOST_EPISODES: Final = 6
 
 def place_videos(readings: Sequence[VideoReading], context: PlanContext) -> list[WorkReading]:
     """What each video is, as far as it can be told without comparing it with the others' outcome."""
-    resolved = [_Unnumbered(readings, context).resolve(reading) for reading in readings]
+    unnumbered = _Unnumbered(readings, context)
+    resolved = [unnumbered.resolve(reading) for reading in readings]
     told = [one if isinstance(one, VideoReading) else None for one in resolved]
     numbered = [one for one in told if one is not None and one.kind is WorkKind.EPISODE]
     placed = iter(place_in_series(numbered, context) if _series(context) else place_by_names(numbered))
@@ -94,12 +95,16 @@ def _film(reading: VideoReading, context: PlanContext) -> WorkReading:
     return WorkReading(work, because(PlanReason.FILM if reading.said_film or reading.year else PlanReason.ONLY_VIDEO))
 
 
-@dataclass(frozen=True, slots=True)
 class _Unnumbered:
     """Tells what a video without a number is, from what lies beside it."""
 
-    readings: Sequence[VideoReading]
-    context: PlanContext
+    def __init__(self, readings: Sequence[VideoReading], context: PlanContext) -> None:
+        self.context = context
+        self._count = len(readings)
+        self._in_folder = Counter(reading.path.folders for reading in readings)
+        self._titles = Counter(_folded(reading) for reading in readings)
+        self._told = {_folded(reading) for reading in readings if reading.kind is not None}
+        self._numbered = {_folded(reading) for reading in readings if reading.kind is WorkKind.EPISODE} - {""}
 
     def resolve(self, reading: VideoReading) -> VideoReading | WorkReading:
         """The reading with a kind, or a question."""
@@ -110,7 +115,7 @@ class _Unnumbered:
         if self.context.shows and not self.context.shows[0].is_film:
             return self._only_episode(reading)
         film = replace(reading, kind=WorkKind.FILM, episodes=())
-        if self._stands_alone(reading):
+        if not reading.dated and self._stands_alone(reading):
             return film
         work = Work(kind=WorkKind.FILM, title=reading.title, year=reading.year)
         return WorkReading(None, because(PlanReason.NO_NUMBER), (work,))
@@ -118,17 +123,16 @@ class _Unnumbered:
     def _film_of_context(self, reading: VideoReading) -> VideoReading:
         """The only video of a film's download is that film, whatever number its name has."""
         shows = self.context.shows
-        if len(self.readings) == 1 and shows and all(show.is_film for show in shows):
+        if self._count == 1 and shows and all(show.is_film for show in shows):
             return replace(reading, kind=WorkKind.FILM, episodes=())
         return reading
 
     def _by_folder(self, reading: VideoReading) -> VideoReading | None:
         """A release in a folder of its own: the folder has the name that the file lacks."""
-        beside = [one for one in self.readings if one.path.folders == reading.path.folders]
-        above = [read_folder(name) for name in reversed(reading.path.folders)][:1]
-        episodes = above[0].episodes if above and len(beside) == 1 else ()
+        above = [read_folder(name) for name in reading.path.folders[-1:]]
+        episodes = above[0].episodes if above and self._in_folder[reading.path.folders] == 1 else ()
         title, season = (above[0].title, above[0].season) if above else (None, None)
-        if not above and len(self.readings) == 1 and self.context.release_title:
+        if not above and self._count == 1 and self.context.release_title:
             told = parse_title(self.context.release_title)
             episodes, title, season = told.episodes, told.title, told.season
         if not episodes or len(episodes) > MOST_EPISODES:
@@ -137,7 +141,7 @@ class _Unnumbered:
 
     def _only_episode(self, reading: VideoReading) -> VideoReading | WorkReading:
         wanted = self.context.link_episodes
-        if len(self.readings) == 1 and 0 < len(wanted) <= MOST_EPISODES:
+        if self._count == 1 and 0 < len(wanted) <= MOST_EPISODES:
             show = self.context.shows[0]
             work = replace(episode_work(reading, show.season, wanted), series_id=show.series_id)
             named = replace(work, title=show.names[0] if show.names else reading.title, year=show.facts.year)
@@ -146,19 +150,22 @@ class _Unnumbered:
 
     def _stands_alone(self, reading: VideoReading) -> bool:
         """Whether no other video has its title, or one that begins or ends it."""
-        own = fold_title(reading.title or reading.path.stem)
-        titles = Counter(fold_title(one.title or one.path.stem) for one in self.readings)
-        if len(self.readings) == 1:
+        own = _folded(reading)
+        if self._count == 1:
             return True
-        if titles[own] > 1:
-            return reading.part is not None or self._same_film(reading, own)
-        others = [title for title in titles if title != own and title]
-        if reading.year is not None and reading.own_title:
+        if self._titles[own] > 1:
+            # Several files of one film: which one is for a person to say, but a film it is.
+            return reading.part is not None or (own not in self._told and reading.year is not None)
+        if (reading.year is not None and reading.own_title) or self._has_own_folder(reading, own):
             return True
-        numbered = {fold_title(one.title or "") for one in self.readings if one.kind is WorkKind.EPISODE}
-        return not any(own.startswith(title) or title.startswith(own) for title in others if title in numbered)
+        return not any(own.startswith(title) or title.startswith(own) for title in self._numbered)
 
-    def _same_film(self, reading: VideoReading, own: str) -> bool:
-        """Several files of one film, none of them numbered: which one is for a person to say, but a film it is."""
-        alike = [one for one in self.readings if fold_title(one.title or one.path.stem) == own]
-        return all(one.kind is None for one in alike) and reading.year is not None
+    def _has_own_folder(self, reading: VideoReading, own: str) -> bool:
+        """Whether it is the only video of a folder that is called as it is."""
+        folders = reading.path.folders
+        alone = bool(folders) and self._in_folder[folders] == 1
+        return alone and fold_title(read_folder(folders[-1]).title or "") == own
+
+
+def _folded(reading: VideoReading) -> str:
+    return fold_title(reading.title or reading.path.stem)

@@ -1,0 +1,91 @@
+"""What another naming would rename: every file of a library that has a name from us, before anything is touched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kurabito.placements.errors import ValueUnknown
+from kurabito.placements.naming.presets import NamingSettings
+from kurabito.placements.naming.safe_names import twin_key
+from kurabito.placements.naming.sidecars import TrackTag
+from kurabito.placements.naming.targets import beside, episode_stem, film_stem, series_folder, with_extension
+from kurabito.placements.naming.tokens import NameFacts, value_of
+
+
+@dataclass(frozen=True, slots=True)
+class FiledFile:
+    """A file that has a name from us, and what it was named by."""
+
+    path: str
+    facts: NameFacts
+    is_film: bool = False
+    tag: TrackTag | None = None
+    """For a subtitle or audio file: it is named after its video."""
+    folder: str | None = None
+    """The folder that its series was given once; None: the template says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A file that would be called otherwise."""
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenamePlan:
+    """What a naming would change."""
+
+    renames: tuple[Rename, ...] = ()
+    unchanged: int = 0
+    unknown: tuple[tuple[str, str], ...] = ()
+    """Files that keep their names because a fact is not known: the path and the token."""
+    twins: tuple[str, ...] = ()
+    """Files that keep their names because two of them would get the same."""
+
+
+def plan_renames(files: Sequence[FiledFile], naming: NamingSettings) -> RenamePlan:
+    """What each of these files would be called. Nothing is renamed onto the name of another."""
+    namer = _Namer(naming)
+    found: list[Rename] = []
+    unknown: list[tuple[str, str]] = []
+    for file in files:
+        try:
+            found.append(Rename(file.path, namer.name(file)))
+        except ValueUnknown as missing:
+            unknown.append((file.path, missing.token))
+    keys = [twin_key(rename.target) for rename in found]
+    names = Counter(keys)
+    names.update(twin_key(path) for path, _ in unknown)
+    twins = tuple(rename.path for rename, key in zip(found, keys, strict=True) if names[key] > 1)
+    changed = tuple(
+        rename for rename, key in zip(found, keys, strict=True) if rename.path != rename.target and names[key] == 1
+    )
+    return RenamePlan(changed, len(found) - len(changed) - len(twins), tuple(unknown), twins)
+
+
+class _Namer:
+    """Names the files of a library; the folder of a series is made once for all of its files."""
+
+    def __init__(self, naming: NamingSettings) -> None:
+        self._naming = naming
+        self._tokens = tuple(naming.template("series_folder").tokens)
+        self._folders: dict[tuple[object, ...], str] = {}
+
+    def name(self, file: FiledFile) -> str:
+        extension = file.path.rpartition(".")[2]
+        if file.is_film:
+            stem = film_stem(self._naming, file.facts, file.folder)
+        else:
+            stem = episode_stem(self._naming, file.facts, file.folder or self._folder(file.facts))
+        return with_extension(stem, extension) if file.tag is None else beside(stem, file.tag, self._naming, extension)
+
+    def _folder(self, facts: NameFacts) -> str:
+        known = tuple(value_of(facts, token) for token in self._tokens)
+        folder = self._folders.get(known)
+        if folder is None:
+            folder = self._folders[known] = series_folder(self._naming, facts)
+        return folder
