@@ -38,8 +38,11 @@ def before_and_after(act: Callable[..., Any], pass_by: Callable[[], None]) -> Ca
     return watched
 
 
-def cannot_move(*_: Any) -> None:
-    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+def cannot_move(source: tuple[int, str], target: tuple[int, str]) -> None:
+    # The kernel sees that they are on two file systems before it asks either of them.
+    devices = {os.fstat(folder).st_dev for folder, _ in (source, target)}
+    code = errno.EINVAL if len(devices) == 1 else errno.EXDEV
+    raise OSError(code, os.strerror(code))
 
 
 def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
@@ -58,7 +61,7 @@ def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
     if named:
         staged._UNNAMED = 0  # type: ignore[misc]
     if apart:
-        syscalls.rename_without_replacing = cannot_move  # type: ignore[assignment]
+        syscalls.rename_without_replacing = cannot_move
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()

@@ -149,7 +149,10 @@ def test_no_kill_leaves_a_file_half_there_or_lost(
         killed += outcome == "killed"
         assert checker({"files": hall.files}) == "[]"
         hall.recover()
-    assert work(0) == "done"
+    for _ in range(2):
+        # The first one may find that the last kill was one too many for a placement; a keeper asks for it again.
+        assert work(0) == "done"
+        hall.recover()
     assert hall.all("SELECT id, status, error_code, error_facts FROM placements WHERE status <> 'completed'") == []
     folders = [str(folder) for folder in (hall.library, hall.downloads, hall.disk)]
     assert checker({"files": hall.files, "folders": folders}) == "[]"

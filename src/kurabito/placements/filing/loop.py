@@ -15,7 +15,7 @@ from kurabito.placements.filing import adoption, arrivals, placed_files, planner
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
-_AT_MOST_EVERY: Final = 0.5
+_AT_MOST_EVERY: Final = 1.0
 """A data plane commits many times a second, and each commit wakes us."""
 
 _log = get_logger(__name__)
