@@ -37,7 +37,7 @@ VALUES (:library, :path, :size, 1700000000000000000, 1, :inode, :missing, 0, 'bl
 TRASHED = """
 INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash,
                            trashed_at)
-VALUES (:id, 1, 1, :path, 't', 123456789, 'blake3', :hash, :now)
+VALUES (:id, 1, 1, :path, '.kurabito-trash/t', 123456789, 'blake3', :hash, :now)
 """
 
 

@@ -21,7 +21,7 @@ VALUES (1, :path, 10, :age, 1, :age, 0, 'blake3', :hash, :now, :now)
 TRASH = """
 INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash,
                            trashed_at)
-VALUES (:id, 1, 1, 'gone.mkv', 'x', 10, 'blake3', :hash, :now)
+VALUES (:id, 1, 1, 'gone.mkv', '.kurabito-trash/x', 10, 'blake3', :hash, :now)
 """
 
 

@@ -114,7 +114,7 @@ def test_it_hashes_what_is_there_and_ends_its_job(shows: Shows) -> None:
         ("changed.mkv", 0, "FILE_CHANGED: it changed since it was last seen"),
         ("gone.mkv", 1, "FILE_UNREADABLE: No such file or directory"),
     ]
-    # The triggers hear of it whoever writes, and it took its leave.
+    # The triggers hear of every writer, and it took its leave.
     assert shows.ask("SELECT file_count FROM duplicate_groups WHERE file_count > 1") == [(3,)]
     assert shows.ask("SELECT name FROM data_planes") == []
 
