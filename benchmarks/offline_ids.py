@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness import Options, Outcome, Row, number, run_alone, wait_for_quiet
+from kurabito.clock import SystemClock
 from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.metadata import records
@@ -99,7 +100,7 @@ def measure(content: bytes, lookups: int, wanted_ids: int) -> tuple[float, float
         database.write_blocking(lambda conn: records.add_all(conn, wanted[:wanted_ids]))
         progress = SyncProgress(lambda _done, _total: None)
         began = time.perf_counter()
-        asyncio.run(give_offline_ids(database, progress))
+        asyncio.run(give_offline_ids(database, SystemClock(), progress))
         given = time.perf_counter() - began
         database.close()
     if missing := found.count(None):

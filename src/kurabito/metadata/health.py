@@ -100,6 +100,12 @@ def note_success(conn: Connection, source: MetadataSource) -> None:
     conn.run(_SQL.note_success, {"name": source})
 
 
+def last_failure(conn: Connection, source: MetadataSource) -> datetime | None:
+    """When a source failed last."""
+    failed_at = conn.value(_SQL.failed_at, {"name": source})
+    return None if failed_at is None else to_datetime(failed_at)
+
+
 class SourceReports:
     """Takes down how requests ended. The same outcome is written once a minute at most; without a database, not at all."""
 

@@ -9,3 +9,6 @@ SET failed_at = excluded.failed_at, error_code = excluded.error_code, error_mess
 
 -- name: all
 SELECT {source} FROM metadata_sources;
+
+-- name: failed_at
+SELECT failed_at FROM metadata_sources WHERE name = :name;

@@ -108,17 +108,6 @@ def count_metadata_to_sync(conn: Connection, *, ids: bool = True) -> int:
     return int(conn.value(_SQL.count_to_sync, {"ids": int(ids), "cool_down": _COOL_DOWN}))
 
 
-def with_remote_poster(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
-    """The next records whose poster is still somewhere else, in the order of their ids."""
-    rows = conn.all(_SQL.with_remote_poster, {"after": after, "limit": limit})
-    return [record_of(row) for row in rows]
-
-
-def to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
-    """The next records whose id at TMDB needs a lookup by their Japanese title."""
-    return _chunk(conn, _LOOKUPS, after, limit)
-
-
 def western_to_look_up(conn: Connection, after: int, limit: int = SYNC_CHUNK) -> list[Metadata]:
     """The next records that have only an English title to look them up by."""
     return _chunk(conn, _WESTERN, after, limit)

@@ -24,9 +24,6 @@ SELECT count(*) FROM (
     UNION
     SELECT id FROM {without_tmdb} WHERE {lacks_tmdb} AND tmdb_lookup_at < :now - :cool_down AND :ids = 1) AS waiting;
 
--- name: with_remote_poster
-SELECT {record} FROM {with_remote_poster} WHERE {has_remote_poster} AND id > :after ORDER BY id LIMIT :limit;
-
 -- name: count_work
 -- A record that lacks several things is one.
 SELECT count(*) FROM (

@@ -139,10 +139,16 @@ async def test_a_fetched_index_that_lost_too_much_is_refused_and_told(
         world.posters["/data.json"] = (status, {}, body)
         desk.clock.advance(1)
         async with Worker(desk.queue, registry):
-            task = await desk.queue.enqueue(UPDATE, max_attempts=1)
+            task = await desk.queue.enqueue(UPDATE)
             assert (await desk.queue.wait(task.id, timeout=30)).state is TaskState.DEAD
         found = (await SourceHealths(desk.database, asks_tmdb=True).failing())[MetadataSource.INDEX]
         assert found.failure is failure
     imported = await updates.last_import()
     assert imported is not None
     assert imported.entries == 10
+    desk.clock.advance(WEEK)
+    await updates._reports.failed(MetadataSource.INDEX, BadStatus("answered 404", 404))
+    desk.clock.advance(6 * 3600 - 1)
+    assert not await updates.update_if_old()
+    desk.clock.advance(1)
+    assert await updates.update_if_old()

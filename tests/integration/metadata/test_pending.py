@@ -119,7 +119,6 @@ async def test_what_a_sync_asks_for_is_found_through_indexes(desk: Desk, tmp_pat
     raw = sqlite3.connect(tmp_path / "migrated.db")
     values = {"after": 0, "limit": 100, "ids": 1, "cool_down": WEEK * 1_000_000, "now": desk.clock.now()}
     for queries, index, asked_at in (
-        (pending._LOOKUPS, "ix_metadata_without_tmdb", "tmdb_lookup_at"),
         (pending._WESTERN, "ix_metadata_western", "tmdb_lookup_at"),
         (pending._POSTERS, "ix_metadata_without_poster", "poster_lookup_at"),
     ):

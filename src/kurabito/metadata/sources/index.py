@@ -18,17 +18,18 @@ from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import OutboundError
 from kurabito.metadata.errors import IndexRefused, MetadataStopped
-from kurabito.metadata.health import MetadataSource, SourceReports, note_success
+from kurabito.metadata.health import MetadataSource, SourceReports, last_failure, note_success
 from kurabito.metadata.messages import MetadataHandle
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import LARGEST_INDEX, IndexFile, read_index
-from kurabito.runtime import PermanentError, Registry
+from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 
 UPDATE: Final = "metadata.update_index"
 KEEP: Final = "metadata.keep_index"
 _LOOKED_AT_EVERY: Final = 3600.0
 _OLD: Final = timedelta(days=7)
+_REST: Final = timedelta(hours=6)
 _LIMITS: Final = Limits(seconds=300.0, max_bytes=LARGEST_INDEX)
 _MOST_LOST: Final = 0.2
 _IMPORT: Final = ColumnList("imported_at, entries, unknown_kinds, bad_rows, origin")
@@ -110,7 +111,8 @@ class IndexUpdates:
 
     def join(self, registry: Registry) -> None:
         """Register what an update is, and have an old index updated."""
-        registry.task(UPDATE, concurrency=1)(self.update)
+        # One attempt: the client tries again at once, and after a rest the schedule does.
+        registry.task(UPDATE, concurrency=1, max_attempts=1)(self.update)
         registry.task(KEEP)(self.update_if_old)
         registry.every(_LOOKED_AT_EVERY, KEEP, unique_key=KEEP)
 
@@ -123,26 +125,33 @@ class IndexUpdates:
         return (await self._queue.enqueue(UPDATE, unique_key=UPDATE)).id
 
     async def update_if_old(self) -> bool:
-        """Ask for an update when that is allowed and the index is a week old, or missing; whether it was asked for."""
+        """Ask for an update when that is allowed and the index is a week old, or missing; whether it was asked for.
+
+        After a failure the host has a rest of some hours.
+        """
         if not self._is_allowed:
             return False
-        imported, now = await self._database.read(lambda conn: (last_import(conn), to_datetime(conn.now())))
-        is_old = imported is None or now - imported.imported_at > _OLD
-        if is_old:
+        is_due = await self._database.read(_is_due)
+        if is_due:
             await self.begin_update()
-        return is_old
+        return is_due
 
     async def update(self) -> IndexImport:
-        """Fetch the index and import it; raises OutboundError, or PermanentError when the file is refused."""
+        """Fetch the index and import it; raises OutboundError, InvalidInput or IndexRefused."""
         try:
             file = await fetch_index(self._outbound, self._url)
             imported = await self._database.write(lambda conn: import_index(conn, file, IndexOrigin.FETCHED))
-        except (InvalidInput, IndexRefused) as error:
-            await self._reports.failed(MetadataSource.INDEX, error)
-            raise PermanentError(f"{self._url}: {error}") from error
-        except OutboundError as error:
+        except (OutboundError, InvalidInput, IndexRefused) as error:
             await self._reports.failed(MetadataSource.INDEX, error)
             raise
         with suppress(MetadataStopped):
             await self._handle.trigger_sync()
         return imported
+
+
+def _is_due(conn: Connection) -> bool:
+    now, failed_at = to_datetime(conn.now()), last_failure(conn, MetadataSource.INDEX)
+    if failed_at is not None and now - failed_at < _REST:
+        return False
+    imported = last_import(conn)
+    return imported is None or now - imported.imported_at > _OLD

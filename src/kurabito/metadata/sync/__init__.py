@@ -10,6 +10,7 @@ offline_ids.py     ids that the imported index knows
 lookups.py         ids that TMDB is asked for
 poster_lookups.py  where the posters are that no lookup brought
 posters.py         pictures whose URL is known
+lanes.py           the records that a part works through, five at a time
 turns.py           when a service that fails is left alone until the next sync
 progress.py        how far it is, each record counted once
 write_batch.py     what was found, written in batches

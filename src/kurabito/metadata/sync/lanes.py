@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, TypeVar
 
+from kurabito.clock import Clock, to_datetime
 from kurabito.db import Connection, Database
+from kurabito.metadata.pending import get_metadata_to_sync, needs_tmdb_sync
 from kurabito.metadata.records import Metadata
 
 T = TypeVar("T")
@@ -20,6 +22,13 @@ async def in_chunks(database: Database, read: Callable[[Connection, int], list[M
         for record in chunk:
             yield record
         after = chunk[-1].id
+
+
+async def needing_lookup(database: Database, clock: Clock) -> AsyncIterator[Metadata]:
+    """The records whose id at TMDB needs a lookup by their Japanese title."""
+    async for record in in_chunks(database, lambda conn, after: get_metadata_to_sync(conn, after=after)):
+        if needs_tmdb_sync(record, to_datetime(clock.now())):
+            yield record
 
 
 async def five_at_a_time(wanted: AsyncIterator[T], work: Callable[[T], Awaitable[object]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kurabito.clock import Clock
 from kurabito.db import Connection, Database
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
@@ -9,7 +10,7 @@ from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.lookup import look_up, look_up_western
 from kurabito.metadata.pending import Lookup
 from kurabito.metadata.records import Metadata
-from kurabito.metadata.sync.lanes import five_at_a_time, in_chunks
+from kurabito.metadata.sync.lanes import five_at_a_time, in_chunks, needing_lookup
 from kurabito.metadata.sync.posters import PosterLane
 from kurabito.metadata.sync.progress import SyncProgress
 from kurabito.metadata.sync.turns import TmdbTurns
@@ -27,19 +28,21 @@ class Lookups:
         tmdb: TmdbTurns,
         findings: WriteBatch,
         progress: SyncProgress,
+        clock: Clock,
         posters: PosterLane | None = None,
     ) -> None:
         self._database = database
         self._tmdb = tmdb
         self._findings = findings
         self._progress = progress
+        self._clock = clock
         self._posters = posters
 
     async def run(self) -> None:
         """Look up every record that needs it; what has a Japanese title first."""
         if not self._tmdb.is_on:
             return
-        await five_at_a_time(in_chunks(self._database, pending.to_look_up), self._look_up)
+        await five_at_a_time(needing_lookup(self._database, self._clock), self._look_up)
         await five_at_a_time(in_chunks(self._database, pending.western_to_look_up), self._look_up)
 
     async def _look_up(self, record: Metadata) -> None:

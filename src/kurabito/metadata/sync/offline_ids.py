@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from typing import Final
 
+from kurabito.clock import Clock, to_datetime
 from kurabito.db import Connection, Database
-from kurabito.metadata import pending
-from kurabito.metadata.pending import Ids
+from kurabito.metadata.pending import Ids, get_metadata_to_sync, keep_ids, needs_tmdb_sync
 from kurabito.metadata.records import Metadata
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sync.progress import SyncProgress
@@ -16,16 +17,16 @@ _AT_ONCE: Final = 500
 _NAMES: Final = tuple(field.name for field in fields(Ids))
 
 
-async def give_offline_ids(database: Database, progress: SyncProgress) -> None:
+async def give_offline_ids(database: Database, clock: Clock, progress: SyncProgress) -> None:
     """Give every record that needs an id at TMDB what the index knows of it."""
     after = 0
-    while chunk := await database.read(
-        lambda conn, after=after: pending.to_look_up(conn, after, _AT_ONCE)  # type: ignore[misc]
-    ):
+    while chunk := await database.read(partial(get_metadata_to_sync, after=after, limit=_AT_ONCE)):
         after = chunk[-1].id
-        known = await database.read(lambda conn, chunk=chunk: _known(conn, chunk))  # type: ignore[misc]
+        now = to_datetime(clock.now())
+        lacking = [record for record in chunk if needs_tmdb_sync(record, now)]
+        known = await database.read(partial(_known, chunk=lacking))
         if known:
-            await database.write(lambda conn, known=known: pending.keep_ids(conn, known))  # type: ignore[misc]
+            await database.write(partial(keep_ids, given=known))
         with_id = {record.id for record, ids in known if ids.tmdb_id is not None}
         progress.touched(with_id)
         progress.synced.ids += len(with_id)

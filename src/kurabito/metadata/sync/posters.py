@@ -9,12 +9,13 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from kurabito.db import Database
+from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.metadata import pending
 from kurabito.metadata.errors import PosterError, PosterUnreachable
 from kurabito.metadata.posters.downloads import PosterDownloads
+from kurabito.metadata.records import Metadata
 from kurabito.metadata.sync.lanes import five_at_a_time, in_chunks
 from kurabito.metadata.sync.progress import SyncProgress
 from kurabito.metadata.sync.write_batch import Finding, WriteBatch
@@ -58,7 +59,7 @@ class PosterLane:
         await five_at_a_time(self._wanted(), self._fetch)
 
     async def _wanted(self) -> AsyncIterator[WantedPoster]:
-        async for record in in_chunks(self._database, pending.with_remote_poster):
+        async for record in in_chunks(self._database, _with_remote_poster):
             if record.id not in self._taken:
                 self._taken.add(record.id)
                 yield WantedPoster(record.id, record.details.poster_url or "")
@@ -114,6 +115,10 @@ async def fetch_poster(
         _log.error("poster not fetched", metadata_id=metadata_id, exc_info=error)
         return False
     return True
+
+
+def _with_remote_poster(conn: Connection, after: int) -> list[Metadata]:
+    return pending.get_metadata_to_sync(conn, after=after, ids=False)
 
 
 def _host(url: str) -> str:

@@ -37,6 +37,7 @@ class Sync:
         self._downloads = downloads
         self._tmdb = TmdbTurns(tmdb)
         self._bangumi = bangumi
+        self._clock = clock
         self._findings = WriteBatch(database, clock)
         self._lookups_turn = lookups_turn
         """Held by the sync that asks TMDB for ids, so that two never ask for the same ones."""
@@ -46,7 +47,7 @@ class Sync:
         progress = SyncProgress(report)
         await self._begin(progress)
         posters = PosterLane(self._database, self._downloads, self._findings, progress)
-        lookups = Lookups(self._database, self._tmdb, self._findings, progress, posters)
+        lookups = Lookups(self._database, self._tmdb, self._findings, progress, self._clock, posters)
         more = PosterLookups(self._database, self._bangumi, self._tmdb, self._findings, progress, posters)
 
         async def ask() -> None:
@@ -71,12 +72,12 @@ class Sync:
         await self._begin(progress)
         try:
             async with self._lookups_turn:
-                await Lookups(self._database, self._tmdb, self._findings, progress).run()
+                await Lookups(self._database, self._tmdb, self._findings, progress, self._clock).run()
         finally:
             await self._findings.write()
         return progress.end()
 
     async def _begin(self, progress: SyncProgress) -> None:
         if await self._database.read(offline.is_there):
-            await give_offline_ids(self._database, progress)
+            await give_offline_ids(self._database, self._clock, progress)
         progress.expect(await self._database.read(lambda conn: pending.count_work(conn, ids=self._tmdb.is_on)))
