@@ -57,7 +57,7 @@ def world_show(world: World) -> type:
 
 
 async def test_a_name_is_searched_everywhere_and_nothing_is_offered_twice(
-    search: MetadataSearch, known: int, world: World
+    desk: Desk, search: MetadataSearch, known: int, world: World
 ) -> None:
     found = await search.search("灯台の夜")
     assert [(one.key, one.source.value, one.metadata_id) for one in found.titles] == [
@@ -71,6 +71,8 @@ async def test_a_name_is_searched_everywhere_and_nothing_is_offered_twice(
     # By a name that only the index has, and in one place only.
     assert [one.key for one in (await search.search("lighthouse", [SearchSource.INDEX])).titles] == [f"record:{known}"]
     world.is_down = True
+    # bgm.tv is asked once a second.
+    desk.clock.advance(1)
     found = await search.search("灯台の夜")
     assert [one.key for one in found.titles] == [f"record:{known}", "bgm:2"]
     assert {source.value for source, _ in found.failed} == {"bgm", "tmdb_tv", "tmdb_movie"}
