@@ -11,6 +11,7 @@ import pytest
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.matching.model import MatchReason, MatchState
 from kurabito.errors import InvalidInput
+from kurabito.http import Limits
 from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
@@ -28,8 +29,12 @@ KEY = "0123456789abcdef0123456789abcdef"
 
 @pytest.fixture
 def search(desk: Desk, world: World) -> MetadataSearch:
-    tmdb = TmdbClient(desk.outbound, KEY, url=world.url("/3"), image_url=world.url("/t/p"), clock=desk.clock)
-    return MetadataSearch(desk.database, tmdb, BangumiClient(desk.outbound, url=world.url(), clock=desk.clock))
+    once = Limits(attempts=1)
+    tmdb = TmdbClient(
+        desk.outbound, KEY, url=world.url("/3"), image_url=world.url("/t/p"), clock=desk.clock, limits=once
+    )
+    bangumi = BangumiClient(desk.outbound, url=world.url(), clock=desk.clock, limits=once)
+    return MetadataSearch(desk.database, tmdb, bangumi)
 
 
 @pytest.fixture
