@@ -11,6 +11,7 @@ import pytest
 from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.matching.model import MatchReason, MatchState
 from kurabito.errors import InvalidInput
+from kurabito.http import Limits
 from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
@@ -28,8 +29,12 @@ KEY = "0123456789abcdef0123456789abcdef"
 
 @pytest.fixture
 def search(desk: Desk, world: World) -> MetadataSearch:
-    tmdb = TmdbClient(desk.outbound, KEY, url=world.url("/3"), image_url=world.url("/t/p"), clock=desk.clock)
-    return MetadataSearch(desk.database, tmdb, BangumiClient(desk.outbound, url=world.url(), clock=desk.clock))
+    once = Limits(attempts=1)
+    tmdb = TmdbClient(
+        desk.outbound, KEY, url=world.url("/3"), image_url=world.url("/t/p"), clock=desk.clock, limits=once
+    )
+    bangumi = BangumiClient(desk.outbound, url=world.url(), clock=desk.clock, limits=once)
+    return MetadataSearch(desk.database, tmdb, bangumi)
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def world_show(world: World) -> type:
 
 
 async def test_a_name_is_searched_everywhere_and_nothing_is_offered_twice(
-    search: MetadataSearch, known: int, world: World
+    desk: Desk, search: MetadataSearch, known: int, world: World
 ) -> None:
     found = await search.search("灯台の夜")
     assert [(one.key, one.source.value, one.metadata_id) for one in found.titles] == [
@@ -71,6 +76,8 @@ async def test_a_name_is_searched_everywhere_and_nothing_is_offered_twice(
     # By a name that only the index has, and in one place only.
     assert [one.key for one in (await search.search("lighthouse", [SearchSource.INDEX])).titles] == [f"record:{known}"]
     world.is_down = True
+    # bgm.tv is asked once a second.
+    desk.clock.advance(1)
     found = await search.search("灯台の夜")
     assert [one.key for one in found.titles] == [f"record:{known}", "bgm:2"]
     assert {source.value for source, _ in found.failed} == {"bgm", "tmdb_tv", "tmdb_movie"}

@@ -168,9 +168,9 @@ async def test_a_failure_is_one_record_s_own_and_a_host_that_stays_down_is_left_
     assert (await refreshed(desk))["records"] == 1
     desk.clock.advance(91 * 24 * 3600)
     before = told(desk, ids[0])
-    shown.is_down = True
+    shown.troubles = [(400, {})] * 6
     result = await refreshed(desk)
-    assert (result["failed"], result["left"]) == (3, 3)
+    assert (result["failed"], result["left"], len(shown.troubles)) == (3, 3, 3)
     # What was known stays.
     assert told(desk, ids[0]) == before
 
