@@ -9,6 +9,7 @@ from typing import Final
 from kurabito.titles import bare_numbers
 from kurabito.titles.draft import TitleDraft
 from kurabito.titles.numbers import HAN, Run, han_number, read_run, span
+from kurabito.titles.text import LETTER_OR_DIGIT
 
 _SEASON_EPISODE: Final = re.compile(
     r"[SsTt](?<![A-Za-z0-9].)(?:(?<=[Ss])(?i:eason|e\.))?[ .]?(\d{1,4})[ .,\-xX/]{0,3}\(?"
@@ -48,8 +49,9 @@ _OF: Final = re.compile(
 _DOTTED_PAIR: Final = re.compile(r"(\d(?<=[\[\s].)\d?)\.(\d{2,3})(?=\]|\s-\s)")
 _BEFORE_PAIR: Final = re.compile(r"(?:\[|\s-\s|Episode\s)$", re.I)
 _OF_SLASHED: Final = re.compile(r"(?<=\s)(\d{2,3})/\d{2,3}(?=\s?(?:[\[(\x00]|$))")
+_OF_IN_BRACKET: Final = re.compile(r"(?<=[\[(])(\d{1,3})/(\d{1,3})(?=[\])])")
 _VOLUME: Final = re.compile(
-    r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:\s?[-&+~ ]\s?\d{1,3})?(?:\s?[vV](\d))?(?![\dA-Za-z])"
+    r"[Vv](?<![A-Za-z].)(?i:ol(?:ume)?s?)[ .]{0,2}\d{1,3}(?:(?:[-~]|\s?[&+ ]\s?)\d{1,3})?(?:\s?[vV](\d))?(?![\dA-Za-z])"
 )
 
 
@@ -129,6 +131,9 @@ def _named(draft: TitleDraft) -> bool:
         if run and not (len(found[0].strip(" .")) == 1 and bare_numbers.is_year(run)):
             return draft.settle_episodes(run, found.start(), run.end, "the word for episode")
     if found := _OF_SLASHED.search(draft.text):
+        return draft.settle_match(span(int(found[1])), found, "one of so many")
+    found = _OF_IN_BRACKET.search(draft.text)
+    if found and int(found[1]) <= int(found[2]) and LETTER_OR_DIGIT.search(draft.text, 0, found.start()):
         return draft.settle_match(span(int(found[1])), found, "one of so many")
     if found := _OF.search(draft.text):
         return draft.settle_match(span(int(found[1]), int(found[2] or 0)), found, "so many of all")

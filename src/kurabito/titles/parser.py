@@ -22,6 +22,7 @@ _SHELVES: Final = re.compile(
     re.I,
 )
 _MOST_FOLDERS: Final = 3
+_LARGE_NUMBER: Final = 100
 _SCRAMBLED: Final = re.compile(r"[A-Za-z0-9]{16,}")
 # What follows is then the episode's name, not the series'.
 _NUMBER_FIRST: Final = re.compile(r"(?:S\d{1,2}[ .]?)?E(?:p(?:isode)?)?[ .]{0,2}\d", re.I)
@@ -92,8 +93,10 @@ def _read_path(written: str, ending: str, *, explain: bool) -> ReleaseTitle:
             # The folder is a release of its own, and the file in it has a short or scrambled name.
             found = replace(above, container=found.container)
         elif above.title is None and above.season is not None and not _SELF_NAMED.search(name):
-            # A folder for a season: the series is the folder above it.
-            found = replace(_filled(found, above), title=None, titles=())
+            # A folder for a season: the series is the folder above it, and a small number counts its episodes.
+            sure = found.episodes and found.episodes[0] < _LARGE_NUMBER
+            left = () if sure else found.doubts
+            found = replace(_filled(found, above), title=None, titles=(), doubts=left)
         elif above.title is None or above.title.lower() not in _NO_NAME:
             found = _filled(found, above)
     return found

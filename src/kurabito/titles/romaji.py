@@ -30,6 +30,8 @@ _TELLING: Final = frozenset("no wa ga wo ni kara desu".split())
 """Particles that no other language has as words, but for a few."""
 _ENGLISH: Final = frozenset("the of and with from my your you is for in on at by an are we".split())
 _CROSS: Final = frozenset(["x", "×", "cross"])
+_SHORTEST: Final = 6
+"""Letters; what is shorter could be a word of any language, and "Moon" would be "Mon"."""
 _LONG_ENOUGH: Final = 0.6
 _MANY: Final = 3
 """So many words of two morae and more make a romaji name of one that has foreign words in it."""
@@ -114,7 +116,7 @@ def _is_plausible(words: list[str]) -> bool:
         return False
     japanese = [word for word in spelled if _ROMAJI_WORD.fullmatch(word)]
     if len(japanese) == len(spelled):
-        return any(len(word) > 1 for word in spelled)
+        return sum(map(len, japanese)) >= _SHORTEST
     letters = sum(map(len, japanese)) / sum(map(len, spelled))
     many = sum(len(morae(word)) > 1 for word in japanese) >= _MANY
     particle = not _TELLING.isdisjoint(japanese) and any(len(morae(word)) > 1 for word in japanese)

@@ -125,7 +125,7 @@ class TitleRule:
                     return None
         why = Finding("rule", match[0], f"the rule {self.name!r} says {', '.join(changes)}", match.start())
         findings = (why, *found.findings) if found.findings else ()
-        # Who writes a rule knows what the numbers mean.
+        # The author of a rule knows what the numbers mean.
         doubts = () if changes.keys() & {"season", "episodes"} else found.doubts
         return replace(found, **changes, doubts=doubts, rule=self.name, findings=findings)
 

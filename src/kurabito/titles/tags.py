@@ -111,8 +111,8 @@ def _read_bracket(draft: TitleDraft, segment: Segment) -> bool:
     if found is None:
         return False
     for meaning in found.meanings:
-        # `(US)` tells the show; `[US BD]` tells the disc.
-        if meaning.attribute != "country" or len(found.meanings) == 1:
+        # `(US)` tells the show; `[US]` and `(US BD)` tell the disc.
+        if meaning.attribute != "country" or (len(found.meanings) == 1 and segment.bracket == "("):
             _note(draft, meaning)
     draft.year = draft.year or found.year
     draft.signature = found.signature or draft.signature
@@ -171,7 +171,8 @@ def read_doubtful(draft: TitleDraft, name_end: int) -> None:
             why, name_end = "the last word of the name", start
         else:
             continue
-        if attribute != "country" or named:
+        # `The Cellar (2019) US S01E02`: before the episode it tells the show, behind it the disc.
+        if attribute != "country" or named or end < draft.number_end:
             _note(draft, Meaning(attribute, value, sure=False))
         draft.take(start, end, attribute, why)
 
@@ -191,7 +192,9 @@ def _ends_name(draft: TitleDraft, start: int, end: int, attribute: str, name_end
     if attribute == "batch":
         return word.lower().startswith(("complete", "the complete", "batch"))
     if attribute in ("languages", "subtitles", "audio"):
-        return word.isupper() or len(word) > 2
+        # A series can be called `The Italian`: what it is spoken in stands behind the season and episode.
+        spoken = len(word) > 2 and not (draft.number_end and word.istitle())
+        return word.isupper() or spoken
     # Platforms are called Max, Red and It, and a country Us: capitals tell nothing where all the name is written in them.
     telling = attribute not in ("platform", "country") or not draft.text[:start].isupper()
     return telling and word.isupper() and len(word) > 1 and not draft.original.startswith("[")

@@ -27,6 +27,9 @@ _MOST_JOINTS: Final = 2
 """With more underscores, and not one blank, they are the blanks."""
 _JOINTS: Final = re.compile(f"(?<=[{CJK}!?~。])[_·](?=[A-Za-z])|(?<=[A-Za-z!?.])[_·](?=[{CJK}])")
 
+# `[03[1080p]`: a slip that hides the episode.
+_UNCLOSED: Final = re.compile(r"\[(\d{1,4}(?:v\d)?)(?=\[)", re.I)
+
 
 def normalise(text: str) -> str:
     """The title with compatibility forms folded (NFKC), one kind of blank and square brackets only.
@@ -42,7 +45,8 @@ def normalise(text: str) -> str:
             shown = _JOINTS.sub(" / ", shown)[:LONGEST]
     if not shown.isprintable():
         shown = _INVISIBLE.sub("", shown)
-    return " ".join(shown.translate(_BRACKETS).split())
+    written = " ".join(shown.translate(_BRACKETS).split())
+    return _UNCLOSED.sub(r"[\1]", written)[:LONGEST] if _UNCLOSED.search(written) else written
 
 
 def is_foreign(text: str) -> bool:

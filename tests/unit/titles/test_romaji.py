@@ -31,12 +31,12 @@ SAME = [
 ]
 DIFFERENT = [
     ("Koji no Uta", "Koji no Ita"),
-    ("Kite", "Kitte"),
+    ("Kiteru Neko", "Kitteru Neko"),
     ("Sake to Yoru", "Sake to Yori"),
     ("Kura 8-gou", "Kura 9-gou"),
 ]
 NOT_ROMAJI = [
-    "Soul", "Sol", "Bleak", "The Toji", "My Kura", "Love Cellar!", "Spirit of Rice", "Made in Cellars", "Brew", "夜の蔵人", "蔵人 Kurabito",
+    "Soul", "Sol", "Moon", "Mon", "One", "Bleak", "The Toji", "My Kura", "Love Cellar!", "Spirit of Rice", "Made in Cellars", "Brew", "夜の蔵人", "蔵人 Kurabito",
     "Погреб", "", "123", "...", "22/7", "X", "Dr. Stone", "Star Brewers",
 ]  # fmt: skip
 
@@ -118,7 +118,7 @@ VOWELS = {"a": "ā", "i": "ī", "u": "ū", "e": "ē", "o": "ō"}
 SYLLABLES = st.sampled_from(
     "ka ki ku ke ko sa shi su se so ta chi tsu te to na ni nu ne no ma mi mu me mo ra ri ru re ro ya yu yo".split()
 )
-WORDS = st.lists(SYLLABLES, min_size=2, max_size=5).map("".join)
+WORDS = st.lists(SYLLABLES, min_size=3, max_size=5).map("".join)
 NAMES = st.lists(WORDS, min_size=1, max_size=6)
 
 
