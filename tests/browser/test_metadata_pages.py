@@ -27,6 +27,7 @@ PAGES = (
     "series",
     "series/1",
     "matches",
+    "matches/search?folder=1&text=a",
     "matches?state=matched",
 )
 
@@ -52,6 +53,7 @@ async def test_posters_come_and_what_cannot_be_told_is_asked(demo: dict[str, str
     await _a_series_has_a_poster(tab)
     await _every_page_fits(tab, demo["url"])
     await _a_folder_is_said_to_be_something(tab)
+    await _a_wrong_match_is_corrected(tab, demo["url"])
 
 
 async def _a_week_has_posters(page: Page) -> None:
@@ -155,3 +157,31 @@ async def _a_folder_is_said_to_be_something(page: Page) -> None:
     await page.get_by_role("button", name="Ask me again").click()
     await expect(page.locator("#matches")).to_contain_text("You have not chosen a match for any folder.")
     await expect(count).to_have_text(str(waiting - 1))
+
+
+async def _a_wrong_match_is_corrected(page: Page, url: str) -> None:
+    """Search finds a title by any of its names, and it is taken for one folder or for several at once."""
+    await page.goto(f"{url}/matches")
+    lantern = page.locator(".question", has_text="The Lantern")
+    await lantern.get_by_role("link", name="Search…").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Choose a match")
+    # What the folder is called is searched for at first.
+    await expect(page.get_by_label("Name")).to_have_value("The Lantern")
+    await page.get_by_label("Name").fill("Storehouse at Dawn")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    await page.locator("#found .card", has_text="The Storehouse at Dawn").first.get_by_role("button").click()
+    await expect(page.locator(".entry", has_text="The Lantern")).to_contain_text("The Storehouse at Dawn")
+    await page.get_by_role("button", name="Ask me again").click()
+    await page.goto(f"{url}/matches?state=matched")
+    boxes = page.get_by_label("Select", exact=True)
+    for place in range(2):
+        await boxes.nth(place).check()
+    await page.get_by_role("button", name="Search for the selected folders").click()
+    await expect(page.locator("#folders li")).to_have_count(2)
+    await page.get_by_label("Name").fill("Storehouse at Dawn")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    await page.locator("#found .card", has_text="The Storehouse at Dawn").first.get_by_role("button").click()
+    await expect(page.locator(".entry", has_text="The Storehouse at Dawn")).to_have_count(2)
+    await page.goto(f"{url}/series/1")
+    await page.get_by_role("link", name="Choose a match").click()
+    await expect(page.locator("#found .card").first).to_be_visible()

@@ -17,7 +17,7 @@ from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library
 from kurabito.web.pages import Pages
-from kurabito.web.shows import calendar, corrections, matches, questions, record, series
+from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
 PageRoutes = Callable[[Pages], APIRouter]
 
@@ -89,6 +89,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
         handle=metadata.actor.handle,
         queue=queue,
     )
+    yield partial(choose.router, matches=metadata.matches, search=metadata.search, catalog=product.catalog)
     yield partial(
         matches.router,
         matches=metadata.matches,

@@ -17,7 +17,7 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, extras, matches, posters, records
+from kurabito.api.metadata import calendar, extras, matches, posters, records, search
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -63,6 +63,8 @@ def _feed_routes(product: Product) -> list[APIRouter]:
 def _metadata_routes(product: Product) -> list[APIRouter]:
     metadata = product.metadata
     return [
+        # Before those whose addresses begin like its own.
+        search.router(metadata.search, metadata.matches),
         records.router(metadata.service, metadata.actor.handle),
         extras.router(metadata.extras),
         calendar.router(metadata.calendar, metadata.entries),

@@ -12,7 +12,6 @@ from kurabito.catalog.identity import aliases
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching.decision import as_new_record
-from kurabito.catalog.matching.knowledge import details_of
 from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
@@ -21,6 +20,7 @@ from kurabito.metadata import records
 from kurabito.metadata.errors import MetadataNotFound
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
+from kurabito.metadata.search import details_of_entry
 from kurabito.metadata.sources import offline
 
 _SQL: Final = Queries("kurabito.catalog", "follow.sql")
@@ -58,7 +58,7 @@ def _add(conn: Connection, bgm_id: int) -> int:
         raise MetadataNotFound(
             f"neither a record nor the offline index has the id {bgm_id} of bgm.tv; import the index again"
         )
-    return records.add(conn, as_new_record(details_of(entry))).id
+    return records.add(conn, as_new_record(details_of_entry(entry))).id
 
 
 def _series_of(conn: Connection, record: Metadata) -> int:

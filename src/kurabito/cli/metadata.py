@@ -97,18 +97,21 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _import_dump(settings: Settings, file: DumpFile, file_name: str) -> None:
     from kurabito.cli.databases import product_database
+    from kurabito.cli.shown import safe
     from kurabito.metadata.dumps.importer import import_dump, read_dump_file
 
     content = read_dump_file(file)
     with product_database(settings, create=True) as database:
         joined = import_dump(database, content, file_name)
-    typer.echo(f"{len(content.entries):,} entries of {content.source} were read.")
+    typer.echo(f"Entries read ({content.source}): {len(content.entries):,}")
     if content.skipped.count:
-        typer.echo(f"{content.skipped.count:,} rows were left out; the first: {content.skipped.first}", err=True)
-    typer.echo(
-        f"{joined.entries:,} entries are known now, with {joined.names:,} names of such files, in "
-        f"{joined.franchises:,} franchises. {joined.homeless:,} entries of such files belong to none of them."
-    )
+        typer.echo(
+            f"Rows left out: {content.skipped.count:,}; the first: {safe(content.skipped.first or '')}", err=True
+        )
+    typer.echo(f"Entries of the index: {joined.entries:,}, in {joined.franchises:,} franchises")
+    typer.echo(f"Names that such files add: {joined.names:,}")
+    if joined.homeless:
+        typer.echo(f"Entries of such files that the index does not have: {joined.homeless:,}")
 
 
 def _replace(settings: Settings, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,6 +18,7 @@ from kurabito.metadata.sources import offline
 # By its name: the number of this machine stays forbidden, as the feed of the neighbour shows.
 _HOST: Final = "localhost"
 _ANIMATION: Final = 16
+_EPISODES: Final = 12
 
 
 class MetadataStand:
@@ -61,6 +62,11 @@ class MetadataStand:
                 return _as_answer(
                     self._subject(show, "date") | {"platform": "剧场版" if show.kind is RecordKind.MOVIE else "TV"}
                 )
+            case ["bgm", "v0", "episodes"] if (show := self._show(query.get("subject_id", ""))) is not None:
+                listed = self._episodes(show)
+                return _as_answer({"total": len(listed), "data": listed})
+            case ["bgm", "v0", "search", "subjects"]:
+                return _as_answer({"total": 0, "data": []})
             case ["tmdb", "discover", "tv"]:
                 found = self._namesakes(int(query.get("first_air_date_year", "0")))
                 return _as_answer({"page": 1, "results": found, "total_pages": 1, "total_results": len(found)})
@@ -84,10 +90,19 @@ class MetadataStand:
             "name": show.japanese,
             "name_cn": show.chinese,
             dated: show.began(self._today).isoformat(),
-            "eps": 12,
+            "eps": _EPISODES,
             "summary": "",
             "images": {"large": picture},
         }
+
+    def _episodes(self, show: Show) -> list[dict[str, Any]]:
+        """Twelve episodes, one a week."""
+        first = show.began(self._today)
+        days = [first + timedelta(weeks=week) for week in range(_EPISODES)]
+        return [
+            {"sort": number, "name": f"{show.japanese} その{number}", "name_cn": "", "airdate": day.isoformat()}
+            for number, day in enumerate(days, 1)
+        ]
 
     def _namesakes(self, year: int) -> list[dict[str, Any]]:
         """What TMDB has of a year: two shows of the same name that no index knows, so that the user has to choose."""

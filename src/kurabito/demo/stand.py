@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 _PATIENCE: Final = 10.0
+
+_BODY: Final = re.compile(rb"(?i)content-length: (\d{1,6})\r\n")
 
 
 class StandAnswer(NamedTuple):
@@ -46,6 +49,9 @@ class Stand:
         try:
             async with asyncio.timeout(_PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
+                # A connection that is closed before its body was read takes the answer with it.
+                if body := _BODY.search(head):
+                    await reader.readexactly(int(body[1]))
             found = self._find(head.split(b" ", 2)[1].decode("latin-1"))
             status, sent = ("404 Not Found", StandAnswer("text/plain", b"")) if found is None else ("200 OK", found)
             fields = f"Content-Type: {sent.content_type}\r\nContent-Length: {len(sent.body)}\r\nConnection: close"

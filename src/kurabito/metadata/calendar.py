@@ -27,6 +27,7 @@ KEEP: Final = "metadata.keep_calendar"
 _LOOKED_AT_EVERY: Final = 3600.0
 _OLD: Final = timedelta(days=1)
 SEASON_MONTHS: Final = (1, 4, 7, 10)
+_EARLY: Final = timedelta(days=14)
 _KEPT: Final = tuple(Details.__dataclass_fields__)
 
 
@@ -99,12 +100,15 @@ class CalendarService:
         return await self._database.read(_week)
 
     async def season(self, year: int, month: int) -> list[SeasonStart]:
-        """What began in the season that begins with this month, by the offline index."""
+        """What belongs to the season that begins with this month, by the offline index.
+
+        A show that begins in the last days of a quarter belongs to the next: most of it is shown there.
+        """
         if month not in SEASON_MONTHS:
             raise InvalidInput("month", f"a season begins in month {', '.join(map(str, SEASON_MONTHS))}, got {month}")
         first = date(year, month, 1)
         last = date(year + 1, 1, 1) if month == SEASON_MONTHS[-1] else date(year, month + 3, 1)
-        return await self._database.read(lambda conn: _begun(conn, first, last))
+        return await self._database.read(lambda conn: _begun(conn, first - _EARLY, last - _EARLY))
 
     async def years(self) -> range:
         """The years whose seasons the offline index knows; none when nothing was imported."""

@@ -86,3 +86,35 @@ async def test_an_entry_is_followed_from_the_calendar(site: Site) -> None:
     assert (await site.http.post("/api/v1/calendar/follow", json={"bgm_id": 7})).json()["id"] == followed.json()["id"]
     for body, status in (({"bgm_id": 8}, 404), ({}, 422), ({"bgm_id": 7, "metadata_id": record}, 422)):
         assert (await site.http.post("/api/v1/calendar/follow", json=body)).status_code == status
+
+
+async def test_a_title_is_searched_and_chosen_for_folders_and_for_a_series(site: Site) -> None:
+    wanted = await created(site, title_english="Lighthouse", title_japanese="灯台", year=2019)
+    await scanned(site, "Todai", "Todai 2nd copy")
+    found = (await site.http.get("/api/v1/metadata/search", params={"text": "light", "source": "records"})).json()
+    assert [(one["key"], one["metadata_id"], one["year"]) for one in found["items"]] == [
+        (f"record:{wanted}", wanted, 2019)
+    ]
+    assert found["failed"] == []
+    open_folders = (await site.http.get("/api/v1/matches")).json()["items"]
+    ids = [one["id"] for one in open_folders]
+    choice = {"match_ids": ids, "key": f"record:{wanted}"}
+    chosen = await site.http.post("/api/v1/matches/choose-title", json=choice)
+    assert [(one["state"], one["metadata_id"]) for one in chosen.json()] == [("chosen", wanted)] * len(ids)
+    for wrong, status in (
+        ({**choice, "match_ids": []}, 422),
+        ({**choice, "key": "x"}, 422),
+        ({**choice, "match_ids": [99]}, 404),
+    ):
+        assert (await site.http.post("/api/v1/matches/choose-title", json=wrong)).status_code == status, wrong
+    series = (await site.http.post("/api/v1/calendar/follow", json={"metadata_id": wanted})).json()
+    other = await created(site, title_english="Another")
+    place = f"/api/v1/series/{series['id']}/record"
+    assert (await site.http.put(place, json={"key": f"record:{other}"})).json() == {
+        "series_id": series["id"],
+        "metadata_id": other,
+    }
+    assert (await site.http.put("/api/v1/series/404/record", json={"key": f"record:{other}"})).status_code == 404
+    story = (await site.http.get(f"/api/v1/metadata/{other}/story")).json()
+    assert (story["episodes"], story["summaries"], story["ended_on"]) == ([], {}, None)
+    assert (await site.http.get("/api/v1/metadata/404/story")).status_code == 404

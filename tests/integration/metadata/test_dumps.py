@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import subprocess
+import sys
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -273,3 +278,26 @@ def test_an_import_that_fails_in_the_middle_changes_nothing(joined: Database, mo
     with pytest.raises(RuntimeError):
         take_in(joined, DumpSource.ANIDB, [titles(1, [("Another", "x-jat", True)])])
     assert (joined.read_blocking(everything), joined.read_blocking(imported_dumps)) == before
+
+
+def test_the_command_recognises_a_file_and_says_what_it_left_out(tmp_path: Path) -> None:
+    rows = '<anime aid="71"><title type="main" xml:lang="x-jat">Kura x Ie</title></anime><anime aid="?"/>'
+    (tmp_path / "titles.gz").write_bytes(gzip.compress(f"<animetitles>{rows}</animetitles>".encode()))
+    (tmp_path / "page.html").write_text("<html></html>")
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "kurabito.cli", "metadata", "import", str(tmp_path / name)],
+            env={**os.environ, "KURABITO_STATE": str(tmp_path / "state")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    done = run("titles.gz")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Entries read (anidb): 1"), done.stderr
+    assert "Rows left out: 1; the first: anime '?': it has no number" in done.stderr
+    refused = run("page.html")
+    assert refused.returncode == 1
+    assert "of no known project" in refused.stderr

@@ -52,6 +52,8 @@ FILE = [
     item("古い蔵", "2022-01-08T00:00:00.000Z", bangumi="16", tmdb="tv/202", bilibili="28221"),
     item("蔵の双子", "2022-01-08T00:00:00.000Z", bangumi="17"),
     item("蔵の双子", "2022-01-09T00:00:00.000Z", bangumi="18", tmdb="tv/204"),
+    # The last days of a quarter belong to the next season.
+    item("早い蔵", "2022-09-17T00:00:00.000Z", bangumi="19"),
 ]
 CONTENT = json.dumps({"siteMeta": {}, "items": FILE}, ensure_ascii=False).encode()
 
@@ -193,7 +195,8 @@ async def test_a_refresh_makes_records_of_what_is_on_and_has_them_filled_in(
         (18, None),
     ]
     assert [one.metadata_id for one in await calendar.season(2022, 4)] == [kept]
-    assert await calendar.season(2022, 10) == []
+    assert [one.entry.ids.bgm_id for one in await calendar.season(2022, 10)] == [19]
+    assert await calendar.season(2023, 1) == []
     with pytest.raises(InvalidInput):
         await calendar.season(2022, 2)
 
@@ -236,7 +239,7 @@ async def test_the_command_imports_a_file_or_fetches_it_from_where_the_settings_
         await run("import", str(tmp_path / "data.json")),
         await run("update", KURABITO_OFFLINE_IDS_URL=world.url("/data.json")),
     ):
-        assert (outcome.returncode, outcome.stdout) == (0, "8 entries are known now.\n"), outcome.stderr
+        assert (outcome.returncode, outcome.stdout) == (0, "9 entries are known now.\n"), outcome.stderr
     refused = await run("update")
     assert refused.returncode == 1
     assert "KURABITO_OFFLINE_IDS_URL" in refused.stderr

@@ -85,6 +85,8 @@ class World:
     port: int = 0
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    """What was sent with requests that have a body."""
     troubles: list[tuple[int, dict[str, str]]] = field(default_factory=list)
     """Answers that are given before anything else, one each."""
     is_down: bool = False
@@ -108,7 +110,10 @@ class World:
                 first, *lines = head.decode("latin-1").split("\r\n")[:-2]
                 target = first.split(" ")[1]
                 self.asked.append(target)
-                self.headers.append({k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)})
+                headers_sent = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
+                self.headers.append(headers_sent)
+                if length := int(headers_sent.get("content-length", "0")):
+                    self.bodies.append(await reader.readexactly(length))
                 if self.is_down:
                     return
                 await asyncio.sleep(self.latency)
@@ -122,7 +127,7 @@ class World:
         finally:
             writer.close()
 
-    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:  # noqa: C901 - a table of routes
+    async def _answer(self, target: str) -> tuple[int, dict[str, str], bytes]:  # noqa: C901, PLR0912 - a table of routes
         parts = urlsplit(target)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         match parts.path.strip("/").split("/"):
@@ -138,6 +143,8 @@ class World:
                 return self._details(kind, int(number), query)
             case ["3", "tv", number, "season", season]:
                 return _json(200, self._season(int(number), int(season), query["language"]))
+            case ["v0", "search", "subjects"]:
+                return self._search(json.loads(self.bodies[-1]))
             case ["v0", "episodes"] if self.troubles:
                 return *self.troubles.pop(0), b"{}"
             case ["v0", "episodes"]:
@@ -166,11 +173,13 @@ class World:
         return _json(200, {"page": page, "results": shown, "total_pages": pages, "total_results": len(found)})
 
     def _details(self, kind: str, number: int, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-        if not any(show.id == number and show.kind == kind for show in self.shows):
+        show = next((show for show in self.shows if show.id == number and show.kind == kind), None)
+        if show is None:
             return _json(404, {"status_code": 34, "success": False})
-        said: dict[str, Any] = {"id": number, "overview": f"{number} ({query['language']})"}
+        said: dict[str, Any] = {**show.told(), "overview": f"{number} ({query.get('language', 'en-US')})"}
+        said["genres"] = [{"id": genre, "name": "?"} for genre in said.pop("genre_ids")]
         said["backdrop_path"] = f"/backdrop{number}.jpg"
-        for part in query["append_to_response"].split(","):
+        for part in filter(None, query.get("append_to_response", "").split(",")):
             if part == "translations":
                 told = [("en", "US"), ("zh", "CN"), ("zh", "TW"), ("fr", "FR")]
                 listed = [
@@ -193,6 +202,12 @@ class World:
                 for one, day in enumerate(days, 1)
             ],
         }
+
+    def _search(self, wanted: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        if wanted["filter"] != {"type": [2]}:
+            return _json(400, {"title": "Bad Request"})
+        found = [one for one in self.subjects.values() if wanted["keyword"] in one["name"]]
+        return _json(200, {"total": len(found), "limit": 20, "offset": 0, "data": found})
 
     def _episodes(self, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
         listed, offset, limit = (

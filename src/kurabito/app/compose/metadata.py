@@ -16,6 +16,7 @@ from kurabito.metadata import CalendarService, MetadataActor, MetadataRunner, Me
 from kurabito.metadata.errors import MetadataStopped
 from kurabito.metadata.extras.service import ExtrasService
 from kurabito.metadata.posters.cleanup import PosterCleanup
+from kurabito.metadata.search import MetadataSearch
 from kurabito.metadata.sources.bangumi import BangumiClient
 from kurabito.metadata.sources.tmdb import TmdbClient
 from kurabito.runtime import Registry
@@ -40,6 +41,7 @@ class MetadataParts:
     sweeper: PosterCleanup
     entries: FollowFromMetadata
     extras: ExtrasService
+    search: MetadataSearch
 
     def join(self, registry: Registry) -> None:
         """Register its tasks."""
@@ -75,4 +77,5 @@ def open_metadata(settings: Settings, queue: DelegatedTasks, outbound: Outbound)
         PosterCleanup(queue.database, posters),
         FollowFromMetadata(queue.database, Catalog(queue.database), fill_in),
         ExtrasService(queue.database),
+        MetadataSearch(queue.database, tmdb, bangumi),
     )

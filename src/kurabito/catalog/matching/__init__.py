@@ -2,6 +2,7 @@
 
 clues.py       what the name of a folder says
 knowledge.py   what is known by such a name: series, records, entries of the offline index
+chosen.py      what keepers chose before, for folders of the same name
 verdict.py     which of those it is; what cannot be told apart is never guessed at
 decision.py    the three together, for many folders at once
 matches.py     what was found, as the database keeps it

@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.catalog.identity.evidence import is_near
+from kurabito.catalog.matching.chosen import chosen, keys_of
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import spelled
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.metadata import records
-from kurabito.metadata.dumps.model import ROMAJI, sound_of
+from kurabito.metadata.dumps.model import sound_of
 from kurabito.metadata.records import Details, Metadata, RecordKind, TmdbKind
+from kurabito.metadata.search import details_of_entry
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
@@ -69,7 +71,9 @@ class Knowledge:
         own_titles = {records.folded_name(entry.title) for each in entries.values() for entry in each}
         found = records.named(conn, names | own_titles)
         self._series = _series_by_alias(conn, names)
+        self._chosen = chosen(conn, names)
         of_series = {one.metadata_id for some in self._series.values() for one in some if one.metadata_id is not None}
+        of_series |= set(self._chosen.values())
         self._records = {record.id: record for each in found.values() for record in each}
         self._records |= records.several(conn, of_series - self._records.keys())
         self._entry_of: dict[int, OfflineEntry] = {}
@@ -94,6 +98,11 @@ class Knowledge:
     def record(self, metadata_id: int) -> Thing:
         """One of the records that series have."""
         return self._of_record(self._records[metadata_id])
+
+    def chosen_before(self, reading: FolderReading) -> Thing | None:
+        """What the keeper chose for another folder of this name and season; None when there were different choices."""
+        found = {record for key in keys_of(reading) if (record := self._chosen.get(key)) is not None}
+        return self.record(found.pop()) if len(found) == 1 else None
 
     def named(self, names: Iterable[Name], season: int | None = None) -> list[Thing]:
         """What has one of these names, or the name with the mark of a season behind it."""
@@ -155,14 +164,14 @@ class Knowledge:
 
     def _of_record(self, record: Metadata) -> Thing:
         entry = self._entry_of.get(record.id)
-        details = record.details if entry is None else _completed(record.details, details_of(entry))
+        details = record.details if entry is None else _completed(record.details, details_of_entry(entry))
         return Thing(f"record:{record.id}", details, record.id)
 
     def _of_entry(self, entry: OfflineEntry) -> Thing:
         record = self._record_of.get(entry_key(entry))
         if record is None:
-            return Thing(entry_key(entry), details_of(entry))
-        return Thing(f"record:{record.id}", _completed(record.details, details_of(entry)), record.id)
+            return Thing(entry_key(entry), details_of_entry(entry))
+        return Thing(f"record:{record.id}", _completed(record.details, details_of_entry(entry)), record.id)
 
 
 def as_film(name: Name) -> list[str]:
@@ -179,30 +188,6 @@ def entry_key(entry: OfflineEntry) -> str:
     if entry.ids.tmdb_id is not None:
         return f"tmdb:{entry.ids.tmdb_kind}:{entry.ids.tmdb_id}:{entry.ids.tmdb_season}"
     return f"title:{entry.title[:200]}:{entry.air_date}"
-
-
-def details_of(entry: OfflineEntry) -> Details:
-    """What an entry of the index says, as a record says it."""
-    day, ids = entry.air_date, entry.ids
-    is_romaji = entry.language == ROMAJI
-    return Details(
-        kind=entry.kind,
-        title_japanese=None if is_romaji else entry.title,
-        title_chinese=entry.title_chinese,
-        title_english=entry.title_english or (entry.title if is_romaji else None),
-        year=entry.began_in,
-        season=ids.tmdb_season,
-        air_date=day,
-        air_weekday=day.isoweekday() if day else None,
-        bgm_id=ids.bgm_id,
-        tmdb_id=ids.tmdb_id,
-        tmdb_kind=ids.tmdb_kind,
-        tmdb_season=ids.tmdb_season,
-        anidb_id=ids.anidb_id,
-        anilist_id=ids.anilist_id,
-        mal_id=ids.mal_id,
-        mikan_id=ids.mikan_id,
-    )
 
 
 def _wanted(reading: FolderReading) -> Iterable[str]:

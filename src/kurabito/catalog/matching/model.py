@@ -41,6 +41,8 @@ class MatchReason(StrEnum):
     """It is the season that the folder names, of the show that has this name."""
     YEAR = "year"
     """It began in the year that the folder names, or the one beside it."""
+    CHOSEN_BEFORE = "chosen_before"
+    """The keeper chose it for another folder of this name."""
     ONLINE = "online"
     """TMDB knows it by this name."""
     SHARED_NAME = "shared_name"

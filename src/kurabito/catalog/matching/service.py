@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
+from kurabito.catalog.errors import SeriesNotFound
 from kurabito.catalog.matching import matches
+from kurabito.catalog.matching.chosen import forget, learn
 from kurabito.catalog.matching.decision import as_new_record
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
-from kurabito.db import Connection
+from kurabito.db import Connection, Queries
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
+from kurabito.metadata.records import Details
+from kurabito.metadata.search import record_of_choice
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
 
+_SQL: Final = Queries("kurabito.catalog.matching", "decision.sql")
 MATCH: Final = "catalog.match"
 """The task that matches what scans left."""
 
@@ -65,9 +70,8 @@ class Matches:
         """
 
         def store(conn: Connection) -> FolderMatch:
-            candidate = _named(matches.find(conn, match_id), key)
-            matches.choose(conn, match_id, record_for(conn, candidate))
-            return matches.find(conn, match_id)
+            match = matches.find(conn, match_id)
+            return _choose(conn, [match], record_for(conn, _named(match, key)))[0]
 
         return await self._stored(store)
 
@@ -75,11 +79,37 @@ class Matches:
         """Say which record a folder is about; raises MatchNotFound or MetadataNotFound."""
 
         def store(conn: Connection) -> FolderMatch:
-            matches.find(conn, match_id)
-            matches.choose(conn, match_id, records.find(conn, metadata_id).id)
-            return matches.find(conn, match_id)
+            match = matches.find(conn, match_id)
+            return _choose(conn, [match], records.find(conn, metadata_id).id)[0]
 
         return await self._stored(store)
+
+    async def choose_title(self, match_ids: Sequence[int], title: int | Details) -> list[FolderMatch]:
+        """Say what several folders are about: a record, or a title that becomes one. All of them, or none.
+
+        Raises MatchNotFound, or MetadataNotFound when the record is gone.
+        """
+
+        def store(conn: Connection) -> list[FolderMatch]:
+            found = [matches.find(conn, match_id) for match_id in dict.fromkeys(match_ids)]
+            return _choose(conn, found, record_of_choice(conn, title))
+
+        chosen = await self._database.write(store)
+        await self._fill_in()
+        return chosen
+
+    async def choose_for_series(self, series_id: int, title: int | Details) -> int:
+        """Say what a series is about; the record. Raises SeriesNotFound, or MetadataNotFound."""
+
+        def store(conn: Connection) -> int:
+            record = record_of_choice(conn, title)
+            if not conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record}):
+                raise SeriesNotFound(f"no series has the id {series_id}")
+            return record
+
+        record = await self._database.write(store)
+        await self._fill_in()
+        return record
 
     async def ignore(self, match_id: int) -> FolderMatch:
         """Say that a folder is none of its candidates, and is not to be asked about; raises MatchNotFound."""
@@ -95,7 +125,7 @@ class Matches:
         """Take back what was said of a folder, or what was found; raises MatchNotFound."""
 
         def store(conn: Connection) -> FolderMatch:
-            matches.find(conn, match_id)
+            forget(conn, matches.find(conn, match_id).reading)
             matches.reopen(conn, match_id)
             return matches.find(conn, match_id)
 
@@ -110,6 +140,14 @@ class Matches:
         chosen = await self._database.write(store)
         await self._fill_in()
         return chosen
+
+
+def _choose(conn: Connection, found: Sequence[FolderMatch], metadata_id: int) -> list[FolderMatch]:
+    """Write a choice down, and let the next folders of these names have it too."""
+    for match in found:
+        matches.choose(conn, match.id, metadata_id)
+    learn(conn, [match.reading for match in found], metadata_id)
+    return [matches.find(conn, match.id) for match in found]
 
 
 def record_for(conn: Connection, candidate: MatchCandidate) -> int:

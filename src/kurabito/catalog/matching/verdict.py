@@ -38,6 +38,9 @@ def weigh(reading: FolderReading, known: Knowledge, *, by_alias: bool = True) ->
 
     `by_alias` is off where a series itself asks.
     """
+    before = known.chosen_before(reading) if by_alias and not reading.has_several_seasons else None
+    if before is not None and not AGAINST.intersection(reasons := _reasons(reading, before, MatchReason.CHOSEN_BEFORE)):
+        return Weighed(before, reasons=reasons)
     found = (_weigh(reading, names, known, by_alias) for names in (reading.names, reading.names_of_files) if names)
     return next((one for one in found if one.says_something), Weighed())
 

@@ -99,7 +99,7 @@ class ExtrasRefresh:
         while due := await self._database.read(partial(store.due_records, after=after, limit=_CHUNK)):
             for record in due:
                 await self._refresh(record, budgets, done)
-                ctx.report(done.records + done.failed)
+                await ctx.report(done.records + done.failed)
             after = due[-1].id
         after = 0
         while remote := await self._database.read(partial(store.remote_backdrops, after=after, limit=_CHUNK)):

@@ -21,6 +21,7 @@ from kurabito.metadata.records import Details, RecordKind
 # bgm.tv wants to know who asks, and turns away what looks like a browser or a library.
 _USER_AGENT: Final = f"kurabito/{version('kurabito')} (keeps a media collection; runs at its owner's home)"
 _BETWEEN: Final = 1.0
+_ANIME: Final = 2
 _EPISODES_AT_ONCE: Final = 200
 _MOST_EPISODES: Final = 5_000
 _KINDS: Final = {"TV": RecordKind.TV, "WEB": RecordKind.WEB, "OVA": RecordKind.OVA, "剧场版": RecordKind.MOVIE}
@@ -68,9 +69,19 @@ class BangumiClient:
                 return None
             raise
         try:
-            return _details(found, found.get("date"), kind=_KINDS.get(found.get("platform") or "", RecordKind.TV))
+            return _subject(found)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise BgmtvError(f"bgm.tv answered with something else than an entry: {error!r}") from None
+
+    async def search(self, text: str, limit: int = 20) -> list[Details]:
+        """The anime that bgm.tv finds for a name, the best first."""
+        answer = await self._ask(
+            f"/v0/search/subjects?limit={limit}", body={"keyword": text, "filter": {"type": [_ANIME]}}
+        )
+        try:
+            return [_subject(found) for found in answer["data"] if found.get("name")]
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise BgmtvError(f"bgm.tv answered with something else than a list of entries: {error!r}") from None
 
     async def episodes(self, bgm_id: int) -> list[KnownEpisode]:
         """The regular episodes of an entry, in their order; none when bgm.tv has no such entry."""
@@ -89,13 +100,17 @@ class BangumiClient:
                 break
         return [found[number] for number in sorted(found)]
 
-    async def _ask(self, path: str) -> Any:
-        host = urlsplit(self._url).hostname or ""
+    async def _ask(self, path: str, *, body: Any = None) -> Any:
+        host, headers = urlsplit(self._url).hostname or "", {"User-Agent": _USER_AGENT}
+        url = self._url + path
         try:
             async with self._turns.turn(host):
-                return await self._outbound.get_json(
-                    self._url + path, headers={"User-Agent": _USER_AGENT}, trusted=[host], limits=self._limits
+                if body is None:
+                    return await self._outbound.get_json(url, headers=headers, trusted=[host], limits=self._limits)
+                reply = await self._outbound.request(
+                    "POST", url, json=body, headers=headers, trusted=[host], limits=self._limits
                 )
+                return reply.json()
         except OutboundError as error:
             raise BgmtvError(f"bgm.tv was not read: {error}") from error
 
@@ -104,6 +119,10 @@ def _airing(item: Mapping[str, Any]) -> Details:
     # Names in the calendar are written for a page: &amp; is &.
     unescaped = {**item, "name": html.unescape(item["name"]), "name_cn": html.unescape(item.get("name_cn") or "")}
     return _details(unescaped, item.get("air_date"), kind=RecordKind.TV, weekday=item.get("air_weekday"))
+
+
+def _subject(found: Mapping[str, Any]) -> Details:
+    return _details(found, found.get("date"), kind=_KINDS.get(found.get("platform") or "", RecordKind.TV))
 
 
 def _details(found: Mapping[str, Any], day: Any, *, kind: RecordKind, weekday: Any = None) -> Details:

@@ -85,6 +85,12 @@ def named(conn: Connection, names: Iterable[str]) -> dict[str, list[OfflineEntry
     return found
 
 
+def containing(conn: Connection, folded: str, *, limit: int) -> list[OfflineEntry]:
+    """The entries with a text in one of their names, which is folded already; those first that are called exactly so."""
+    rows = conn.all(_SQL.containing, {"folded": folded, "pattern": f"%{folded}%", "limit": limit})
+    return [_entry(row) for row in rows]
+
+
 def sounding(conn: Connection, sounds: Iterable[str]) -> dict[str, list[OfflineEntry]]:
     """The entries that have a name of each of these sounds."""
     found: dict[str, list[OfflineEntry]] = {}

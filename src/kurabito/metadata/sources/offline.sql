@@ -54,3 +54,11 @@ WHERE tmdb_id IN (SELECT CAST(value ->> 0 AS bigint) FROM {given}) AND tmdb_kind
 -- name: sounding
 SELECT offline_romaji.sound, {entry} FROM offline_romaji JOIN offline_entries ON offline_entries.id = offline_romaji.entry_id
 WHERE offline_romaji.sound IN (SELECT value ->> 0 FROM {given}) ORDER BY offline_entries.id;
+
+-- name: containing
+-- A folded name has neither % nor _.
+SELECT {entry} FROM offline_entries JOIN (
+    SELECT entry_id, min(CASE WHEN folded = :folded THEN 0 ELSE length(folded) END) AS distance
+    FROM offline_titles WHERE folded LIKE :pattern GROUP BY entry_id ORDER BY distance, entry_id LIMIT :limit) AS found
+ON found.entry_id = offline_entries.id
+ORDER BY found.distance, air_date, offline_entries.id;

@@ -86,6 +86,18 @@ class TmdbClient:
         answer = await self._ask(f"/search/{kind}", {"query": name})
         return list(self._titles(kind, answer))
 
+    async def title(self, kind: TmdbKind, tmdb_id: int) -> Title | None:
+        """One title; None when TMDB has no such id."""
+        try:
+            found = await self._ask(f"/{kind}/{tmdb_id}", {})
+        except TmdbError as error:
+            if isinstance(error.__cause__, BadStatus) and error.__cause__.answered == 404:
+                return None
+            raise
+        genres = [one.get("id") for one in found.get("genres") or ()] if isinstance(found, dict) else []
+        (title,) = self._titles(kind, {"results": [{**found, "genre_ids": genres}]})
+        return title
+
     async def read(self, path: str, params: Mapping[str, str]) -> Any:
         """What TMDB answers at a path of its API."""
         return await self._ask(path, params)

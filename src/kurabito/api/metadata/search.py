@@ -1,0 +1,116 @@
+"""Search for a title wherever it is known, and choose it for folders or a series."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Self
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+
+from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.metadata.matches import MatchAnswer
+from kurabito.catalog.matching.service import Matches
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.search import FoundTitle, MetadataSearch, SearchSource
+from kurabito.runtime.paging import BIGGEST_ID
+from kurabito.site.errors import WITH_BODY, documented
+
+Key = Annotated[
+    str, Field(min_length=1, max_length=100, pattern=r"^[^\x00]*$", description="the `key` of a found title")
+]
+MatchIds = Annotated[list[Annotated[int, Field(ge=1, le=BIGGEST_ID), WHOLE]], Field(min_length=1, max_length=200)]
+
+
+class FoundTitleAnswer(BaseModel):
+    """A show or a film that was found."""
+
+    key: str = Field(description="give it as `key` to choose it")
+    source: SearchSource
+    metadata_id: int | None = Field(description="its record; null while it has none")
+    kind: RecordKind
+    title_japanese: str | None
+    title_chinese: str | None
+    title_english: str | None
+    year: int | None
+    season: int | None
+    poster_url: str | None
+    bgm_id: int | None
+    tmdb_id: int | None
+    tmdb_kind: TmdbKind | None
+
+    @classmethod
+    def of(cls, title: FoundTitle) -> Self:
+        details = {name: getattr(title.details, name) for name in _FROM_DETAILS}
+        return cls(key=title.key, source=title.source, metadata_id=title.metadata_id, **details)
+
+
+_FROM_DETAILS: Final = tuple(
+    name for name in FoundTitleAnswer.model_fields if name not in ("key", "source", "metadata_id")
+)
+
+
+class FailedSource(BaseModel):
+    """A source that did not answer."""
+
+    source: SearchSource
+    problem: str
+
+
+class FoundAnswer(BaseModel):
+    """What was found, the surest first."""
+
+    items: list[FoundTitleAnswer]
+    failed: list[FailedSource] = Field(description="the sources that could not be asked, and why")
+
+
+class TitleChoice(StrictBody):
+    """What some folders are about."""
+
+    match_ids: MatchIds
+    key: Key
+
+
+class RecordOfSeries(StrictBody):
+    """What a series is about."""
+
+    key: Key
+
+
+class SeriesRecordAnswer(BaseModel):
+    """The record that a series has now."""
+
+    series_id: int
+    metadata_id: int
+
+
+def router(search: MetadataSearch, matches: Matches) -> APIRouter:
+    """The routes of search and correction."""
+    routes = APIRouter(prefix="/api/v1", tags=["metadata"])
+
+    @routes.get("/metadata/search", responses=documented(422))
+    async def search_metadata(
+        text: Annotated[ShortText, Query(description="a part of a name, in any language")],
+        source: Annotated[list[SearchSource] | None, Query(description="only these; left out: all of them")] = None,
+    ) -> FoundAnswer:
+        """Search by name among the records, in the index, at bgm.tv and at TMDB. What does not answer is named."""
+        found = await search.search(text, source)
+        return FoundAnswer(
+            items=[FoundTitleAnswer.of(title) for title in found.titles],
+            failed=[FailedSource(source=one, problem=problem) for one, problem in found.failed],
+        )
+
+    @routes.post("/matches/choose-title", responses=documented(404, 502, *WITH_BODY))
+    async def choose_title(choice: TitleChoice) -> list[MatchAnswer]:
+        """Say what one or more folders are about, matched or not. The next folders of these names are matched by it."""
+        chosen = await matches.choose_title(choice.match_ids, await search.details_of(choice.key))
+        return [MatchAnswer.of(match) for match in chosen]
+
+    @routes.put("/series/{series_id}/record", responses=documented(404, 502, *WITH_BODY))
+    async def choose_for_series(
+        series_id: Annotated[int, Path(ge=1, le=BIGGEST_ID, description="the series' id")], choice: RecordOfSeries
+    ) -> SeriesRecordAnswer:
+        """Say what a series is about: its record has the poster and the ids."""
+        record = await matches.choose_for_series(series_id, await search.details_of(choice.key))
+        return SeriesRecordAnswer(series_id=series_id, metadata_id=record)
+
+    return routes
