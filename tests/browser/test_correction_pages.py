@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Page, expect
 
 from kurabito.catalog.intake import CatalogIntake
+from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem, FetcherResults
+from kurabito.metadata import records
+from kurabito.metadata.records import Details
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Fit, Stage
@@ -35,6 +38,7 @@ async def test_what_was_recognised_wrongly_is_corrected(page: Page, stage: Stage
     await _series_are_merged_and_undone(page, stage, fits)
     await _a_release_is_let_go(page, stage)
     await _series_are_found(page, stage, fits)
+    await _an_offset_is_accepted(page, stage, feed)
 
 
 async def _a_question_is_answered(page: Page, stage: Stage, fits: Fit) -> None:
@@ -89,3 +93,24 @@ async def _series_are_found(page: Page, stage: Stage, fits: Fit) -> None:
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator("#listed li")).to_have_count(1)
     await expect(page.locator("#listed")).to_contain_text("Barley Song")
+
+
+async def _an_offset_is_accepted(page: Page, stage: Stage, feed: int) -> None:
+    titles = ("[Kura] Yeast Garden - 01", *(f"[Kura] Yeast Garden S2 - {number}" for number in ("01", "29")))
+    items = tuple(
+        FeedItem(title=title, download_url=f"https://feeds.example/{title[-2:]}-{len(title)}") for title in titles
+    )
+    await CatalogIntake(stage.queue.database).receive(FetcherResults(subscription_id=feed, items=items))
+
+    def fill_in(conn: Connection) -> None:
+        record = records.add(conn, Details(title_japanese="酵母の庭", episode_count=24))
+        given = {"id": record.id}
+        conn.run("UPDATE series SET metadata_id = :id WHERE title = 'Yeast Garden' AND season = 1", given)
+
+    await stage.queue.database.write(fill_in)
+    await page.goto(f"{stage.url}/questions")
+    await expect(page.locator(".question")).to_contain_text("number 29 would be episode 5")
+    await page.get_by_role("button", name="Yes, offset 24").click()
+    await expect(page.locator(".question")).to_have_count(0)
+    offsets = "SELECT episode_offset FROM series WHERE title = 'Yeast Garden' AND season = 2"
+    assert await stage.queue.database.read(lambda conn: conn.value(offsets)) == 24

@@ -96,6 +96,8 @@ _DOUBTS: Final[_Words] = {
     DoubtReason.RANGE_TOO_LONG: "it names more than {most} episodes",
     DoubtReason.EPISODE_IS_YEAR: "{episode} may be a year, not an episode",
     DoubtReason.SPLIT_NUMBER: "one number was read as season {season} and episode {episode}",
+    DoubtReason.BEYOND_COUNT: "episode {episode} is far beyond the {known} that are known",
+    DoubtReason.WHOLE_SEASON: "it is a whole season without episode numbers, and you have some of it already",
 }
 _DOWNLOADS: Final[_Words] = {
     DownloadReason.OTHER: "{text}",

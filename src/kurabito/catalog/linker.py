@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.identity.plausibility import doubts_of
 from kurabito.catalog.identity.resolution import SeriesMatch, resolve
 from kurabito.catalog.links import Link
 from kurabito.catalog.releases import Release
@@ -42,6 +44,8 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     if not new:
         return NewLinks([], 0)
     matches = resolve(conn, new, origins)
+    doubts = doubts_of(conn, new, matches)
+    new = {item_id: replace(release, doubt=release.doubt or doubts.get(item_id)) for item_id, release in new.items()}
     groups = _groups(conn, new.values())
     episodes = _episodes(conn, ((release, matches[item_id]) for item_id, release in new.items()))
     rows = [

@@ -81,6 +81,10 @@ class DoubtReason(StrEnum):
     """`episode` could be a year."""
     SPLIT_NUMBER = "split_number"
     """One number was read as `season` and `episode`."""
+    BEYOND_COUNT = "beyond_count"
+    """`episode` is far beyond the `known` ones that the record says."""
+    WHOLE_SEASON = "whole_season"
+    """A batch that does not name its episodes, while single ones are had or under way."""
 
 
 class HeldReason(StrEnum):

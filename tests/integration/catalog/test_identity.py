@@ -12,9 +12,11 @@ from kurabito.catalog.identity.answers import Answer
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.identity.questions import QuestionStatus
 from kurabito.catalog.states import SeriesState
+from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
+from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
-from kurabito.metadata.records import RecordKind
+from kurabito.metadata.records import Details, RecordKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
 
@@ -212,3 +214,25 @@ async def test_a_doubtful_reading_is_held_with_its_reason(desk: Desk) -> None:
     assert desk.taken.ids == [*taken, link.id]
     with pytest.raises(CorrectionConflict, match="not held"):
         await desk.corrections.release(link.id)
+
+
+async def test_a_number_far_beyond_the_end_and_a_season_that_is_had_in_parts_are_held(desk: Desk) -> None:
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Yeast Garden - 01"))
+
+    def know(conn: Connection) -> None:
+        record = records.add(conn, Details(title_japanese="酵母の庭", episode_count=12))
+        conn.run("UPDATE series SET metadata_id = :id", {"id": record.id})
+        conn.run("UPDATE episodes SET state = 'have'")
+
+    desk.database.write_blocking(know)
+    taken = list(desk.taken.ids)
+    await desk.bring(feed, item("[Kura] Yeast Garden - 99"), item("[Kura] Yeast Garden [BD Complete][1080p]"))
+    held = (await desk.catalog.links(held=True)).items
+    assert [(link.held_why.code, dict(link.held_why.facts)) for link in held if link.held_why] == [
+        ("whole_season", {}),
+        ("beyond_count", {"episode": 99, "known": 12}),
+    ]
+    assert desk.taken.ids == taken
+    await desk.bring(feed, item("[Kura] Yeast Garden - 13"))
+    assert len(desk.taken.ids) == len(taken) + 1

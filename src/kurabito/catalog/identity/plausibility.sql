@@ -1,0 +1,7 @@
+-- name: known
+-- How many episodes the records of some series say, and whether single episodes of them are had or under way.
+SELECT series.id, record.episode_count,
+       EXISTS (SELECT 1 FROM episodes AS episode
+               WHERE episode.series_id = series.id AND episode.kind = 'tv' AND episode.state IN ('have', 'downloading'))
+FROM {given} CROSS JOIN series LEFT JOIN metadata AS record ON record.id = series.metadata_id
+WHERE series.id = CAST(given.value ->> 0 AS bigint);
