@@ -6,7 +6,8 @@ host; the records that are left come with the next run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -71,9 +72,15 @@ class HostBudget:
         self._left -= requests
         return True
 
-    def note(self, *, failed: bool) -> None:
-        """Say how it went."""
-        self._troubles = self._troubles + 1 if failed else 0
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Note whether the host answered what is asked within."""
+        try:
+            yield
+        except (BgmtvError, TmdbError):
+            self._troubles += 1
+            raise
+        self._troubles = 0
 
 
 class ExtrasRefresh:
@@ -130,22 +137,12 @@ class ExtrasRefresh:
 
     async def _ask_bgm(self, details: Details, budget: HostBudget) -> list[KnownEpisode]:
         assert details.bgm_id is not None
-        try:
-            found = await self._bangumi.episodes(details.bgm_id)
-        except BgmtvError:
-            budget.note(failed=True)
-            raise
-        budget.note(failed=False)
-        return found
+        with budget.request():
+            return await self._bangumi.episodes(details.bgm_id)
 
     async def _ask_tmdb(self, details: Details, budget: HostBudget) -> ToldByTmdb:
-        try:
-            found = await ask_tmdb(self._tmdb, details)
-        except TmdbError:
-            budget.note(failed=True)
-            raise
-        budget.note(failed=False)
-        return found
+        with budget.request():
+            return await ask_tmdb(self._tmdb, details)
 
     async def _fetch_backdrop(self, metadata_id: int, url: str, done: ExtrasRefreshed) -> None:
         try:
