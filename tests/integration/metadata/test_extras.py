@@ -85,7 +85,8 @@ async def test_a_sync_is_followed_by_what_is_told_of_the_records(desk: Desk, sho
     assert extras.ended_on == date(2020, 1, 12)
     # A number is no title, so the second has its Japanese one.
     assert episodes(desk, one) == [(1, "1 (en-US)", date(2020, 1, 5)), (2, "2 (ja-JP)", date(2020, 1, 12))]
-    assert shown.count("/3/tv/100") == 4
+    # The sync asks for the poster, and then one of each: details, and the season in three more languages.
+    assert shown.count("/3/tv/100") == 5
     # The picture belongs to the record, so it is not swept away; without the record it is.
     sweep = PosterCleanup(desk.database, desk.posters, idle_for=0.0)
     assert (await sweep.sweep()).removed == 0
