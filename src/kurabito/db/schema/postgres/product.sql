@@ -1041,7 +1041,7 @@ END $$;
 CREATE TRIGGER tr_data_planes_registered BEFORE INSERT OR UPDATE OF protocol ON data_planes
     FOR EACH ROW EXECUTE FUNCTION refuse_other_protocols();
 
--- The scans under way, of which there are few, among all that ever were.
+-- The few scans that are under way, among all that ever were.
 CREATE INDEX ix_scan_sessions_running ON scan_sessions (job_id) WHERE status = 'running';
 
 -- What no program may write. What only the control plane may write is kept by the rights of the data planes' role.

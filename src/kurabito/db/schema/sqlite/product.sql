@@ -1013,7 +1013,7 @@ BEGIN
     SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol; see protocol_version');
 END;
 
--- The scans under way, of which there are few, among all that ever were.
+-- The few scans that are under way, among all that ever were.
 CREATE INDEX ix_scan_sessions_running ON scan_sessions (job_id) WHERE status = 'running';
 
 -- What no program may write, and what only the control plane may. A data plane in any language opens this file, and

@@ -23,5 +23,5 @@ BEGIN
     SELECT RAISE(ABORT, 'VER-2: this database speaks another major version of the protocol; see protocol_version');
 END;
 
--- The scans under way, of which there are few, among all that ever were.
+-- The few scans that are under way, among all that ever were.
 CREATE INDEX ix_scan_sessions_running ON scan_sessions (job_id) WHERE status = 'running';
