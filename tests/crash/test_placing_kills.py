@@ -21,6 +21,8 @@ CHECKER = Path(__file__).with_name("placing_checker.py")
 MODES = ("link", "copy", "move", "rename", "write", "move apart")
 MOMENTS = 14
 """About so many has a placement."""
+RECENT = 40
+"""As many files as a kill may have met, and more."""
 ADD = """
 INSERT INTO placements (library_id, mode, source_root, source_path, size_bytes, target_path, content, created_at, updated_at)
 VALUES (1, :mode, :root, :source, :size, :target, :content, :now, :now)
@@ -147,7 +149,8 @@ def test_no_kill_leaves_a_file_half_there_or_lost(
         outcome = work(chance.randint(1, 2 * MOMENTS))
         assert outcome in ("killed", "done")
         killed += outcome == "killed"
-        assert checker({"files": hall.files}) == "[]"
+        # Those before are looked at once more at the end.
+        assert checker({"files": hall.files[-RECENT:]}) == "[]"
         hall.recover()
     for _ in range(2):
         # The first one may find that the last kill was one too many for a placement; a keeper asks for it again.
