@@ -91,7 +91,7 @@ async def test_a_sync_is_followed_by_what_is_told_of_the_records(desk: Desk, sho
     sweep = PosterCleanup(desk.database, desk.posters, idle_for=0.0)
     assert (await sweep.sweep()).removed == 0
     await desk.service.delete(one)
-    assert (await sweep.sweep()).removed == 1
+    assert (await sweep.sweep()).removed == 2, "the poster and the backdrop"
 
 
 async def test_what_has_ended_is_asked_for_rarely_and_what_airs_once_a_day(desk: Desk, shown: World) -> None:
