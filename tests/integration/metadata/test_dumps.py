@@ -24,7 +24,7 @@ from kurabito.metadata.franchises import Franchise, Numbering, NumberingSource, 
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_entries
+from kurabito.metadata.sources.bangumi_data import OfflineEntry, read_index
 from kurabito.titles import fold_title
 
 
@@ -118,7 +118,7 @@ def take_in(database: Database, source: DumpSource, entries: list[DumpEntry], **
 @pytest.fixture
 def index(database: Database) -> Database:
     content = json.dumps({"items": FILE}).encode()
-    database.write_blocking(lambda conn: offline.replace_entries(conn, list(read_entries(content))))
+    database.write_blocking(lambda conn: offline.replace_entries(conn, read_index(content).entries))
     return database
 
 
@@ -185,7 +185,7 @@ def test_a_dump_that_knows_the_kind_adds_entries_and_one_that_does_not_adds_none
 def test_another_import_of_any_file_keeps_what_the_others_said(joined: Database) -> None:
     before = joined.read_blocking(everything)
     content = json.dumps({"items": FILE}).encode()
-    joined.write_blocking(lambda conn: offline.replace_entries(conn, list(read_entries(content))))
+    joined.write_blocking(lambda conn: offline.replace_entries(conn, read_index(content).entries))
     assert joined.read_blocking(everything) == before
     take_in(joined, DumpSource.ANIDB, [titles(*one) for one in ANIDB[:1]], skipped=SkippedRows(3, "row: bad"))
     assert bgm_ids(joined, "Kura x Ie") == [21]

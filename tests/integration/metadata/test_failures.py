@@ -88,7 +88,7 @@ async def test_a_tmdb_that_fails_now_and_then_is_asked_little_more_than_one_that
     world.error_rate = rate
     for _ in range(syncs):
         await desk.sync_task()
-    asked = world.count("/3/")
+    asked = _lookups(world)
     looked_up = [desk.get(number) for number in range(1, RECORDS + 1)]
     assert all(record.tmdb_lookup_at is not None for record in looked_up)
     truths = {wanted.title: wanted.truth for wanted in collection}
@@ -103,7 +103,14 @@ async def test_a_tmdb_that_fails_now_and_then_is_asked_little_more_than_one_that
     )
     desk.tmdb._lists.clear()
     await desk.sync()
-    assert asked <= most * world.count("/3/")
+    assert asked <= most * _lookups(world)
+
+
+def _lookups(world: World) -> int:
+    """The requests to TMDB for ids and posters. What else is told of a record comes later, in a task of its own."""
+    return sum(
+        path.startswith("/3/") and "language=" not in path.replace("original_language=", "") for path in world.asked
+    )
 
 
 async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
@@ -127,7 +134,7 @@ async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
     while restarts < 30 and desk.database.read_blocking(pending.count_lookups):
         restarts += 1
         sync = asyncio.create_task(make_desk().runner._sync().run(lambda _done, _total: None))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(180):
             while progress() == before and not sync.done():
                 await asyncio.sleep(0.001)
         sync.cancel()

@@ -74,7 +74,7 @@ def furnish(world: World, made_up: Any, firsts: list[Gold], sequels: list[Gold])
             world.shows.append(made_up.Show(next(others), one.name, day, language="ko", kind=one.world.value))
     began = {one.tmdb_id: one.year for one in firsts if one.world is TmdbKind.TV}
     for one in sequels:
-        seasons = world.seasons.setdefault(one.tmdb_id, [f"{began[one.tmdb_id]}-04-05"])
+        seasons = world.season_starts.setdefault(one.tmdb_id, [f"{began[one.tmdb_id]}-04-05"])
         seasons += [""] * (one.season - len(seasons) - 1) + [f"{one.year}-10-05"]
 
 

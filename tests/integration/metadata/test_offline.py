@@ -232,7 +232,7 @@ async def test_the_command_imports_a_file_or_fetches_it_from_where_the_settings_
     (tmp_path / "data.json").write_bytes(_with(FILE[:4], {"title": "蔵", "type": "hologram"}, 7))
     refused = await run("import", str(tmp_path / "data.json"))
     assert refused.returncode == 1
-    assert "4 entries, and 8 are known" in refused.stderr
+    assert "4 entries, and 9 are known" in refused.stderr
     assert "--force" in refused.stderr
     forced = await run("import", "--force", str(tmp_path / "data.json"))
     assert forced.stdout.splitlines() == [

@@ -151,7 +151,7 @@ class World:
             case ["3", "tv", number, "season", season]:
                 return _json(200, self._season(int(number), int(season), query["language"]))
             case ["v0", "search", "subjects"]:
-                return self._search(json.loads(self.bodies[-1]))
+                return self._search_subjects(json.loads(self.bodies[-1]))
             case ["v0", "episodes"] if self.troubles:
                 return *self.troubles.pop(0), b"{}"
             case ["v0", "episodes"]:
@@ -222,7 +222,7 @@ class World:
             ],
         }
 
-    def _search(self, wanted: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+    def _search_subjects(self, wanted: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         if wanted["filter"] != {"type": [2]}:
             return _json(400, {"title": "Bad Request"})
         found = [one for one in self.subjects.values() if wanted["keyword"] in one["name"]]

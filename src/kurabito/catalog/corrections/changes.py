@@ -102,7 +102,8 @@ class RowChanges:
 
     def links(self) -> list[int]:
         """The links that were changed."""
-        return sorted({row[0] for made in self._made if made.get("table") == "anime_links" for row in made["rows"]})
+        changed = [made["rows"] for made in self._made if made.get("table") == "anime_links"]
+        return sorted({link_id for rows in changed for link_id, _, _ in rows})
 
     def episodes(self) -> set[int]:
         """The episodes that links went to, or came from."""

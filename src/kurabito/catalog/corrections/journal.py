@@ -52,7 +52,10 @@ def page(conn: Connection, series_id: int, *, before: int = BIGGEST_ID, limit: i
 def last(conn: Connection, series_id: int) -> tuple[Correction, RowChanges] | None:
     """The last correction that touched a series and stands, with its changes."""
     row = conn.one(_SQL.last, {"series_id": series_id})
-    return None if row is None else (_correction(row[:-1]), RowChanges(conn, json.loads(row[-1])))
+    if row is None:
+        return None
+    *told, changes = row
+    return _correction(tuple(told)), RowChanges(conn, json.loads(changes))
 
 
 def note_undone(conn: Connection, correction_id: int) -> None:

@@ -116,7 +116,7 @@ def others_open(conn: Connection, question: SeriesQuestion) -> list[SeriesQuesti
 
 def _with_titles(conn: Connection, rows: Sequence[Row]) -> list[SeriesQuestion]:
     titles: dict[int, list[str]] = {}
-    for question_id, title in conn.all(SQL.titles, given(row[0] for row in rows)) if rows else ():
+    for question_id, title in conn.all(SQL.titles, given(question_id for question_id, *_ in rows)) if rows else ():
         known = titles.setdefault(question_id, [])
         if len(known) < _TITLES and title not in known:
             known.append(title)
