@@ -221,7 +221,7 @@ def test_files_wait_when_another_algorithm_is_chosen_while_they_are_read(shelf: 
             shelf.database.write_blocking(lambda conn: conn.run(choosing))
             return answer
 
-        job.read = reading  # type: ignore[method-assign, assignment]
+        job.read = reading  # type: ignore[method-assign]
         executor(job)
 
     assert shelf.hash(choose_another) == ("completed", None)
