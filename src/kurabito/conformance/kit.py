@@ -117,10 +117,11 @@ class _Examiner:
                 seed=examination.seed,
                 rounds=examination.rounds,
             )
-            checks = self._checks_of(name)
+            checks, is_whole = self._checks_of(name), True
             try:
                 SCENARIOS[name](stage)
             except ScenarioStuck as stuck:
+                is_whole = False
                 self._note_stuck(stuck, name)
             except NotApplicable as reason:
                 self._note_gaps(checks, str(reason))
@@ -130,7 +131,7 @@ class _Examiner:
             if name == JOINING:
                 self._capabilities = _capabilities_in(stage.recording)
             for check in checks:
-                self._look(check, name, stage.recording)
+                self._look(check, name, stage.recording, is_whole=is_whole)
 
     def _note_stuck(self, stuck: ScenarioStuck, name: str) -> None:
         outcome = self._outcomes.get(stuck.rule)
@@ -142,7 +143,7 @@ class _Examiner:
             if check.scenarios:
                 self._outcomes[check.rule].gaps.append(reason)
 
-    def _look(self, check: RuleCheck, name: str, recording: Recording) -> None:
+    def _look(self, check: RuleCheck, name: str, recording: Recording, *, is_whole: bool) -> None:
         outcome = self._outcomes[check.rule]
         if not check.scenarios and not any(recording.writes_to("jobs")):
             # Where no job was touched, a check of all writes has nothing to say.
@@ -155,7 +156,10 @@ class _Examiner:
         except (KeyError, IndexError) as missing:
             evidence = [f"a row that was to be there is not: {missing}"]
         where = self._where(name)
-        if where not in outcome.checked_in:
+        if not is_whole and not evidence:
+            # What was not seen may have been to come.
+            outcome.gaps.append(f"{where}: the plane did not come to the end of it")
+        elif where not in outcome.checked_in:
             outcome.checked_in.append(where)
         outcome.evidence.extend(f"{where}: {one}" for one in evidence[:_MOST_EVIDENCE])
 

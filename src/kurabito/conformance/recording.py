@@ -33,8 +33,7 @@ class Recording:
 
     def rows(self, moment: str, table: str, **having: Any) -> list[Row]:
         """The rows of a table at a moment that have these values; raises NotApplicable when it did not come to that."""
-        if moment not in self.moments:
-            raise NotApplicable(f"the scenario did not come to the moment {moment!r}")
+        self._seq_at(moment)
         found = self.moments[moment][table]
         return [row for row in found if all(row[column] == value for column, value in having.items())]
 
@@ -48,6 +47,11 @@ class Recording:
 
     def writes_to(self, *tables: str, after: str | None = None, before: str | None = None) -> Iterable[NotedWrite]:
         """What the plane wrote to some tables, between two moments."""
-        first = self.reached[after] if after else 0
-        last = self.reached[before] if before else 1 << 62
+        first = self._seq_at(after) if after else 0
+        last = self._seq_at(before) if before else 1 << 62
         return (write for write in self.writes if write.table in tables and first < write.seq <= last)
+
+    def _seq_at(self, moment: str) -> int:
+        if moment not in self.reached:
+            raise NotApplicable(f"the scenario did not come to the moment {moment!r}")
+        return self.reached[moment]

@@ -13,6 +13,7 @@ from kurabito.conformance.scenarios.scans import HOUR
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.db import Connection, Dialect
 from kurabito.protocol.enums import HashAlgorithm
+from kurabito.protocol.terms import READ_WHOLE
 
 FAILURES_BEFORE: Final = 3
 """How often one file could not be read before."""
@@ -38,6 +39,7 @@ def hash_files(stage: ScenarioStage) -> None:
         folder = stage.library(number, algorithm=algorithm, hash_policy=("candidates", "all")[number - 1])
         trees.plant_copies(folder)
         folders.append(folder)
+    trees.write(folders[1], b"large/only here", b"o" * (READ_WHOLE + 1))
     _plant_trouble(folders[0], stage.folder / "outside")
     for number in (1, 2):
         stage.job(f"prepare {number}", "scan", number)

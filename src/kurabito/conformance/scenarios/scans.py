@@ -82,6 +82,8 @@ def _change(stage: ScenarioStage, folder: Path) -> None:
     # A file that shares its size with no other one has no use for a hash, and would lose it.
     for row in stage.rows("library_files", "library_id = 1 AND content_hash IS NOT NULL"):
         trees.write(folder, b"partners/%d" % row["id"], b"p" * row["size_bytes"])
+    for path in ("a.mkv", "a.PART"):
+        trees.write(folder, f"partners/of {path}".encode(), b"p" * (folder / path).stat().st_size)
 
 
 def _scan_what_is_gone(stage: ScenarioStage) -> None:
