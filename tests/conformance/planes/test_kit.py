@@ -22,6 +22,7 @@ from kurabito.protocol.rules import rules
 
 OWN = (sys.executable, "-m", "kurabito.cli", "dataplane")
 BROKEN = Path(__file__).with_name("broken_plane.py")
+EXAMPLE = Path(__file__).parents[3] / "examples" / "foreign_worker.py"
 AT_ONCE = ("registers another version", "goes on after its lease", "indexes the trash")
 """Faults that are tried with every run; the others take a while."""
 UNCHECKED = {"THUMB", "IO", "CLEAN", "CKPT", "INSPECT", "WAIT", "PLACE", "CTRL"}
@@ -37,6 +38,17 @@ def test_our_own_plane_keeps_the_rules() -> None:
     assert failures(outcomes) == {}
     passed = {outcome.rule for outcome in outcomes if outcome.verdict is RuleVerdict.PASSED}
     assert passed == {check.rule for check in CHECKS}
+
+
+def test_the_example_keeps_the_rules() -> None:
+    """A plane that only hashes is asked about less, and is none the worse for it."""
+    outcomes = {outcome.rule: outcome for outcome in examine(Examination((sys.executable, str(EXAMPLE))))}
+    assert failures(list(outcomes.values())) == {}
+    assert {outcomes[rule].verdict for rule in ("HASH-2", "HASH-9", "LEASE-8", "PATH-3")} == {RuleVerdict.PASSED}
+    assert (outcomes["SCAN-4"].verdict, set(outcomes["SCAN-4"].gaps)) == (
+        RuleVerdict.NOT_COVERED,
+        {"the plane does not list scan"},
+    )
 
 
 @pytest.mark.soak
