@@ -19,9 +19,11 @@ from kurabito.conformance.scenarios import JOINING, LONG, SCENARIOS
 from kurabito.conformance.stage import ScenarioStage
 from kurabito.errors import InvalidInput
 from kurabito.protocol.rules import rules
+from kurabito.protocol.tables import TABLES
 
 _MOST_EVIDENCE: Final = 5
 """Of one check: what else it found looks the same."""
+_LEASED: Final = tuple(table.name for table in TABLES if table.lease)
 _NO_CHECK: Final = "no check looks at it yet"
 
 Tell = Callable[[str], None]
@@ -145,8 +147,8 @@ class _Examiner:
 
     def _look(self, check: RuleCheck, name: str, recording: Recording, *, is_whole: bool) -> None:
         outcome = self._outcomes[check.rule]
-        if not check.scenarios and not any(recording.writes_to("jobs")):
-            # Where no job was touched, a check of all writes has nothing to say.
+        if not check.scenarios and not any(recording.writes_to(*_LEASED)):
+            # Where no row was worked on, a check of all writes has nothing to say.
             return
         try:
             evidence = list(check.look(recording))

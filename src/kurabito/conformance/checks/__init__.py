@@ -7,16 +7,19 @@ leases.py    claims, heartbeats, ends, and what a plane does that lost its lease
 scans.py     what a scan has to see and to store;  moves.py  what moved, returned and is to be hashed
 hashes.py    digests, samples, twins and files that cannot be read
 removals.py  steps, the trash, restores and purges
+drawing.py   thumbnails
+upkeep.py    checkpoints, cleanups of thumbnails, inspections
 """
 
 from __future__ import annotations
 
-from kurabito.conformance.checks import hashes, leases, moves, planes, removals, scans, values
+from kurabito.conformance.checks import drawing, hashes, leases, moves, planes, removals, scans, upkeep, values
 from kurabito.conformance.checks.registry import CHECKS, RuleCheck, unchecked_rules
 
 __all__ = [
     "CHECKS",
     "RuleCheck",
+    "drawing",
     "hashes",
     "leases",
     "moves",
@@ -24,5 +27,6 @@ __all__ = [
     "removals",
     "scans",
     "unchecked_rules",
+    "upkeep",
     "values",
 ]

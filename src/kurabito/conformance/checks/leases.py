@@ -100,7 +100,7 @@ def a_transaction_begins_with_the_lease(run: Recording) -> Iterator[str]:
 @check("LEASE-5")
 def an_end_is_complete(run: Recording) -> Iterator[str]:
     for write in _updates(run):
-        if write.old["status"] == "running" and write.new["status"] in _ENDS:
+        if write.old["status"] == "running" and write.new["status"] in _ENDS and not _is_given_up(write):
             row = write.new
             if row["lease_expires_at"] is not None or row["finished_at"] is None or not row["worker_id"]:
                 yield f"an end keeps worker_id, writes finished_at, and NULL to lease_expires_at: {write}"
@@ -132,9 +132,14 @@ def _is_legal(write: NotedWrite) -> bool:
     if old["status"] != "running":
         return new["status"] == "running"
     if new["status"] == "running" or new["status"] in _ENDS:
-        return bool(old["worker_id"] == new["worker_id"])
+        return bool(old["worker_id"] == new["worker_id"]) or _is_given_up(write)
     keeps_owner = write.table in ("wal_maintenance_jobs", "inspections", "placements")
     return new["status"] in ("retryable", "pending") and (keeps_owner or new["worker_id"] is None)
+
+
+def _is_given_up(write: NotedWrite) -> bool:
+    """Whether a stale row lost its last worker: any plane ends it then."""
+    return write.table in ("inspections", "placements") and write.new["error_code"] == "WORKER_LOST"
 
 
 @check("LEASE-7", "leases")

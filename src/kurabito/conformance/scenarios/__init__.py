@@ -6,6 +6,8 @@ hashes.py    copies, files that only look alike, and rows and files that are not
 leases.py    stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
 kills.py     a plane that is killed again and again
 removals.py  plans, restores and purges
+drawing.py   thumbnails
+upkeep.py    checkpoints, cleanups of thumbnails, inspections
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kurabito.conformance.scenarios import hashes, joining, kills, leases, removals, scans
+from kurabito.conformance.scenarios import drawing, hashes, joining, kills, leases, removals, scans, upkeep
 from kurabito.conformance.stage import ScenarioStage
 
 Scenario = Callable[[ScenarioStage], None]
@@ -28,6 +30,10 @@ SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
         "hashing": hashes.hash_files,
         "leases": leases.lose_leases,
         "removing": removals.remove,
+        "checkpoints": upkeep.checkpoint,
+        "cleanups": upkeep.clean_up,
+        "inspections": upkeep.inspect,
+        "drawing": drawing.draw,
         "killed": kills.kill,
         "two planes": leases.share,
     }
