@@ -22,7 +22,9 @@ from kurabito.protocol.tables import TABLES
 
 T = TypeVar("T")
 
-_LOOK_EVERY: Final = 0.005
+_LOOK_EVERY: Final = 0.03
+_LOOK_CLOSELY: Final = 0.003
+"""Where a plane is caught in the middle of what it does."""
 _EARLIER: Final = 120 * SECOND
 """What the kit writes was written a while ago, so that a time that a plane does not renew is seen to be old."""
 _COLUMNS: Final = {table.name: tuple(table.columns) for table in TABLES}
@@ -159,14 +161,23 @@ class ScenarioStage:
         reference.work(self.database, self.state)
         self.write("DELETE FROM conformance_writes")
 
-    def wait_for(self, condition: Callable[[], T], rule: str, what: str) -> T:
+    def wait_for(
+        self,
+        condition: Callable[[], T],
+        rule: str,
+        what: str,
+        *,
+        every: float = _LOOK_EVERY,
+        patience: float | None = None,
+    ) -> T:
         """Wait until something is so, and give it; raises ScenarioStuck with the rule that is broken when it never is."""
-        until = time.monotonic() + self.patience
+        patience = patience or self.patience
+        until = time.monotonic() + patience
         while not (found := condition()):
             if time.monotonic() > until:
                 said = self._subjects[-1].output if self._subjects else ""
-                raise ScenarioStuck(rule, f"{what} did not happen within {self.patience:g} s; the plane said: {said!r}")
-            time.sleep(_LOOK_EVERY)
+                raise ScenarioStuck(rule, f"{what} did not happen within {patience:g} s; the plane said: {said!r}")
+            time.sleep(every)
         return found
 
     def wait_for_job(self, name: str, rule: str = "JOB-3") -> str:
@@ -181,7 +192,10 @@ class ScenarioStage:
     def wait_for_claim(self, name: str) -> Row:
         """Wait until a plane has a job."""
         return self.wait_for(
-            lambda: self.rows("jobs", "id = :id AND status = 'running'", id=name), "LEASE-1", f"a claim of {name!r}"
+            lambda: self.rows("jobs", "id = :id AND status = 'running'", id=name),
+            "LEASE-1",
+            f"a claim of {name!r}",
+            every=_LOOK_CLOSELY,
         )[0]
 
     def freeze(self, subject: Subject) -> None:
@@ -189,7 +203,7 @@ class ScenarioStage:
         subject.freeze()
         while not self._may_write():
             subject.thaw()
-            time.sleep(_LOOK_EVERY)
+            time.sleep(_LOOK_CLOSELY)
             subject.freeze()
 
     def _may_write(self) -> bool:

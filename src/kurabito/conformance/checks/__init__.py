@@ -7,13 +7,14 @@ leases.py    claims, heartbeats, ends, and what a plane does that lost its lease
 scans.py     what a scan has to see and to store;  moves.py  what moved, returned and is to be hashed
 hashes.py    digests, samples, twins and files that cannot be read
 removals.py  steps, the trash, restores and purges
+placing.py   files on their way into a library
 drawing.py   thumbnails
 upkeep.py    checkpoints, cleanups of thumbnails, inspections
 """
 
 from __future__ import annotations
 
-from kurabito.conformance.checks import drawing, hashes, leases, moves, planes, removals, scans, upkeep, values
+from kurabito.conformance.checks import drawing, hashes, leases, moves, placing, planes, removals, scans, upkeep, values
 from kurabito.conformance.checks.registry import CHECKS, RuleCheck, unchecked_rules
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "hashes",
     "leases",
     "moves",
+    "placing",
     "planes",
     "removals",
     "scans",

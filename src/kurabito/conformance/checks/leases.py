@@ -130,7 +130,7 @@ def only_legal_moves_are_made(run: Recording) -> Iterator[str]:
 def _is_legal(write: NotedWrite) -> bool:
     old, new = write.old, write.new
     if old["status"] != "running":
-        return new["status"] == "running"
+        return bool(new["status"] == "running")
     if new["status"] == "running" or new["status"] in _ENDS:
         return bool(old["worker_id"] == new["worker_id"]) or _is_given_up(write)
     keeps_owner = write.table in ("wal_maintenance_jobs", "inspections", "placements")

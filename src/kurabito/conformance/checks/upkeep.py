@@ -28,7 +28,9 @@ def _checkpoint(run: Recording, moment: str, number: int) -> Row:
 def a_checkpoint_is_done_when_it_is_due(run: Recording) -> Iterator[str]:
     for number in (1, 2):
         row = _checkpoint(run, "recovered", number)
-        if row["status"] != "completed" or row["checkpoint_log_frames"] != row["checkpointed_frames"]:
+        # A passive one moves what it can, which may be nothing.
+        is_whole = number == 1 or row["checkpoint_log_frames"] == row["checkpointed_frames"]
+        if row["status"] != "completed" or not is_whole:
             yield f"checkpoint {number} is {row['status']}, with {row['checkpointed_frames']} frames moved"
 
 

@@ -6,6 +6,7 @@ hashes.py    copies, files that only look alike, and rows and files that are not
 leases.py    stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
 kills.py     a plane that is killed again and again
 removals.py  plans, restores and purges
+placing.py   files on their way into a library
 drawing.py   thumbnails
 upkeep.py    checkpoints, cleanups of thumbnails, inspections
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kurabito.conformance.scenarios import drawing, hashes, joining, kills, leases, removals, scans, upkeep
+from kurabito.conformance.scenarios import drawing, hashes, joining, kills, leases, placing, removals, scans, upkeep
 from kurabito.conformance.stage import ScenarioStage
 
 Scenario = Callable[[ScenarioStage], None]
@@ -33,6 +34,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
         "checkpoints": upkeep.checkpoint,
         "cleanups": upkeep.clean_up,
         "inspections": upkeep.inspect,
+        "placing": placing.place,
         "drawing": drawing.draw,
         "killed": kills.kill,
         "two planes": leases.share,

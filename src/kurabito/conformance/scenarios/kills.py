@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Final
 
 from kurabito.conformance import trees
 from kurabito.conformance.stage import ScenarioStage
 
 FILES: Final = 1200
+_LOOK_EVERY: Final = 0.005
 _LONGEST: Final = 0.4
 """Seconds after a claim: by then such a job is over, on a machine that has nothing else to do."""
 
@@ -24,7 +26,7 @@ def kill(stage: ScenarioStage) -> None:
         stage.job(kind, kind, 1)
         for _ in range(stage.rounds):
             plane = stage.start_plane()
-            stage.wait_for(lambda kind=kind: _is_begun(stage, kind), "LEASE-1", f"a claim of {kind!r}")  # type: ignore[misc]
+            stage.wait_for(partial(_is_begun, stage, kind), "LEASE-1", f"a claim of {kind!r}", every=_LOOK_EVERY)
             plane.kill_after(chance.uniform(0, _LONGEST))
             _put_back(stage, kind)
         plane = stage.start_plane()

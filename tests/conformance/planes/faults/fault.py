@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kurabito.db import Queries
+from kurabito.db import Queries, leases
 from kurabito.db.sqlite import database as sqlite_database
 
 
@@ -65,16 +65,14 @@ def unrestricted(*pragmas: str) -> None:
 
 def also_at_end(sql: str) -> None:
     """Have a further statement run with the end of each job."""
-    from kurabito.dataplane.leasing import leased_row
-
     unrestricted()
-    finish = leased_row.leases.finish
+    finish = leases.finish
 
     def finish_and_more(conn: Any, *args: Any, **kwargs: Any) -> Any:
         conn.run(sql)
         return finish(conn, *args, **kwargs)
 
-    put(leased_row.leases, "finish", finish_and_more)
+    put(leases, "finish", finish_and_more)
 
 
 class Proxy:

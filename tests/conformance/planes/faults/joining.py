@@ -9,6 +9,7 @@ from typing import Any
 from tests.conformance.planes.faults.fault import also_at_end, edit, fault, nothing, put, unrestricted
 
 from kurabito.dataplane import main
+from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.dataplane.plane import DataPlane
 from kurabito.dataplane.scan.queries import SQL as SCAN
 from kurabito.errors import DatabaseUnavailable
@@ -111,7 +112,7 @@ def registers_for_too_long() -> None:
 @fault("REG-3")
 def has_an_odd_name() -> None:
     put(main, "fresh_worker_name", lambda: "plane of mine!")
-    put(main.PlaneLocks, "held", lambda *_: nullcontext())
+    put(PlaneLocks, "held", lambda *_: nullcontext())
 
 
 @fault("REG-4")

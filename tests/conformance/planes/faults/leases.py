@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.conformance.planes.faults.fault import fault, put
 
-from kurabito.dataplane.leasing import runner
 from kurabito.dataplane.leasing.leased_row import LeasedRow, LeaseKeeper
 from kurabito.db import leases
 from kurabito.db.leases import lease, recovery
@@ -18,18 +17,18 @@ from kurabito.protocol.leased.jobs import JOBS
 @fault("LEASE-1")
 def claims_for_too_long() -> None:
     claim = leases.claim
-    put(runner.leases, "claim", lambda *args, **given: claim(*args, **{**given, "lease": given["lease"] * 9}))
+    put(leases, "claim", lambda *args, **given: claim(*args, **{**given, "lease": given["lease"] * 9}))
 
 
 @fault("LEASE-2")
 def has_one_owner_for_all() -> None:
-    put(runner.leases, "new_owner", lambda worker: f"{worker}#0123456789abcdef")
+    put(leases, "new_owner", lambda worker: f"{worker}#0123456789abcdef")
 
 
 @fault("LEASE-2")
 def has_short_tokens() -> None:
     numbers = iter(range(10**6))
-    put(runner.leases, "new_owner", lambda worker: f"{worker}#{next(numbers)}")
+    put(leases, "new_owner", lambda worker: f"{worker}#{next(numbers)}")
 
 
 @fault("LEASE-3")
@@ -62,7 +61,7 @@ def does_not_say_when_it_ended() -> None:
 
 @fault("LEASE-6")
 def never_recovers() -> None:
-    put(runner.leases, "recover", lambda *_, **__: [])
+    put(leases, "recover", lambda *_, **__: [])
 
 
 @fault("LEASE-6")

@@ -17,6 +17,7 @@ from kurabito.dataplane.scan.comebacks import Comeback
 from kurabito.dataplane.scan.queries import SQL
 from kurabito.dataplane.scan.scanner import Scanner
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.terms import IGNORED
 
 
 @fault("PATH-1")
@@ -41,7 +42,7 @@ def stores_backwards() -> None:
     add = known_files.add
 
     def add_backwards(conn: Any, library: int, files: Columns, to_hash: set[int]) -> None:
-        add(conn, library, Columns(*(list(column)[::-1] for column in files)), to_hash)
+        add(conn, library, Columns.of(files.files()[::-1]), to_hash)
 
     put(known_files, "add", add_backwards)
 
@@ -69,7 +70,7 @@ def passes_over_hidden_files() -> None:
 @fault("TRASH-2")
 def indexes_the_trash() -> None:
     put(walk, "_TRASH", "no such folder/")
-    put(ignore, "IGNORED", tuple(pattern for pattern in ignore.IGNORED if "kurabito" not in pattern))
+    put(ignore, "IGNORED", tuple(pattern for pattern in IGNORED if "kurabito" not in pattern))
 
 
 @fault("IGNORE-1")
