@@ -111,8 +111,6 @@ def test_the_rules_without_a_check_are_known() -> None:
         "HASH-10",
         "HASH-11",
         "DELETE-1",
-        "DELETE-8",
-        "DELETE-11",
         "DELETE-13",
         "TRASH-6",
         "IO-1",

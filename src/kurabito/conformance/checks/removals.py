@@ -9,7 +9,7 @@ from typing import Final
 
 from kurabito.conformance.checks.registry import check
 from kurabito.conformance.recording import Recording, Row
-from kurabito.conformance.scenarios.removals import ABANDONED, REFUSED, TAKEN
+from kurabito.conformance.scenarios.removals import ABANDONED, BEGUN, REFUSED, TAKEN
 from kurabito.protocol.deletion import TRASH_FOLDER
 
 REMOVING: Final = "removing"
@@ -118,6 +118,24 @@ def a_refusal_ends_no_job(run: Recording) -> Iterator[str]:
     for pair, row in _log(run, "removed", _REAL).items():
         if row["state"] == "refused" and (row["error_code"] is None or not row["error_message"]):
             yield f"the refused step {pair!r} has no code or no message"
+
+
+@check("DELETE-8", REMOVING)
+def a_file_is_renamed(run: Recording) -> Iterator[str]:
+    for pair in ("plain", "deep/er/down"):
+        row, entry = run.files("removed")[f"go/{pair}"], _entries(run, "removed")[pair]
+        path = run.folders[1] / entry["trash_path"]
+        if not path.exists() or path.stat().st_ino != row["inode"]:
+            yield f"what lies in the trash for {pair!r} is not the file that was there"
+
+
+@check("DELETE-11", REMOVING)
+def a_step_that_was_begun_is_taken_again(run: Recording) -> Iterator[str]:
+    rows = [(row["id"], row["state"]) for row in run.rows("begun", "deletion_log", job_id="begun")]
+    if rows != [(BEGUN, "done")]:
+        yield f"a step that had been begun as {BEGUN} is written down as {rows}"
+    if not run.rows("begun", "trash_entries", id=BEGUN) or not (run.folders[1] / TRASH_FOLDER / BEGUN).exists():
+        yield "a step that had been begun has no entry, or its file is not in the trash"
 
 
 @check("DELETE-12", REMOVING)

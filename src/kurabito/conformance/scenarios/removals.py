@@ -26,7 +26,9 @@ REFUSED: Final = {
 TAKEN: Final = ("plain", "deep/er/down", "restored", "purged", "last")
 """Pairs of which the copy goes."""
 ABANDONED: Final = "ab" * 16
-"""The id of a step that a dead plane had begun."""
+"""The id of a step that a dead plane had begun, of a job that is over."""
+BEGUN: Final = "cd" * 16
+"""The same of a job that is claimed again."""
 
 
 def remove(stage: ScenarioStage) -> None:
@@ -46,6 +48,9 @@ def remove(stage: ScenarioStage) -> None:
     stage.write("UPDATE deletion_policy SET allow_delete = 1")
     stage.wait_for_job("not allowed")
     stage.reach("removed")
+    _begin_step(stage, stage.recording.folders[1])
+    stage.wait_for_job("begun")
+    stage.reach("begun")
     entries = {row["relative_path"]: row["id"] for row in stage.rows("trash_entries")}
     _delete(stage, "restore", {"restore": [entries.get("go/restored", "0" * 32)]})
     stage.wait_for_job("restore")
@@ -62,7 +67,7 @@ def _delete(stage: ScenarioStage, name: str, payload: dict[str, Any], *, dry_run
 
 def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
     folder, other = stage.library(1, algorithm=algorithm), stage.library(2, algorithm=algorithm)
-    for number, pair in enumerate((*REFUSED, *TAKEN)):
+    for number, pair in enumerate((*REFUSED, *TAKEN, "begun")):
         content = bytes([97 + number]) * (40_000 + number)
         trees.write(folder, f"keep/{pair}".encode(), content)
         if pair == "same file":
@@ -114,24 +119,33 @@ def _need_hash(stage: ScenarioStage, paths: Sequence[str]) -> None:
 
 
 def _abandon_step(stage: ScenarioStage, folder: Path) -> None:
-    """As a plane leaves it that dies after it moved a file and before it said so."""
-    trash = folder / TRASH_FOLDER
-    trash.mkdir(mode=0o700)
-    (folder / "two").rename(trash / ABANDONED)
-    (trash / f"{ABANDONED}.json").write_text("{}")
+    """As a plane leaves it that dies after it moved a file and before it said so, and whose job was given up."""
     stage.job("dead", "delete", None, payload='{"plan": 99}', dry_run=0, status="failed")
+    _move_half_way(stage, folder, "two", "one", {"id": ABANDONED, "job_id": "dead", "plan_id": 99, "library_id": 2})
+
+
+def _begin_step(stage: ScenarioStage, folder: Path) -> None:
+    """The same, and the job is claimed again."""
+    plan = stage.plan("trash", [_step(stage, "begun")])
+    intent = {"id": BEGUN, "job_id": "begun", "plan_id": plan, "library_id": 1}
+    _move_half_way(stage, folder, "go/begun", "keep/begun", intent)
+    _delete(stage, "begun", {"plan": plan})
+
+
+def _move_half_way(stage: ScenarioStage, folder: Path, path: str, kept: str, intent: dict[str, Any]) -> None:
+    trash = folder / TRASH_FOLDER
+    trash.mkdir(mode=0o700, exist_ok=True)
+    (folder / path).rename(trash / intent["id"])
+    (trash / f"{intent['id']}.json").write_text("{}")
     stage.insert(
         "deletion_log",
-        id=ABANDONED,
-        job_id="dead",
-        plan_id=99,
+        **intent,
         position=1,
         action="trash",
         state="intent",
-        library_id=2,
-        relative_path="two",
-        kept_library_id=2,
-        kept_path="one",
-        trash_path=f"{TRASH_FOLDER}/{ABANDONED}",
+        relative_path=path,
+        kept_library_id=intent["library_id"],
+        kept_path=kept,
+        trash_path=f"{TRASH_FOLDER}/{intent['id']}",
         created_at=stage.now(),
     )

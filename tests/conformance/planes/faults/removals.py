@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from tests.conformance.planes.faults.fault import Proxy, edit, fault, nothing, put
 
 from kurabito.dataplane.deletion import job as delete_job
-from kurabito.dataplane.deletion import log, trash
+from kurabito.dataplane.deletion import log, steps, trash
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import file_refs
@@ -86,6 +87,33 @@ def gives_up_at_a_refusal() -> None:
             raise JobFailed(ErrorCode.DISK_FAILURE, "a step was refused")
 
     put(StepExecution, "_refuse", refuse_and_fail)
+
+
+@fault("DELETE-8")
+def copies_into_the_trash() -> None:
+    move = steps.move_to_trash
+
+    def copy(pair: Any, aside: Any, *rest: Any) -> Any:
+        seen = move(pair, aside, *rest)
+        with os.fdopen(os.open(aside.name, os.O_RDONLY, dir_fd=aside.folder), "rb") as file:
+            content = file.read()
+            os.unlink(aside.name, dir_fd=aside.folder)
+            with os.fdopen(os.open(aside.name, os.O_WRONLY | os.O_CREAT, dir_fd=aside.folder), "wb") as new:
+                new.write(content)
+        return seen
+
+    put(steps, "move_to_trash", copy)
+
+
+@fault("DELETE-11")
+def begins_every_step_at_its_beginning() -> None:
+    next_step = log.next_step
+
+    def forget(*args: Any) -> Any:
+        step = next_step(*args)
+        return step and replace(step, begun_as=None, trash_path=None)
+
+    put(log, "next_step", forget)
 
 
 @fault("DELETE-12")
