@@ -13,6 +13,7 @@ from kurabito.dataplane.deletion import log, steps, trash
 from kurabito.dataplane.deletion.steps import StepExecution
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.removal import file_refs
+from kurabito.dataplane.removal.moves import move_to_trash
 from kurabito.dataplane.removal.pairs import Pair, open_pair
 from kurabito.dataplane.removal.sidecar import Sidecar
 from kurabito.protocol.error_codes import ErrorCode
@@ -91,7 +92,7 @@ def gives_up_at_a_refusal() -> None:
 
 @fault("DELETE-8")
 def copies_into_the_trash() -> None:
-    move = steps.move_to_trash
+    move = move_to_trash
 
     def copy(pair: Any, aside: Any, *rest: Any) -> Any:
         seen = move(pair, aside, *rest)
