@@ -2,6 +2,8 @@
 
     python examples/foreign_worker.py sqlite:////srv/kurabito/kurabito.db [--once]
     python examples/foreign_worker.py postgresql://kurabito@nas/kurabito [--once]      # needs psycopg
+    KURABITO_DATABASE=sqlite:////srv/kurabito/kurabito.db python examples/foreign_worker.py
+    kurabito conformance -- python examples/foreign_worker.py                          # does it keep the rules?
 
 It does `hash` jobs, of libraries whose algorithm it has: sha256, and blake3 if that is installed. Each step names its rule.
 Killed in the middle, it leaves nothing behind that another plane could not take up: what is hashed is hashed, and the lease
@@ -27,8 +29,8 @@ except ImportError:
     blake3 = None
 
 PROTOCOL = "1.0"
-LEASE = 30_000_000
-HEARTBEAT = 5.0
+LEASE = round(float(os.environ.get("KURABITO_LEASE_SECONDS", "30")) * 1_000_000)
+HEARTBEAT = float(os.environ.get("KURABITO_HEARTBEAT_SECONDS", "5"))
 TURN = 60.0
 AT_ONCE = 50
 ALGORITHMS = {"sha256": hashlib.sha256, **({"blake3": blake3} if blake3 else {})}
@@ -208,12 +210,16 @@ def open_below(root, relative_path):
         os.close(at)
 
 
-def digest(root, algorithm, path, size, mtime_ns, inode, device):
-    """HASH-2, HASH-6: the hash of a file that is, after it was read, the one that the row tells of."""
+def digest(root, algorithm, go_on, path, size, mtime_ns, inode, device):
+    """HASH-2, HASH-6: the hash of a file that is, after it was read, the one that the row tells of.
+
+    `go_on` is asked between blocks: one file may take hours.
+    """
     try:
         with os.fdopen(open_below(root, path), "rb") as file:
             hasher, read = ALGORITHMS[algorithm](), 0
             while block := file.read(1 << 20):
+                go_on()
                 hasher.update(block)
                 read += len(block)
             now = os.fstat(file.fileno())
@@ -268,14 +274,18 @@ def store_problem(database, file, code, reason):
 
 def read_some(root, algorithm, files, lost, stopping):
     """The hashes of some files, or what went wrong. HASH-3: without samples, every file is read whole."""
-    found = []
-    for file in files:
+
+    def go_on():
         if lost.is_set():
             raise LeaseLost
         if stopping.is_set():
             raise Stopped
+
+    found = []
+    for file in files:
+        go_on()
         try:
-            found.append((file, digest(root, algorithm, *file[1:]), None))
+            found.append((file, digest(root, algorithm, go_on, *file[1:]), None))
         except FileProblem as problem:
             found.append((file, None, problem.args))
     return found
@@ -288,10 +298,17 @@ def identity(root):
 
 
 def hash_files(database, job, library, owner, progress, lost, stopping):
-    """HASH-9: settle every file that is due, or as many as a minute allows."""
+    """HASH-9: settle every file that is due, or as many as a minute allows.
+
+    HASH-3: what was read may have made files due that were passed already, so there is a second round.
+    """
     root, algorithm = database.run("SELECT root_path, algorithm FROM library_roots WHERE id = ?", library).fetchone()
-    began_in, until, last = identity(root), time.monotonic() + TURN, 0
-    while time.monotonic() < until and (files := due(database, library, last)):
+    began_in, until, last, rounds = identity(root), time.monotonic() + TURN, 0, 2
+    while time.monotonic() < until and rounds:
+        files = due(database, library, last)
+        if not files:
+            last, rounds = 0, rounds - 1
+            continue
         last = files[-1][0]
         found = read_some(root, algorithm, files, lost, stopping)
         if any(problem for _, _, problem in found) and identity(root) != began_in:
@@ -348,11 +365,12 @@ def work(url, database, name, stopping):
     return True
 
 
-def main(url, *options):
+def main(*options):
     """PLANE-8: until there is nothing to do, or SIGTERM."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
+    url = next((option for option in options if "://" in option), None) or os.environ["KURABITO_DATABASE"]
     database = connect(url)
     check_version(database)
     name = f"{re.sub('[^A-Za-z0-9.-]', '-', socket.gethostname())}-{os.getpid()}-{secrets.token_hex(4)}"

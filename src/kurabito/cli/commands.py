@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from kurabito.cli import config, db, keys, metadata, tasks, user
+from kurabito.cli.conformance import conformance
 from kurabito.cli.dataplane import dataplane
 from kurabito.cli.dedupe import dedupe
 from kurabito.cli.demo import demo
@@ -38,6 +39,7 @@ app.command()(demo)
 app.command()(doctor)
 app.add_typer(config.app, name="config")
 app.command()(dataplane)
+app.command()(conformance)
 app.command()(downloader)
 app.command()(dedupe)
 app.command("import")(import_files)

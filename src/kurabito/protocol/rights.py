@@ -74,6 +74,9 @@ _PATHS: Final = {spec.table: frozenset().union(*spec.writes.values()) for spec i
 
 _LIMITS: Final = {"io_rate_limits": frozenset({"next_available_at_ms", "updated_at"})}
 
+CONFORMANCE_JOURNAL: Final = "conformance_writes"
+"""A table in which triggers note what a data plane writes while it is examined. No other database has it."""
+
 DATA_PLANE: Final = WriteRights(
     update={**_PATHS, **FINDINGS, **_DELETION, **_PRESENCE, **_LIMITS},
     insert=frozenset(
@@ -91,7 +94,7 @@ DATA_PLANE: Final = WriteRights(
     # A file that was moved has two rows for a moment; the new one goes and the old one keeps its hash. Of thumbnails only
     # those that are ready or failed go: a trigger keeps the others.
     delete=frozenset({"library_files", "scan_findings", "inspected_files", "data_planes", "thumbnails"}),
-    triggered=frozenset({"duplicate_groups"}),
+    triggered=frozenset({"duplicate_groups", CONFORMANCE_JOURNAL}),
 )
 
 _POLICY: Final = frozenset({"protocol_version", "library_roots", "deletion_plans", "deletion_steps", "deletion_policy"})
@@ -101,7 +104,7 @@ READABLE: Final = _POLICY.union(
     DATA_PLANE.update,
     DATA_PLANE.insert,
     DATA_PLANE.delete,
-    DATA_PLANE.triggered,
+    DATA_PLANE.triggered - {CONFORMANCE_JOURNAL},
 )
 """What a data plane reads: nothing about who may come in."""
 

@@ -1,0 +1,156 @@
+"""Digests, samples, twins, and files that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from kurabito.clock import SECOND
+from kurabito.conformance.checks.registry import check
+from kurabito.conformance.digests import edge_sample, whole_digest
+from kurabito.conformance.recording import Recording, Row
+from kurabito.conformance.scenarios.hashes import FAILURES_BEFORE, HOSTILE, TROUBLE
+from kurabito.protocol.terms import HASH_RETRY_SECONDS, READ_WHOLE
+
+HASHING: Final = "hashing"
+_LIBRARIES: Final = (1, 2)
+
+
+def _hashed(run: Recording, library: int) -> dict[str, Row]:
+    """The rows after the library's job, but those that were disturbed."""
+    files = run.files(f"hash {library}", library)
+    return {path: row for path, row in files.items() if not path.startswith("due/") and path not in HOSTILE}
+
+
+@check("HASH-1")
+def a_hash_has_32_bytes_and_an_algorithm(run: Recording) -> Iterator[str]:
+    for write in run.writes_to("library_files"):
+        row = write.new
+        if row and (row["content_hash"] is None) != (row["hash_algorithm"] is None):
+            yield f"content_hash and hash_algorithm are not written together: {write}"
+        for column in ("content_hash", "edge_hash"):
+            if row.get(column) is not None and len(row[column]) != 64:
+                yield f"{column} has not 32 bytes: {write}"
+
+
+@check("HASH-2", HASHING)
+def a_hash_is_that_of_the_content(run: Recording) -> Iterator[str]:
+    for library in _LIBRARIES:
+        algorithm = run.rows("due", "library_roots", id=library)[0]["algorithm"]
+        for path, row in _hashed(run, library).items():
+            if row["content_hash"] is None:
+                continue
+            if row["hash_algorithm"] != algorithm:
+                yield f"{path!r} is hashed with {row['hash_algorithm']} in a library with {algorithm}"
+            elif row["content_hash"] != whole_digest(run.folders[library] / path, algorithm):
+                yield f"the hash of {path!r} is not the {algorithm} digest of its content"
+
+
+@check("HASH-3", HASHING)
+def what_is_read_whole(run: Recording) -> Iterator[str]:
+    for library in _LIBRARIES:
+        for path, row in _hashed(run, library).items():
+            is_read = row["size_bytes"] <= READ_WHOLE or library == 2
+            if is_read and run.files("due", library)[path]["needs_hash"] and row["content_hash"] is None:
+                yield f"{path!r} of library {library} was to be read whole, and has no hash"
+    for path, row in run.files("hash 2", 1).items():
+        if row["edge_hash"] and row["content_hash"] is None and not row["needs_hash"]:
+            yield f"{path!r} was settled by its sample; then a file of its size was read whole, and it does not wait again"
+
+
+@check("HASH-4", HASHING)
+def a_sample_is_that_of_both_ends(run: Recording) -> Iterator[str]:
+    for library in _LIBRARIES:
+        for path, row in _hashed(run, library).items():
+            if row["edge_hash"] is not None and row["edge_hash"] != edge_sample(run.folders[library] / path).hex():
+                yield f"edge_hash of {path!r} is not the sample of its ends"
+
+
+@check("HASH-5", HASHING)
+def twins_are_read(run: Recording) -> Iterator[str]:
+    files = run.files("hash 1", 1)
+    for path in ("large/one", "large/two", "large/same-ends"):
+        if files[path]["content_hash"] is None:
+            yield f"{path!r} has a twin by size and sample, and was not read"
+    if files["large/other-ends"]["needs_hash"]:
+        yield "'large/other-ends' has no twin, and still waits"
+
+
+@check("HASH-6", HASHING)
+def a_file_that_changed_has_no_hash(run: Recording) -> Iterator[str]:
+    row = run.files("hash 1", 1)["due/changed"]
+    if row["content_hash"] is not None:
+        yield "a file was hashed that is not the one that the row tells of"
+    if not str(row["hash_last_error"]).startswith("FILE_CHANGED"):
+        yield f"a file that changed has the error {row['hash_last_error']!r}"
+
+
+@check("HASH-7", HASHING)
+def what_was_read_is_written_whole(run: Recording) -> Iterator[str]:
+    for library in _LIBRARIES:
+        for path, row in _hashed(run, library).items():
+            if row["content_hash"] is None:
+                continue
+            if (row["hashed_size_bytes"], row["hashed_mtime_ns"]) != (row["size_bytes"], row["mtime_ns"]):
+                yield f"{path!r}: hashed_size_bytes or hashed_mtime_ns is not that of the file"
+            errors = ("hash_last_error", "hash_last_error_at", "hash_retry_after")
+            if not row["hashed_at"] or row["needs_hash"] or any(row[column] is not None for column in errors):
+                yield f"{path!r} was read, and still waits, has an error, or no hashed_at"
+
+
+@check("HASH-8", HASHING)
+def what_cannot_be_read_is_put_off(run: Recording) -> Iterator[str]:
+    failures = {"due/vanished": 0, "due/vanished often": FAILURES_BEFORE, "due/changed": 0}
+    for path, before in failures.items():
+        row = run.files("hash 1", 1)[path]
+        counts = path != "due/changed"
+        if row["hash_last_error"] is None or not row["needs_hash"] or row["hash_retry_after"] is None:
+            yield f"{path!r} could not be read, and has no error, no hash_retry_after, or does not wait"
+            continue
+        if row["hash_error_count"] != before + counts:
+            yield f"hash_error_count of {path!r} is {row['hash_error_count']} instead of {before + counts}"
+        waits = (row["hash_retry_after"] - row["hash_last_error_at"]) / SECOND
+        if abs(waits - HASH_RETRY_SECONDS * 2**before) > 1:
+            yield f"{path!r} is tried again after {waits:g} s instead of {HASH_RETRY_SECONDS * 2**before}"
+
+
+@check("HASH-9", HASHING)
+def nothing_that_is_due_is_left(run: Recording) -> Iterator[str]:
+    for library in _LIBRARIES:
+        job = run.job(f"hash {library}", f"hash {library}")
+        if job["status"] != "completed":
+            yield f"the job is {job['status']}: {job['error_message']}"
+        for path, row in run.files(f"hash {library}", library).items():
+            if row["needs_hash"] and not row["is_missing"] and row["hash_retry_after"] is None:
+                yield f"{path!r} was due, and the job ended without having settled it"
+    for path in ("due/later", "due/missing"):
+        if run.files("hash 1", 1)[path] != run.files("due", 1)[path]:
+            yield f"{path!r} was not due, and was written"
+
+
+@check("PATH-3", HASHING)
+def no_path_leads_out(run: Recording) -> Iterator[str]:
+    files = run.files("hash 1", 1)
+    for path in (*HOSTILE, *(path for path in TROUBLE if "link" in path)):
+        if files[path]["content_hash"] is not None or files[path]["edge_hash"] is not None:
+            yield f"{path!r} leads out of the library, and was read"
+    for path in HOSTILE:
+        if not str(files[path]["hash_last_error"]).startswith("PATH_ESCAPES"):
+            yield f"{path!r} has the error {files[path]['hash_last_error']!r} instead of PATH_ESCAPES"
+
+
+@check("PATH-5", HASHING)
+def a_pipe_stops_no_plane(run: Recording) -> Iterator[str]:
+    row = run.files("hash 1", 1)["due/pipe"]
+    if row["content_hash"] is not None or row["hash_last_error"] is None:
+        yield "a pipe is where a file was, and it was hashed or passed over"
+
+
+@check("HASH-7", "killed")
+@check("HASH-9", "killed")
+def a_killed_hash_comes_to_the_same_end(run: Recording) -> Iterator[str]:
+    for path, row in run.files("hash").items():
+        if row["needs_hash"]:
+            yield f"after kills {path!r} still waits"
+        elif row["content_hash"] is not None and row["content_hash"] != whole_digest(run.folders[1] / path, "blake3"):
+            yield f"after kills {path!r} has a wrong hash"

@@ -1,0 +1,118 @@
+"""Placements: what is in its place afterwards, what was replaced, and how they wait and fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from kurabito.conformance.checks.registry import check
+from kurabito.conformance.recording import Recording, Row
+from kurabito.conformance.scenarios.placing import ASKED, NOT_OURS, REFUSED, content_of
+from kurabito.conformance.trees import OLD_NS
+
+PLACING: Final = "placing"
+_PLACED: Final = {"linked": "link", "copied": "copy", "moved": "move"}
+
+
+def _row(run: Recording, name: str) -> Row:
+    return run.rows("placed", "placements", id=list(ASKED).index(name) + 1)[0]
+
+
+def _target(run: Recording, name: str) -> Path:
+    return run.folders[1] / "show" / f"{name}.mkv"
+
+
+def _source(run: Recording, name: str) -> Path:
+    return run.folders[1].parent / "done" / f"{name}.mkv"
+
+
+def _refused_by(run: Recording, rule: str) -> Iterator[str]:
+    for name, (status, code, by) in REFUSED.items():
+        row = _row(run, name)
+        if by == rule and (row["status"], row["error_code"]) != (status, code):
+            yield f"the placement {name!r} is {row['status']} with {row['error_code']} instead of {status} with {code}"
+
+
+@check("PLACE-1", PLACING)
+def folders_are_opened_with_care(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-1")
+    if any((run.folders[1].parent / "outside").iterdir()):
+        yield "a file was placed through a link, outside of its library"
+    if any(run.folders[2].iterdir()):
+        yield "a file was placed into the empty folder of a library that has files"
+
+
+@check("PLACE-2", PLACING)
+def a_source_is_the_one_that_was_meant(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-2")
+    if _target(run, "changed").exists():
+        yield "a source of another mtime was placed"
+
+
+@check("PLACE-3", PLACING)
+def no_file_is_replaced(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-3")
+    if _target(run, "taken").read_bytes() != b"another file":
+        yield "a file was replaced"
+    row = _row(run, "found")
+    if (row["status"], row["method"]) != ("completed", "found"):
+        yield f"a file of equal content was there, and the placement is {row['status']} by {row['method']}"
+
+
+@check("PLACE-4", PLACING)
+def a_copy_leaves_room_and_has_its_mtime(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-4")
+    copy = _target(run, "copied")
+    if not copy.exists() or copy.read_bytes() != content_of("copied") or copy.stat().st_mtime_ns != OLD_NS:
+        yield "a copy is not there, or has another content or mtime than its source"
+    left = [path.name for path in run.folders[1].rglob("*.part") if path.name != NOT_OURS]
+    if left:
+        yield f"the part file {left[0]!r} was left"
+
+
+@check("PLACE-5", PLACING)
+def what_gets_the_name_is_written_first(run: Recording) -> Iterator[str]:
+    for name in _PLACED:
+        row = _row(run, name)
+        mine = [write.new for write in run.writes_to("placements") if write.row["id"] == row["id"]]
+        intents = [new for new in mine if new["status"] == "running" and new["placed_inode"] is not None]
+        # What is written in the transaction of the end comes too late, and has its time.
+        if all(new["updated_at"] == row["updated_at"] for new in intents):
+            yield f"which file gets the name of {name!r} was not written before it got it"
+
+
+@check("PLACE-6", PLACING)
+def a_source_goes_last(run: Recording) -> Iterator[str]:
+    if _source(run, "moved").exists() or not _target(run, "moved").exists():
+        yield "a file that was moved is at its source, or not at its target"
+    for name in ("linked", "copied", *REFUSED):
+        if name != "not there" and not _source(run, name).exists():
+            yield f"the source of {name!r} is gone"
+
+
+@check("PLACE-7", PLACING)
+def the_library_knows_the_file(run: Recording) -> Iterator[str]:
+    files = run.files("placed")
+    for name, method in _PLACED.items():
+        row, file, target = _row(run, name), files.get(f"show/{name}.mkv"), _target(run, name)
+        if (row["status"], row["method"]) != ("completed", method):
+            yield f"the placement {name!r} is {row['status']} by {row['method']} with {row['error_code']}"
+        elif file is None or (file["size_bytes"], file["inode"]) != (target.stat().st_size, target.stat().st_ino):
+            yield f"library_files does not know the file of {name!r} as it is"
+    if _target(run, "linked").exists() and not _target(run, "linked").samefile(_source(run, "linked")):
+        yield "a file that was to be linked is another one than its source"
+
+
+@check("PLACE-8", PLACING)
+def what_is_not_ours_stays(run: Recording) -> Iterator[str]:
+    if not (run.folders[1] / "show" / NOT_OURS).exists():
+        yield f"the file {NOT_OURS!r} was removed, which no placement had left"
+
+
+@check("PLACE-9", PLACING)
+def other_ends_have_their_codes(run: Recording) -> Iterator[str]:
+    yield from _refused_by(run, "PLACE-9")
+    for name in REFUSED:
+        if not _row(run, name)["error_facts"]:
+            yield f"the placement {name!r} does not say what its code is about"

@@ -1,0 +1,45 @@
+"""What happens to a plane. A scenario prepares a stage, lets the plane work on it, and names the moments that checks look at.
+
+joining.py   a plane starts, lives and is asked to end; a database of another major version
+scans.py     a first scan of an odd tree, a second one after changes, folders that are gone
+hashes.py    copies, files that only look alike, and rows and files that are not what they were
+leases.py    stale rows, a cancelled job while the plane stood still, a plane that is asked to end in the middle
+kills.py     a plane that is killed again and again
+removals.py  plans, restores and purges
+placing.py   files on their way into a library
+drawing.py   thumbnails
+upkeep.py    checkpoints, cleanups of thumbnails, inspections
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kurabito.conformance.scenarios import drawing, hashes, joining, kills, leases, placing, removals, scans, upkeep
+from kurabito.conformance.stage import ScenarioStage
+
+Scenario = Callable[[ScenarioStage], None]
+
+JOINING: Final = "joining"
+SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(
+    {
+        JOINING: joining.join,
+        "another major": joining.meet_another_major,
+        "scanning": scans.scan,
+        "hashing": hashes.hash_files,
+        "leases": leases.lose_leases,
+        "removing": removals.remove,
+        "checkpoints": upkeep.checkpoint,
+        "cleanups": upkeep.clean_up,
+        "inspections": upkeep.inspect,
+        "placing": placing.place,
+        "drawing": drawing.draw,
+        "killed": kills.kill,
+        "two planes": leases.share,
+    }
+)
+"""By name, in the order in which they are played. The first one finds out what a plane can do."""
+LONG: Final = frozenset({"killed", "two planes"})
+"""Those that are left out of a short run."""

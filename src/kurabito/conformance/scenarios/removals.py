@@ -1,0 +1,151 @@
+"""Removals: a plan with steps that can be taken and steps that must be refused, a dry run, a restore and a purge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kurabito.conformance import trees
+from kurabito.conformance.stage import ScenarioStage
+from kurabito.protocol.deletion import TRASH_FOLDER
+from kurabito.protocol.enums import HashAlgorithm
+
+REFUSED: Final = {
+    "changed": ("FILE_CHANGED", "DELETE-4"),
+    "kept gone": ("KEPT_MISSING", "DELETE-4"),
+    "kept changed": ("KEPT_CHANGED", "DELETE-4"),
+    "differs": ("CONTENT_DIFFERS", "DELETE-5"),
+    "same file": ("SAME_FILE", "DELETE-4"),
+    "needs a hash": ("FILE_CHANGED", "DELETE-3"),
+    "kept needs a hash": ("KEPT_CHANGED", "DELETE-3"),
+    "vanished": ("FILE_MISSING", "DELETE-4"),
+}
+"""Pairs of which the copy must stay, by the code and the rule."""
+TAKEN: Final = ("plain", "deep/er/down", "restored", "purged", "last")
+"""Pairs of which the copy goes."""
+ABANDONED: Final = "ab" * 16
+"""The id of a step that a dead plane had begun, of a job that is over."""
+BEGUN: Final = "cd" * 16
+"""The same of a job that is claimed again."""
+
+
+def remove(stage: ScenarioStage) -> None:
+    """Have a plane take a plan dry, for real, and then empty and undo what it did."""
+    algorithms = [one.value for one in HashAlgorithm if f"hash.{one}" in stage.capabilities]
+    stage.needs("delete.trash")
+    _make_pairs(stage, algorithms[0] if algorithms else HashAlgorithm.BLAKE3.value)
+    dry = stage.plan("trash", [_step(stage, pair) for pair in ("plain", "vanished")])
+    real = stage.plan("trash", [_step(stage, pair) for pair in (*REFUSED, *TAKEN)])
+    _disturb(stage)
+    stage.insert("deletion_policy", id=1, allow_delete=0, updated_at=stage.now())
+    _delete(stage, "not allowed", {"plan": real})
+    stage.start_plane()
+    _delete(stage, "dry", {"plan": dry}, dry_run=1)
+    stage.wait_for_job("dry")
+    stage.reach("dry")
+    stage.write("UPDATE deletion_policy SET allow_delete = 1")
+    stage.wait_for_job("not allowed")
+    stage.reach("removed")
+    _begin_step(stage, stage.recording.folders[1])
+    stage.wait_for_job("begun")
+    stage.reach("begun")
+    entries = {row["relative_path"]: row["id"] for row in stage.rows("trash_entries")}
+    _delete(stage, "restore", {"restore": [entries.get("go/restored", "0" * 32)]})
+    stage.wait_for_job("restore")
+    stage.reach("restored")
+    (stage.recording.folders[1] / "keep/last").unlink()
+    _delete(stage, "purge", {"purge": [entries.get(f"go/{name}", "0" * 32) for name in ("last", "purged")]})
+    stage.wait_for_job("purge")
+    stage.reach("purged")
+
+
+def _delete(stage: ScenarioStage, name: str, payload: dict[str, Any], *, dry_run: int = 0) -> None:
+    stage.job(name, "delete", None, payload=json.dumps(payload), dry_run=dry_run)
+
+
+def _make_pairs(stage: ScenarioStage, algorithm: str) -> None:
+    folder, other = stage.library(1, algorithm=algorithm), stage.library(2, algorithm=algorithm)
+    for number, pair in enumerate((*REFUSED, *TAKEN, "begun")):
+        content = bytes([97 + number]) * (40_000 + number)
+        trees.write(folder, f"keep/{pair}".encode(), content)
+        if pair == "same file":
+            (folder / "go" / pair).hardlink_to(folder / "keep" / pair)
+        else:
+            trees.write(folder, f"go/{pair}".encode(), content)
+    for name in (b"one", b"two"):
+        trees.write(other, name, b"abandoned" * 9)
+    for number in (1, 2):
+        stage.job(f"scan {number}", "scan", number)
+        stage.let_reference_work()
+        stage.job(f"hash {number}", "hash", number)
+        stage.let_reference_work()
+
+
+def _step(stage: ScenarioStage, pair: str) -> dict[str, Any]:
+    go, keep = (
+        stage.rows("library_files", "relative_path = :path", path=f"{side}/{pair}")[0] for side in ("go", "keep")
+    )
+    same = ("library_id", "relative_path", "size_bytes", "mtime_ns", "hash_algorithm")
+    return {
+        "file_id": go["id"],
+        **{name: go[name] for name in same},
+        "content_hash": bytes.fromhex(go["content_hash"]),
+        "kept_file_id": keep["id"],
+        "kept_library_id": keep["library_id"],
+        "kept_path": keep["relative_path"],
+        "kept_mtime_ns": keep["mtime_ns"],
+        "reason": "kept_is_older",
+    }
+
+
+def _disturb(stage: ScenarioStage) -> None:
+    """Have what was decided not be so any more."""
+    folder = stage.recording.folders[1]
+    trees.write(folder, b"go/changed", b"other", trees.OLD_NS + 1)
+    (folder / "keep/kept gone").unlink()
+    trees.write(folder, b"keep/kept changed", b"other", trees.OLD_NS + 1)
+    size = (folder / "go/differs").stat().st_size
+    trees.write(folder, b"go/differs", b"!" * size)
+    (folder / "go/vanished").unlink()
+    _need_hash(stage, ["go/needs a hash", "keep/kept needs a hash"])
+    _abandon_step(stage, stage.recording.folders[2])
+
+
+def _need_hash(stage: ScenarioStage, paths: Sequence[str]) -> None:
+    for path in paths:
+        stage.write("UPDATE library_files SET needs_hash = 1 WHERE relative_path = :path", path=path)
+
+
+def _abandon_step(stage: ScenarioStage, folder: Path) -> None:
+    """As a plane leaves it that dies after it moved a file and before it said so, and whose job was given up."""
+    stage.job("dead", "delete", None, payload='{"plan": 99}', dry_run=0, status="failed")
+    _move_half_way(stage, folder, "two", "one", {"id": ABANDONED, "job_id": "dead", "plan_id": 99, "library_id": 2})
+
+
+def _begin_step(stage: ScenarioStage, folder: Path) -> None:
+    """The same, and the job is claimed again."""
+    plan = stage.plan("trash", [_step(stage, "begun")])
+    intent = {"id": BEGUN, "job_id": "begun", "plan_id": plan, "library_id": 1}
+    _move_half_way(stage, folder, "go/begun", "keep/begun", intent)
+    _delete(stage, "begun", {"plan": plan})
+
+
+def _move_half_way(stage: ScenarioStage, folder: Path, path: str, kept: str, intent: dict[str, Any]) -> None:
+    trash = folder / TRASH_FOLDER
+    trash.mkdir(mode=0o700, exist_ok=True)
+    (folder / path).rename(trash / intent["id"])
+    (trash / f"{intent['id']}.json").write_text("{}")
+    stage.insert(
+        "deletion_log",
+        **intent,
+        position=1,
+        action="trash",
+        state="intent",
+        relative_path=path,
+        kept_library_id=intent["library_id"],
+        kept_path=kept,
+        trash_path=f"{TRASH_FOLDER}/{intent['id']}",
+        created_at=stage.now(),
+    )

@@ -1,0 +1,118 @@
+"""Scans: of a tree that has something of everything, of the same tree after changes, and of folders that are gone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from kurabito.clock import SECOND
+from kurabito.conformance import trees
+from kurabito.conformance.stage import ScenarioStage, listed
+
+HOUR: Final = 3600 * SECOND
+HASHED: Final = {"hash_algorithm": "blake3", "content_hash": bytes(range(32)), "needs_hash": 0}
+"""What the kit gives files before the second scan, to see where it stays."""
+MOVES: Final = {"before": HOUR, "after": -HOUR, "near": 0}
+"""When a file that moves was last known, as the kit says, by what its birth is then."""
+
+
+def scan(stage: ScenarioStage) -> None:
+    """Have every kind of scan done by one plane."""
+    stage.needs("scan")
+    # A later minor version only adds: what a plane does not know must not disturb it.
+    stage.write("UPDATE protocol_version SET minor = 7")
+    for table in ("library_files", "library_roots", "jobs", "scan_sessions"):
+        stage.write(f"ALTER TABLE {table} ADD COLUMN of_a_later_version text")
+    folder = stage.library(1, ignored=listed(trees.IGNORED))
+    stage.recording.planted = trees.plant_odd_tree(folder, stage.folder / "outside")
+    _move_state_into(stage, folder)
+    other = stage.library(2)
+    trees.write(other, b"of the same size", b"q" * 100)
+    stage.job("other", "scan", 2)
+    stage.let_reference_work()
+    stage.start_plane()
+    _scan(stage, "first", 1, "VER-3")
+    _change(stage, folder)
+    _scan(stage, "second", 1)
+    _scan_what_is_gone(stage)
+    _go_on(stage)
+
+
+def _scan(stage: ScenarioStage, name: str, library: int, rule: str = "JOB-3") -> None:
+    stage.job(name, "scan", library)
+    stage.wait_for_job(name, rule)
+    stage.reach(name)
+
+
+def _move_state_into(stage: ScenarioStage, folder: Path) -> None:
+    """The state folder may lie anywhere, also in a library."""
+    stage.state = folder / "state of kurabito"
+    stage.state.mkdir()
+    trees.write(stage.state, b"thumbs/a.jpg", b"no file of a library")
+    stage.recording.planted.append(trees.Planted(b"state of kurabito/thumbs/a.jpg", None, "SCAN-4"))
+
+
+def _change(stage: ScenarioStage, folder: Path) -> None:
+    """Change, remove, move and bring back files between two scans."""
+    now = stage.now()
+    # As long ago as what the kit writes: a plane that does not renew this time is seen.
+    stage.write("UPDATE library_files SET updated_at = :at", at=now - HOUR)
+    assigned = ", ".join(f"{name} = :{name}" for name in HASHED)
+    for path in ("a.mkv", "plain.mkv", "a0", "deep/er/and/deeper/x.bin", ".hidden", "c1.log", "raw/a.mkv", "a.PART"):
+        stage.write(
+            f"UPDATE library_files SET {assigned}, hashed_at = :at WHERE library_id = 1 AND relative_path = :path",
+            **HASHED,
+            at=now + HOUR,
+            path=path,
+        )
+    trees.write(folder, b"a.mkv", b"changed" * 30, trees.OLD_NS + 1)
+    (folder / "plain.mkv").unlink()
+    # As if it had been put back while the scan went on.
+    (folder / "c1.log").unlink()
+    stage.write("UPDATE library_files SET updated_at = :at WHERE relative_path = 'c1.log'", at=now + HOUR)
+    (folder / "moved").mkdir()
+    for path, (birth, moment) in zip(("a0", "deep/er/and/deeper/x.bin", ".hidden"), MOVES.items(), strict=True):
+        (folder / path).rename(folder / "moved" / birth)
+        stage.write("UPDATE library_files SET hashed_at = :at WHERE relative_path = :path", at=now + moment, path=path)
+    # These were missing and are there again: one as it was, one as another file.
+    stage.write("UPDATE library_files SET is_missing = 1 WHERE relative_path IN ('raw/a.mkv', 'a.PART')")
+    trees.write(folder, b"a.PART", b"another file", trees.OLD_NS + 2)
+    trees.write(folder, b"new", b"n" * 77)
+    # A file that shares its size with no other one has no use for a hash, and would lose it.
+    for row in stage.rows("library_files", "library_id = 1 AND content_hash IS NOT NULL"):
+        trees.write(folder, b"partners/%d" % row["id"], b"p" * row["size_bytes"])
+    for path in ("a.mkv", "a.PART"):
+        trees.write(folder, f"partners/of {path}".encode(), b"p" * (folder / path).stat().st_size)
+
+
+def _scan_what_is_gone(stage: ScenarioStage) -> None:
+    """Folders that are empty or not there, though files of them are known; and a library that is gone itself."""
+    stage.library(3)
+    stage.file(3, "known.mkv")
+    _scan(stage, "empty", 3)
+    stage.library(4, folder=stage.folder / "never there")
+    stage.file(4, "known.mkv")
+    _scan(stage, "unavailable", 4)
+    _scan(stage, "removed", 999)
+
+
+def _go_on(stage: ScenarioStage) -> None:
+    """Jobs whose earlier owner died: one after everything but the last word, one in the middle of its walk."""
+    now = stage.now()
+    # The jobs that an earlier owner had are claimed like others.
+    stage.insert(
+        "scan_sessions", job_id="said", library_id=1, status="succeeded", started_at=now, finished_at=now, files_seen=5
+    )
+    _scan(stage, "said", 1)
+    folder = stage.library(5)
+    for name in (b"a", b"z"):
+        trees.write(folder, name, b"resumed")
+    earlier = os.stat(folder / "a")  # noqa: PTH116
+    known = {"size_bytes": 7, "mtime_ns": trees.OLD_NS, "inode": earlier.st_ino, "device": earlier.st_dev}
+    # Not as it is on the disk: behind `resume_after` it is not looked at any more.
+    stage.file(5, "a", **{**known, "size_bytes": 5})
+    stage.insert(
+        "scan_sessions", job_id="resumed", library_id=5, started_at=now, files_seen=1, bytes_seen=7, resume_after="m"
+    )
+    _scan(stage, "resumed", 5)

@@ -1,0 +1,86 @@
+"""The plane that is examined: a process, with all that it starts, which can be killed, frozen and asked to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from kurabito.settings import PREFIX
+
+LEASE_SECONDS: Final = 4.0
+HEARTBEAT_SECONDS: Final = 0.5
+"""What a plane is told: nothing has to be waited for that is longer than needed."""
+_TAIL: Final = 600
+
+
+class Subject:
+    """A running plane. Use it as a context: it does not outlive that."""
+
+    def __init__(self, command: Sequence[str], url: str, state: Path, log: Path) -> None:
+        self._log = log
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+        told = {
+            "DATABASE": url,
+            "STATE": str(state),
+            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
+            "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
+        }
+        with log.open("ab") as output:
+            # A session of its own: a signal to it reaches whatever the plane started.
+            self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
+                list(command),
+                env={**kept, **{PREFIX + name: value for name, value in told.items()}},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ended on its own."""
+        return self._process.poll() is not None
+
+    @property
+    def output(self) -> str:
+        """What it said last."""
+        return self._log.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
+
+    def freeze(self) -> None:
+        """Have it stand still."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Have it go on."""
+        self._signal(signal.SIGCONT)
+
+    def ask_to_end(self) -> None:
+        """Ask it to end, as a supervisor does: the plane itself, and not what it started."""
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit code, or None when it has not ended by then."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """End it without a last word."""
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+
+    def kill_after(self, seconds: float) -> None:
+        """The same at a chosen moment."""
+        time.sleep(seconds)
+        self.kill()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)

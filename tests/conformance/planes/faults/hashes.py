@@ -1,0 +1,150 @@
+"""Faults of hashes. Files are read in other processes, so that what they find is spoilt where it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.conformance.planes.faults.fault import edit, fault, nothing, put, unrestricted
+
+from kurabito.dataplane.hashing import store
+from kurabito.dataplane.hashing.store import HashedLibrary
+from kurabito.protocol.enums import HashAlgorithm
+
+_SQL = store._SQL
+
+
+def _spoil(name: str, spoilt: Callable[[bytes], Any]) -> None:
+    """Change every digest before it is stored."""
+    note = getattr(store, name)
+    put(store, name, lambda conn, found, *rest: note(conn, [(row, spoilt(digest)) for row, digest in found], *rest))
+
+
+def _swallow(code: str, *, hashes: bool) -> None:
+    """Have files with this problem pass, or be hashed as if they had none."""
+    note = store.note_problems
+
+    def note_others(conn: Any, problems: Any) -> None:
+        note(conn, [(row, problem) for row, problem in problems if problem[0] != code])
+        passed = [(row, b"\1" * 32) for row, problem in problems if problem[0] == code]
+        if hashes:
+            store.note_contents(conn, passed, HashAlgorithm.BLAKE3)
+
+    put(store, "note_problems", note_others)
+
+
+@fault("HASH-1")
+def stores_digits() -> None:
+    _spoil("note_contents", bytes.hex)
+
+
+@fault("HASH-1")
+def stores_half_a_digest() -> None:
+    _spoil("note_edges", lambda digest: digest[:16])
+
+
+@fault("HASH-2")
+def has_the_wrong_algorithm() -> None:
+    unrestricted()
+    other = {HashAlgorithm.BLAKE3: HashAlgorithm.SHA256, HashAlgorithm.SHA256: HashAlgorithm.BLAKE3}
+    find = store.library
+
+    def library(conn: Any, library_id: int) -> HashedLibrary | None:
+        found = find(conn, library_id)
+        return found and found._replace(algorithm=other[found.algorithm])
+
+    put(store, "library", library)
+    query: Any = _SQL.note_contents
+    query._sqlite = query._sqlite.rpartition("\n  AND ")[0] + ";"
+
+
+@fault("HASH-2")
+def hashes_something_else() -> None:
+    _spoil("note_contents", lambda digest: digest[::-1])
+
+
+@fault("HASH-3")
+def samples_where_all_is_hashed() -> None:
+    find = store.library
+
+    def library(conn: Any, library_id: int) -> HashedLibrary | None:
+        found = find(conn, library_id)
+        return found and found._replace(every_file=False)
+
+    put(store, "library", library)
+
+
+@fault("HASH-3")
+def forgets_what_was_settled_by_its_sample() -> None:
+    put(store, "want_sampled", nothing)
+
+
+@fault("HASH-4")
+def takes_another_sample() -> None:
+    _spoil("note_edges", lambda digest: digest[::-1])
+
+
+@fault("HASH-5")
+def forgets_the_twin() -> None:
+    put(store, "want_twins", nothing)
+
+
+@fault("HASH-5")
+def sees_no_twins() -> None:
+    sampled = store.sampled
+    put(store, "sampled", lambda *args: [(row, False) for row, _ in sampled(*args)])
+
+
+@fault("HASH-6")
+def hashes_what_changed() -> None:
+    _swallow("FILE_CHANGED", hashes=True)
+
+
+@fault("HASH-7")
+def forgets_the_mtime() -> None:
+    query: Any = _SQL.note_contents
+    assert "hashed_at = :now, " in query._sqlite
+    query._sqlite = query._sqlite.replace("hashed_at = :now, ", "hashed_at = NULL, ")
+
+
+@fault("HASH-8")
+def tries_again_at_once() -> None:
+    put(store, "_FIRST_WAIT", 1)
+
+
+@fault("HASH-8")
+def never_doubles() -> None:
+    edit(_SQL, "note_problems", "1 << CAST(hash_error_count AS integer)", "1")
+
+
+@fault("HASH-8")
+def counts_a_change_as_a_failure() -> None:
+    edit(
+        _SQL,
+        "note_problems",
+        "hash_error_count = hash_error_count + ",
+        "hash_error_count = hash_error_count + 1 + 0 * ",
+    )
+
+
+@fault("HASH-9")
+def completes_without_all_files() -> None:
+    unsampled = store.unsampled
+    put(
+        store, "unsampled", lambda *args: [row for row in unsampled(*args) if not row.relative_path.startswith("small")]
+    )
+
+
+@fault("HASH-9")
+def reads_what_is_not_due() -> None:
+    edit(_SQL, "unsampled", "hash_retry_after <= :now", "hash_retry_after <= :now * 2")
+
+
+@fault("PATH-3")
+def reads_what_lies_outside() -> None:
+    _swallow("PATH_ESCAPES", hashes=True)
+
+
+@fault("PATH-5")
+def says_nothing_of_a_pipe() -> None:
+    _swallow("FILE_UNREADABLE", hashes=False)

@@ -1,0 +1,71 @@
+"""Faults of placements."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.planes.faults.fault import fault, nothing, put
+
+from kurabito.conformance.scenarios.placing import NOT_OURS
+from kurabito.dataplane.placing import execution, store
+from kurabito.dataplane.placing.execution import PlacementExecution
+from kurabito.dataplane.placing.modes import PlacementModes
+from kurabito.dataplane.placing.placement_row import LeasedPlacement
+from kurabito.protocol.error_codes import ErrorCode
+
+
+@fault("PLACE-1")
+def places_into_an_empty_folder() -> None:
+    put(PlacementExecution, "_refuse_empty_folder", nothing)
+
+
+@fault("PLACE-2")
+def places_what_changed() -> None:
+    put(PlacementExecution, "_refuse_changed", nothing)
+
+
+@fault("PLACE-3")
+def replaces_files() -> None:
+    put(PlacementExecution, "_find_placed", lambda of, _: Path(of._shown).unlink(missing_ok=True))
+
+
+@fault("PLACE-4")
+def fills_the_disk() -> None:
+    put(PlacementModes, "_refuse_without_room", nothing)
+
+
+@fault("PLACE-5")
+def names_a_file_without_a_word() -> None:
+    put(LeasedPlacement, "intend", nothing)
+
+
+@fault("PLACE-6")
+def leaves_the_source_of_a_move() -> None:
+    put(PlacementModes, "_move", lambda modes, _, source, target: modes._link(source, target))
+
+
+@fault("PLACE-7")
+def keeps_what_it_placed_to_itself() -> None:
+    put(store, "enter", nothing)
+
+
+@fault("PLACE-8")
+def removes_every_part() -> None:
+    def remove(target: Any, _: Any) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(NOT_OURS, dir_fd=target.folder)
+
+    put(execution, "remove_leftovers", remove)
+
+
+@fault("PLACE-9")
+def calls_a_missing_file_a_failure() -> None:
+    refuse = LeasedPlacement.refuse
+
+    def refuse_as(row: Any, status: Any, code: ErrorCode, *rest: Any) -> None:
+        refuse(row, status, ErrorCode.WORKER_FAILURE if code is ErrorCode.FILE_MISSING else code, *rest)
+
+    put(LeasedPlacement, "refuse", refuse_as)
