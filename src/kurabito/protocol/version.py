@@ -42,6 +42,8 @@ class Capability(StrEnum):
     THUMBNAIL_VIDEO = "thumbnail.video"
     CLEANUP = "cleanup"
     CHECKPOINT = "checkpoint"
+    INSPECT = "inspect"
+    PLACE = "place"
 
 
 def check(conn: Connection) -> ProtocolVersion:
