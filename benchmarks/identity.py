@@ -29,7 +29,7 @@ from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import read_entries
+from kurabito.metadata.sources.bangumi_data import read_index
 from kurabito.titles import fold_title
 from kurabito.titles.scripts import SeriesName
 
@@ -112,7 +112,7 @@ async def series_of(rows: Sequence[Gold], index: Path | None) -> dict[str, tuple
         migrate(database, PRODUCT)
         try:
             if index is not None:
-                entries = list(read_entries(index.read_bytes()))
+                entries = list(read_index(index.read_bytes()).entries)
                 await database.write(lambda conn: offline.replace_entries(conn, entries))
             return await _bring(database, rows)
         finally:
@@ -187,7 +187,7 @@ def read_namesakes(index: Path, rows: Sequence[Gold]) -> dict[str, set[str]]:
     """The names that the index knows as one, for the names of the titles."""
     wanted = {name for row in rows for name in row.names}
     entries: dict[str, list[set[str]]] = defaultdict(list)
-    for entry in read_entries(index.read_bytes()):
+    for entry in read_index(index.read_bytes()).entries:
         names = {fold_title(title) for title in entry.titles} - {""}
         for name in names & wanted:
             entries[name].append(names)
@@ -200,7 +200,7 @@ async def follow_by_id(index: Path, most: int, *, show: bool) -> Counter[tuple[s
         database = open_database(f"sqlite:///{scratch}/identity.db")
         database.open()
         migrate(database, PRODUCT)
-        entries = list(read_entries(index.read_bytes()))
+        entries = list(read_index(index.read_bytes()).entries)
         await database.write(lambda conn: offline.replace_entries(conn, entries))
         follow = FollowFromMetadata(database, Catalog(database), _nothing)
         chosen = [one for one in entries if one.kind is RecordKind.TV and one.ids.bgm_id and len(one.titles) > 2]

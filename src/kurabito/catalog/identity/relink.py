@@ -15,6 +15,7 @@ from uuid import UUID
 
 from kurabito.catalog import rules
 from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.files import carry_files_of_links
 from kurabito.catalog.identity import aliases
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.identity.decision import Certain, InDoubt
@@ -144,6 +145,7 @@ class Relinker:
             "anime_links", "episode_id", ((one.id, one.episode_id, episodes[places[one.id].key]) for one in moved)
         )
         changes.column("anime_links", "held_reason", ((one.id, one.held_reason, held[one.id]) for one in moved))
+        carry_files_of_links(conn, changes, ((one.id, one.episode_id, episodes[places[one.id].key]) for one in moved))
         if self._sink is not None and moved:
             self._sink.restate(conn, changes.episodes())
         return len(moved), sum(one is HeldReason.READ_AGAIN for one in held.values())

@@ -1220,6 +1220,8 @@ CREATE INDEX ix_episode_files_file ON episode_files (file_id);
 ALTER TABLE series ADD COLUMN country text;
 ALTER TABLE series ADD COLUMN merged_into bigint REFERENCES series (id) ON DELETE CASCADE;
 ALTER TABLE series ADD COLUMN is_offset_said integer NOT NULL DEFAULT 0 CHECK (is_offset_said IN (0, 1));
+-- A record that a person chose for a series outweighs one that was found.
+ALTER TABLE series ADD COLUMN is_record_said integer NOT NULL DEFAULT 0 CHECK (is_record_said IN (0, 1));
 
 CREATE INDEX ix_series_merged ON series (merged_into) WHERE merged_into IS NOT NULL;
 
