@@ -19,6 +19,7 @@ from kurabito.catalog.corrections.files import carry_files_of_links
 from kurabito.catalog.identity import aliases
 from kurabito.catalog.identity.aliases import AliasSource, alias_row
 from kurabito.catalog.identity.decision import Certain, InDoubt
+from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.knowledge import ReleaseOrigin, given
 from kurabito.catalog.identity.reading import Reading
 from kurabito.catalog.identity.resolution import judge_all
@@ -186,7 +187,7 @@ class _Place(NamedTuple):
 def _places(conn: Connection, links: Sequence[Any], read: dict[int, Release]) -> dict[int, _Place]:
     """Where each link belongs: its series, and of a single episode the number. A batch keeps the numbers of its links."""
     known = [link for link in links if link.id in read and read[link.id].episodes]
-    readings = [Reading.of(read[link.id]) for link in known]
+    readings = understood(conn, [Reading.of(read[link.id]) for link in known])
     made: dict[str, int] = {}
     places = {}
     for link, reading, decision in zip(
@@ -196,7 +197,8 @@ def _places(conn: Connection, links: Sequence[Any], read: dict[int, Release]) ->
         if isinstance(decision, InDoubt) or (len(release.episodes) > 1 and link.episode_id is None):
             continue
         if isinstance(decision, Certain):
-            series_id, offset, state = decision.series.id, decision.series.episode_offset, decision.series.state
+            series_id, state = decision.series.id, decision.series.state
+            offset = reading.counted_from or decision.series.episode_offset
         else:
             # A series that no one asked for waits for its keeper.
             if reading.key not in made:
@@ -206,7 +208,7 @@ def _places(conn: Connection, links: Sequence[Any], read: dict[int, Release]) ->
                     for name in reading.names
                 ]
                 aliases.add(conn, ({**row, "series_id": made[reading.key]} for row in rows), AliasSource.TITLE)
-            series_id, offset, state = made[reading.key], 0, SeriesState.ASKED
+            series_id, offset, state = made[reading.key], reading.counted_from, SeriesState.ASKED
         key = (link.kind, float(link.number)) if len(release.episodes) > 1 else _numbered(release, offset)
         places[link.id] = _Place((series_id, *key), state)
     return places
