@@ -32,6 +32,10 @@ _NO_NAME: Final = frozenset(
 )
 
 
+PARSER_VERSION: Final = 1
+"""Raised with every change that has titles read otherwise: the product then reads again what it has."""
+
+
 def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = False) -> ReleaseTitle:
     """Understand a release title, or the path of a released file; with `explain`, also say how.
 

@@ -135,6 +135,10 @@ class RowChanges:
         moved = (row for made in self._made if _is_of_episodes(made) for row in made["rows"])
         return {episode for _, *both in moved for episode in both if episode is not None}
 
+    def renamed(self) -> tuple[str, ...]:
+        """The names, folded, that came or went."""
+        return tuple(sorted({name["folded"] for made in self._made for name, *_ in made.get("names", ())}))
+
     def _forget_links(self, link_ids: Sequence[int]) -> None:
         rows = {"rows": json.dumps([[link_id] for link_id in link_ids])}
         if (title := self._conn.value(_SQL.under_way, rows)) is not None:

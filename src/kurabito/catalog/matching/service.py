@@ -8,10 +8,13 @@ from typing import Final
 from uuid import UUID
 
 from kurabito.catalog.corrections.record import give_record
+from kurabito.catalog.identity.relink import RelinkTask, read_again
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.chosen import forget, learn
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
+from kurabito.catalog.releases import Name
+from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
@@ -103,13 +106,15 @@ class Matches:
         Raises SeriesNotFound, or MetadataNotFound.
         """
 
-        def store(conn: Connection) -> int:
+        def store(conn: Connection) -> tuple[int, tuple[str, ...]]:
             lock_catalog(conn)
             record = record_of_choice(conn, title)
-            give_record(conn, series_id, record)
-            return record
+            return record, give_record(conn, series_id, record).names
 
-        record = await self._database.write(store)
+        record, names = await self._database.write(store)
+        if names:
+            folded = tuple(sorted(Name.of(name).folded for name in names))
+            await read_again(self._queue, RelinkTask(names=folded, cause=RelinkCause.NAMES))
         await self._fill_in()
         return record
 
