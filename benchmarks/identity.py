@@ -1,11 +1,13 @@
 """Which series releases end in: shows that were split over several series, and series that mixed several shows.
 
-    python benchmarks/identity.py FILE... [--index bangumi-data.json] [--follow 300] [--show]
+    python benchmarks/identity.py FILE... [--index data.json] [--follow 300] [--show]
 
-A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?}}, or a feed (.xml), whose releases are then one show's
-where the feed says so (`bangumiId` in its link). The gold names of a line are one name or a list; names that occur in one list
-are one show. With an index, `--follow N` follows N of its shows by their ids and brings a release under each name. A show-season counts as joinable when its spellings are connected: by titles that carry several of its names, or by
-the index. In doubt is neither split nor mixed: it is counted apart.
+A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?, "country"?}}. The gold names of a line are one name or a
+list; names that occur in one list are one show. A show-season counts as joinable when its spellings are connected: by titles that
+carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart.
+
+The index is bangumi-data's data.json. With it, every FILE is measured with and without, and `--follow N` follows N of its shows by
+their ids and brings a release under each of their names: how many find their series, by language.
 """
 
 from __future__ import annotations
