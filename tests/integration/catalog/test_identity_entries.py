@@ -117,3 +117,13 @@ async def test_a_name_of_its_own_stands_for_a_later_season_as_the_index_says(des
     await desk.bring(feed, item("[Kura] Cellar S4 - 01 [1080p]"), item("[Kura] 藏纪元 科学篇 - 02 [1080p]"))
     await desk.bring(feed, item("[Kura] 蔵の科学 SCIENCE CELLAR - 03 [1080p]"))
     assert len({row[0] for row in desk.all(PLACES)}) == 1
+
+
+async def test_the_evidence_of_a_series_has_its_franchise(index: Desk) -> None:
+    await follow(index, 3)
+    parts = (await index.corrections.evidence(1)).franchise
+    assert [(one.entry.season, one.entry.part, one.entry.first_absolute, one.is_this) for one in parts] == [
+        (1, 1, 1, False),
+        (1, 2, 13, False),
+        (2, 1, 25, True),
+    ]
