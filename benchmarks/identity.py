@@ -1,11 +1,13 @@
 """Which series releases end in: shows that were split over several series, and series that mixed several shows.
 
-    python benchmarks/identity.py FILE... [--index bangumi-data.json] [--follow 300] [--show]
+    python benchmarks/identity.py FILE... [--index data.json] [--follow 300] [--show]
 
-A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?}}, or a feed (.xml), whose releases are then one show's
-where the feed says so (`bangumiId` in its link). The gold names of a line are one name or a list; names that occur in one list
-are one show. With an index, `--follow N` follows N of its shows by their ids and brings a release under each name. A show-season counts as joinable when its spellings are connected: by titles that carry several of its names, or by
-the index. In doubt is neither split nor mixed: it is counted apart.
+A FILE is JSON lines of {"title", "expected": {"title", "season"?, "year"?, "country"?}}. The gold names of a line are one name or a
+list; names that occur in one list are one show. A show-season counts as joinable when its spellings are connected: by titles that
+carry several of its names, or by the index. In doubt is neither split nor mixed: it is counted apart.
+
+The index is bangumi-data's data.json. With it, every FILE is measured with and without, and `--follow N` follows N of its shows by
+their ids and brings a release under each of their names: how many find their series, by language.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from kurabito.feeds.results import FeedItem, FetcherResults
 from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import RecordKind
 from kurabito.metadata.sources import offline
-from kurabito.metadata.sources.bangumi_data import read_entries
+from kurabito.metadata.sources.bangumi_data import read_index
 from kurabito.titles import fold_title
 from kurabito.titles.scripts import SeriesName
 
@@ -112,7 +114,7 @@ async def series_of(rows: Sequence[Gold], index: Path | None) -> dict[str, tuple
         migrate(database, PRODUCT)
         try:
             if index is not None:
-                entries = list(read_entries(index.read_bytes()))
+                entries = list(read_index(index.read_bytes()).entries)
                 await database.write(lambda conn: offline.replace_entries(conn, entries))
             return await _bring(database, rows)
         finally:
@@ -187,7 +189,7 @@ def read_namesakes(index: Path, rows: Sequence[Gold]) -> dict[str, set[str]]:
     """The names that the index knows as one, for the names of the titles."""
     wanted = {name for row in rows for name in row.names}
     entries: dict[str, list[set[str]]] = defaultdict(list)
-    for entry in read_entries(index.read_bytes()):
+    for entry in read_index(index.read_bytes()).entries:
         names = {fold_title(title) for title in entry.titles} - {""}
         for name in names & wanted:
             entries[name].append(names)
@@ -200,7 +202,7 @@ async def follow_by_id(index: Path, most: int, *, show: bool) -> Counter[tuple[s
         database = open_database(f"sqlite:///{scratch}/identity.db")
         database.open()
         migrate(database, PRODUCT)
-        entries = list(read_entries(index.read_bytes()))
+        entries = list(read_index(index.read_bytes()).entries)
         await database.write(lambda conn: offline.replace_entries(conn, entries))
         follow = FollowFromMetadata(database, Catalog(database), _nothing)
         chosen = [one for one in entries if one.kind is RecordKind.TV and one.ids.bgm_id and len(one.titles) > 2]

@@ -92,7 +92,7 @@ def open_product(
         catalog_summaries=CatalogSummaries(database),
         title_rules=TitleRules(database, feeds.intake, relinker.wake),
         relinker=relinker,
-        corrections=Corrections(database, downloads.grabber),
+        corrections=Corrections(database, downloads.grabber, relinker.wake),
         questions=Questions(database, downloads.grabber),
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),

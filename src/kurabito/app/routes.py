@@ -13,6 +13,7 @@ from kurabito.api.following import (
     fetcher_results,
     previews,
     questions,
+    relinks,
     subscriptions,
     title_rules,
 )
@@ -58,6 +59,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
         questions.router(product.questions, product.catalog),
+        relinks.router(product.relinker),
         title_rules.router(product.title_rules),
     ]
 

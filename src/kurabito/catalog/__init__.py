@@ -7,6 +7,7 @@ intake.py         takes in what fetchers bring; previews.py shows what a feed wo
 releases.py       reads a release from an item; release_key.py says when two are the same release
 identity/         which series a release is about: a decision with evidence
 corrections/      what a person changes of it, remembered and undone
+relinks/          what came of reading links again, and by what they were read
 spellings.py      how names are spelled: seasons behind them, Japanese in Latin letters
 linker.py         makes links of releases; link_sink.py is the port that takes them on
 series.py, links.py, rules.py   series, links and title rules as they are stored

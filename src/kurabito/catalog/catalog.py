@@ -12,6 +12,8 @@ from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.links import Link
+from kurabito.catalog.releases import Name
+from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.catalog.series import Series, SeriesEpisode, SeriesOrder
 from kurabito.catalog.states import HELD_BY_SERIES, SeriesKind, SeriesState
 from kurabito.db import Connection, Database
@@ -64,8 +66,9 @@ class Catalog:
     async def change(self, series_id: int, changes: dict[str, Any]) -> Series:
         """Change a series. Its links follow what is wanted of it: they are held back, or go on to be downloaded."""
 
-        def store(conn: Connection) -> Series:
+        def store(conn: Connection) -> tuple[Series, Series]:
             lock_catalog(conn)
+            before = series.find(conn, series_id)
             changed = series.change(conn, series_id, changes)
             if set(changes) == {"episode_offset"}:
                 offsets.say(conn, series_id)
@@ -74,11 +77,14 @@ class Catalog:
                 series.hold_links(conn, series_id, held)
             elif (freed := series.free_links(conn, series_id)) and self._sink is not None:
                 self._sink.accept(conn, freed)
-            return changed
+            return before, changed
 
-        changed = await self._database.write(store)
-        if self._wake is not None and "episode_offset" in changes:
-            await self._wake(RelinkTask(series_id=series_id))
+        before, changed = await self._database.write(store)
+        if self._wake is not None:
+            if changed.episode_offset != before.episode_offset:
+                await self._wake(RelinkTask(series_id=series_id, cause=RelinkCause.OFFSET))
+            if names := {Name.of(alias.name).folded for alias in set(before.aliases) ^ set(changed.aliases)}:
+                await self._wake(RelinkTask(names=tuple(sorted(names)), cause=RelinkCause.NAMES))
         return changed
 
     async def missing_offsets(self, series_id: int | None = None) -> list[MissingOffset]:

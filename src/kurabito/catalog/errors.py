@@ -35,6 +35,12 @@ class QuestionNotFound(CatalogError, NotFound):
     code = "question_not_found"
 
 
+class RelinkNotFound(CatalogError, NotFound):
+    """Links were not read again under that id."""
+
+    code = "relink_not_found"
+
+
 class CorrectionConflict(CatalogError, StateConflict):
     """A correction cannot be made, or undone, as things are now."""
 

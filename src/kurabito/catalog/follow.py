@@ -9,21 +9,18 @@ from typing import Final
 from kurabito.catalog import series
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.identity import aliases
-from kurabito.catalog.identity.aliases import AliasSource, alias_row
+from kurabito.catalog.identity.aliases import AliasSource, alias_row, names_of_record
 from kurabito.catalog.linker import lock_catalog
-from kurabito.catalog.releases import Name
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Database, Queries
 from kurabito.metadata import records
 from kurabito.metadata.errors import MetadataNotFound
-from kurabito.metadata.lookup import read_sequel
 from kurabito.metadata.records import Details, Metadata, RecordKind
 from kurabito.metadata.search import details_of_entry
 from kurabito.metadata.sources import offline
 
 _SQL: Final = Queries("kurabito.catalog", "follow.sql")
-_FIRST_SEASON: Final = 1
 
 
 class FollowFromMetadata:
@@ -67,7 +64,7 @@ def _series_of(conn: Connection, record: Metadata) -> int:
     if (known := conn.value(_SQL.of_record, {"metadata_id": record.id})) is not None:
         return int(known)
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
-    names, season_in_titles = _aliases(details)
+    names, season_in_titles = names_of_record(details)
     rows = [alias_row(name, kind, season_in_titles) for name in names]
     given = {"rows": json.dumps(rows, ensure_ascii=False), "kind": kind, "year": details.year}
     if (named := conn.value(_SQL.by_name, given)) is not None:
@@ -89,15 +86,3 @@ def _series_of(conn: Connection, record: Metadata) -> int:
             aliases.add(conn, ({**row, "series_id": series_id} for row in dated), AliasSource.RECORD)
     conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record.id})
     return series.find(conn, series_id).id
-
-
-def _aliases(details: Details) -> tuple[list[Name], int]:
-    """The names that releases may have, the one to show first, and the season that they say beside them.
-
-    A name that ends with the mark of a season is read as the name and that season; where none of them does, titles say none.
-    """
-    titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
-    sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
-    names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
-    season = next((sequel.season for sequel in sequels if sequel), _FIRST_SEASON)
-    return list({name.folded: name for name in reversed(names)}.values())[::-1], season

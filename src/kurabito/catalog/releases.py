@@ -59,6 +59,8 @@ class Release:
     source: str | None
     languages: tuple[str, ...]
     version: int | None
+    part: int | None = None
+    """The part of its season, where the title says one beside its names."""
     country: str | None = None
     """Whose version of a show it is, in small letters."""
     doubt: Reason[DoubtReason] | None = None
@@ -98,6 +100,7 @@ def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawRea
         source=found.source[:_LONGEST_NAME] if found.source else None,
         languages=found.languages,
         version=_within(found.version),
+        part=found.part,
         country=found.country.lower() if found.country else None,
         doubt=_doubt(found),
     )

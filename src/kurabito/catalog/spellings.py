@@ -38,6 +38,14 @@ def spelled(name: Name, season: int) -> list[str]:
     return [name.folded + mark for mark in marks]
 
 
+def spelled_parts(folded: str, part: int) -> list[str]:
+    """How a part of a season may be called, folded, by the folded name of the season."""
+    marks = [f"第{part}部分", f"第{part}クール", f"part{part}", f"パート{part}", f"cour{part}"]
+    if part < len(_HAN):
+        marks += [f"第{_HAN[part]}部分", f"第{_HAN[part]}クール"]
+    return [folded + mark for mark in marks]
+
+
 @lru_cache(maxsize=16_384)
 def is_junk(shown: str) -> bool:
     """Whether a name says nothing about which show it is; a feed repeats few names."""

@@ -82,9 +82,10 @@ ORDER BY download.id DESC LIMIT :limit;
 SELECT {download} FROM downloads AS download {joins} WHERE download.id = :id AND download.forgotten_at IS NULL;
 
 -- name: restate_moved
--- By the links that they have now, whatever they were.
+-- By the files and links that they have now, whatever they were.
 UPDATE episodes
 SET state = CASE
+        WHEN EXISTS (SELECT 1 FROM episode_files AS had WHERE had.episode_id = episodes.id) THEN 'have'
         WHEN EXISTS (SELECT 1 FROM anime_links AS link CROSS JOIN downloads AS download
                      WHERE link.episode_id = episodes.id AND download.link_id = link.id
                          AND download.status = 'completed' AND download.given_back_at IS NULL) THEN 'have'

@@ -16,7 +16,7 @@ from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
 from kurabito.metadata.episodes import KnownEpisode, episodes_of
-from kurabito.metadata.lookup import read_sequel
+from kurabito.metadata.lookup import read_part, read_sequel
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordKind, TmdbKind
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
@@ -115,7 +115,15 @@ def franchise_of(conn: Connection, wanted: Details | OfflineEntry) -> Franchise 
             break
     else:
         return None
-    entry_id, franchise_id = found
+    return _read(conn, *found)
+
+
+def franchise_by_id(conn: Connection, entry_id: int) -> Franchise:
+    """The franchise of an entry by its number in the index, also if that is all of it."""
+    return _read(conn, entry_id, conn.value(_SQL.of_entry, {"entry_id": entry_id}))
+
+
+def _read(conn: Connection, entry_id: int, franchise_id: int | None) -> Franchise:
     rows = conn.all(_SQL.entries, {"entry_id": entry_id, "franchise_id": franchise_id})
     entries = [_entry(row) for row in rows]
     said: dict[int, list[Numbering]] = {}
@@ -151,11 +159,18 @@ def _in_seasons(entries: Sequence[FranchiseEntry], said: Mapping[int, list[Numbe
         season = entry.ids.tmdb_season if entry.ids.tmdb_season is not None else listed
         if season is None and sequel is not None:
             season = sequel.season
-        if season is None and entry.kind in _REGULAR and not any(_is_regular(one) for one in placed):
-            season = 1
+        if season is None and entry.kind in _REGULAR:
+            season = _unsaid_season(entry, [one for one in placed if _is_regular(one)])
         part = 1 + sum(season is not None and one.season == season and _is_regular(one) for one in placed)
         placed.append(replace(entry, season=season, part=part if entry.kind in _REGULAR and season else 1))
     return placed
+
+
+def _unsaid_season(entry: FranchiseEntry, before: Sequence[FranchiseEntry]) -> int | None:
+    """The first entry is the first season, and a later part is of the season that began before it."""
+    if not before:
+        return 1
+    return before[-1].season if read_part(entry.title) is not None else None
 
 
 def _numbered(entries: Sequence[FranchiseEntry], said: Mapping[int, list[Numbering]]) -> Iterable[FranchiseEntry]:

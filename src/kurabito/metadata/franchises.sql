@@ -1,3 +1,6 @@
+-- name: of_entry
+SELECT franchise_id FROM offline_entries WHERE id = :entry_id;
+
 -- name: of_bgm
 SELECT id, franchise_id FROM offline_entries WHERE bgm_id = :bgm_id ORDER BY id LIMIT 1;
 

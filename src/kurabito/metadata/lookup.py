@@ -17,7 +17,7 @@ _NUMBER: Final = r"(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3})"
 _SEASON_MARKS: Final = tuple(
     re.compile(rf"^(?P<name>.*[^\s(\[])\s*{mark}$", re.IGNORECASE)
     for mark in (
-        rf"[(\[]?\s*第\s*{_NUMBER}\s*(?:期|シーズン|シリーズ|部|章)\s*[)\]]?",
+        rf"[(\[]?\s*第\s*{_NUMBER}\s*(?:期|季|シーズン|シリーズ|部|章)\s*[)\]]?",
         rf"[(\[]?\s*(?:Season|シーズン)\s*{_NUMBER}\s*[)\]]?",
         r"[(\[]?\s*(?P<number>\d{1,2})(?:st|nd|rd|th)\s+Season\s*[)\]]?",
         r"(?<![A-Za-z0-9])(?P<number>II|III|IV|VI{0,3}|IX|X)",
@@ -27,6 +27,11 @@ _SEASON_MARKS: Final = tuple(
 # A mark of a part says nothing about the season, and hides one that comes before it.
 _PART_MARK: Final = re.compile(
     r"\s*[(\[]?\s*(?:第\s*[\d一二三四]\s*(?:クール|部分)|(?:Part|パート)[. ]?\d|後半|続編)\s*[)\]]?$", re.I
+)
+_COUNTED_PART: Final = re.compile(
+    r"^(?P<name>.*[^\s(\[])\s*[(\[]?\s*"
+    r"(?:第\s*(?P<han>\d|[一二三四])\s*(?:クール|部分)|(?:Part|パート|Cour)[. ]?(?P<digit>\d))\s*[)\]]?$",
+    re.IGNORECASE,
 )
 _JAPANESE: Final = "ja"
 # TMDB has many an OVA, and some web series, among its films.
@@ -58,6 +63,23 @@ def read_sequel(title: str) -> Sequel | None:
             season = _ROMAN.get(number.upper()) or (int(number) if number.isdecimal() else han_number(number))
             return Sequel(found["name"].strip(), season)
     return None
+
+
+class SeasonPart(NamedTuple):
+    """What a name says that ends with the mark of a part."""
+
+    name: str
+    part: int
+
+
+def read_part(title: str) -> SeasonPart | None:
+    """The name and the part of a season that a name stands for; None when it has no such mark.
+
+    >>> read_part("蔵の夜(第2クール)")
+    SeasonPart(name='蔵の夜', part=2)
+    """
+    found = _COUNTED_PART.match(unicodedata.normalize("NFKC", title).strip())
+    return None if found is None else SeasonPart(found["name"], han_number(found["han"] or found["digit"]))
 
 
 class TitleSource(Protocol):

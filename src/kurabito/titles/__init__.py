@@ -19,7 +19,7 @@ from kurabito.titles.abbreviations import short_names
 from kurabito.titles.junk_names import is_junk_name
 from kurabito.titles.kana import kana_to_romaji
 from kurabito.titles.model import Episode, Finding, ReleaseExtra, ReleaseKind, ReleaseTitle, TitleDoubt
-from kurabito.titles.parser import parse_title
+from kurabito.titles.parser import PARSER_VERSION, parse_title
 from kurabito.titles.romaji import romaji_key
 from kurabito.titles.rules import InvalidRule, TitleRule
 from kurabito.titles.scripts import Script, SeriesName
@@ -28,6 +28,7 @@ from kurabito.titles.text import fold as fold_title
 
 __all__ = [
     "LONGEST_TITLE",
+    "PARSER_VERSION",
     "Episode",
     "Finding",
     "InvalidRule",

@@ -73,6 +73,7 @@ class TitleDraft:
     signature: str | None = None
     """A word inside a bracket of tags that is none: often who released it."""
     seasons: tuple[int, ...] = ()
+    part: int | None = None
     episodes: tuple[Episode, ...] = ()
     extras: tuple[ReleaseExtra, ...] = ()
     doubts: list[TitleDoubt] = field(default_factory=list)

@@ -69,6 +69,8 @@ class ReleaseTitle:
     """Every name of the series, as written."""
     season: int | None = None
     seasons: tuple[int, ...] = ()
+    part: int | None = None
+    """The part of a season that is written beside the names: 2 for `第2部分`. `Part 2` may be a name, and is left in it."""
     episodes: tuple[Episode, ...] = ()
     extras: tuple[ReleaseExtra, ...] = ()
     version: int | None = None

@@ -32,6 +32,10 @@ _NO_NAME: Final = frozenset(
 )
 
 
+PARSER_VERSION: Final = 1
+"""Raised with every change that has titles read otherwise: the product then reads again what it has."""
+
+
 def parse_title(text: str, *, rules: Iterable[TitleRule] = (), explain: bool = False) -> ReleaseTitle:
     """Understand a release title, or the path of a released file; with `explain`, also say how.
 
@@ -118,6 +122,7 @@ def _filled(found: ReleaseTitle, above: ReleaseTitle) -> ReleaseTitle:
         titles=named.titles,
         season=found.season if found.season is not None else above.season,
         seasons=found.seasons or above.seasons,
+        part=found.part or above.part,
         episodes=found.episodes or above.episodes,
         year=found.year or above.year,
         country=found.country or above.country,
@@ -144,6 +149,7 @@ def _result(draft: TitleDraft, found: tuple[str, ...]) -> ReleaseTitle:
         titles=found,
         season=draft.seasons[0] if draft.seasons else None,
         seasons=draft.seasons,
+        part=draft.part,
         episodes=draft.episodes,
         extras=draft.extras,
         version=draft.version,

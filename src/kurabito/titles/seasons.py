@@ -38,7 +38,7 @@ _HAN_SEASON: Final = re.compile(
     rf"第\s?{_HAN_COUNT}(?:\s?[-~至到]\s?第?{_HAN_COUNT})?\s?[季期](?!间|間|待)"
     rf"|(?<![\d第])(\d{{1,2}}|[{HAN[2:-1]}]{{1,2}})\s?(?:期(?!间|間|待)|기(?!\w))"
 )
-_PART: Final = re.compile(rf"第\s?(?:\d{{1,2}}|[{HAN}]{{1,4}})\s?部分?(?![{HAN}\w])")
+_PART: Final = re.compile(rf"第\s?{_HAN_COUNT}\s?部(分)?(?![{HAN}\w])")
 _FOLLOWING: Final = re.compile(r"\s?(-{1,2}|~|to|and|[,&+/ .])[\s&]*(?:S|Season )?(\d{1,2})", re.I)
 _THROUGH: Final = frozenset(["-", "--", "~", "to"])
 _SHORT_MARK: Final = re.compile(r"s(?<![a-z0-9].)\d")
@@ -56,6 +56,8 @@ def read_season(draft: TitleDraft) -> None:
             last = han_number(found[2]) if found[2] else None
             _take(draft, found, tuple(map(int, span(han_number(found[1] or found[3]), last).numbers)))
         for found in _PART.finditer(draft.text):
+            if found[2] and draft.part is None:
+                draft.part = han_number(found[1])
             draft.take(found.start(), found.end(), "season", "a part of a season", mark=SKIPPED)
     if not _is_marked(text):
         return

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from tests.integration.api.test_catalog import item, results, subscribed
 
+from kurabito.catalog.identity.relink import Relinker, RelinkTask
+from kurabito.catalog.relinks.store import RelinkCause
+from kurabito.runtime.sql.queue import SqlQueue
+
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Site
 
@@ -87,3 +91,18 @@ async def test_a_link_is_moved_counted_otherwise_rejected_and_released(site: Sit
     held = links["[Kura] Cellar Basket (2019) - 01"]
     assert held["question_id"] is not None
     await ask(site, "POST", f"/links/{held['id']}/release", 409)
+
+
+async def test_what_was_read_again_says_why_and_what_moved(site: Site) -> None:
+    await bring(site)
+    assert (await ask(site, "GET", "/relinks"))["items"] == []
+    barley = next(one for one in (await ask(site, "GET", "/series"))["items"] if one["title"] == "Barley Song")
+    assert isinstance(site.queue, SqlQueue)
+    relinker = Relinker(site.queue)
+    await ask(site, "PATCH", f"/series/{barley['id']}", episode_offset=1)
+    await relinker.relink(RelinkTask(series_id=barley["id"], cause=RelinkCause.OFFSET))
+    (run,) = (await ask(site, "GET", "/relinks"))["items"]
+    assert (run["cause"], run["links_moved"]) == ("offset", 1)
+    (moved,) = (await ask(site, "GET", f"/relinks/{run['id']}/links"))["items"]
+    assert (moved["from_number"], moved["to_number"], moved["is_waiting"]) == (2.0, 1.0, False)
+    await ask(site, "GET", "/relinks/4711/links", 404)

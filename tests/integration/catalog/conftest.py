@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from kurabito.catalog.catalog import Catalog
+from kurabito.catalog.corrections.record import give_record
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.intake import CatalogIntake
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.clock import ManualClock
 from kurabito.db import Connection, Database, Dialect, migrate, open_database
@@ -27,6 +29,7 @@ SUBSCRIBE = (
 TABLES = (
     *("anime_links", "identity_rulings", "corrections", "identity_questions", "episodes", "series_aliases"),
     *("raw_anime_items", "subscriptions", "series", "groups", "offline_titles", "offline_entries"),
+    *("placements", "library_files", "library_roots", "metadata"),
 )
 
 
@@ -65,6 +68,15 @@ class Desk:
         row = self.database.write_blocking(lambda conn: conn.one(SUBSCRIBE, values))
         assert row is not None
         return int(row[0])
+
+    async def give_record(self, series_id: int, metadata_id: int) -> None:
+        """Say which record a series has."""
+
+        def store(conn: Connection) -> None:
+            lock_catalog(conn)
+            give_record(conn, series_id, metadata_id)
+
+        await self.database.write(store)
 
     async def bring(self, subscription_id: int, *items: FeedItem, **how: Any) -> Receipt:
         return await self.intake.receive(FetcherResults(subscription_id=subscription_id, items=items, **how))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.integration.catalog.conftest import Taken
 
 from kurabito.catalog.corrections.moves import EpisodePlace
+from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.errors import CorrectionConflict, LinkNotFound, SeriesConflict, SeriesNotFound
 from kurabito.catalog.series import Alias
+from kurabito.db import Connection
+from kurabito.downloads import store
 from kurabito.feeds.results import FeedItem
 from kurabito.titles import ReleaseKind
 
@@ -34,6 +38,35 @@ TITLES = (
     "[Kura] Copper Vat [1080p]",
 )
 
+FILES = (
+    "INSERT INTO library_roots (id, name, root_path, created_at, updated_at) VALUES (1, 'shows', '/shows', :now, :now)",
+    (
+        "INSERT INTO placements (id, download_id, library_id, mode, size_bytes, target_path, created_at, updated_at) "
+        "SELECT link_id, id, 1, 'link', 1, 'file ' || link_id, :now, :now FROM downloads WHERE link_id IN (3, 6, 9)"
+    ),
+    (
+        "INSERT INTO library_files (id, library_id, relative_path, size_bytes, mtime_ns, created_at, updated_at) "
+        "SELECT id, 1, target_path, 1, 1, :now, :now FROM placements"
+    ),
+    (
+        "INSERT INTO placement_episodes (placement_id, episode_id) "
+        "SELECT placements.id, link.episode_id FROM placements JOIN anime_links AS link ON link.id = placements.id"
+    ),
+    "INSERT INTO episode_files (episode_id, file_id, created_at) SELECT episode_id, placement_id, :now FROM placement_episodes",
+    "INSERT INTO series_places (series_id, library_id, folder, updated_at) VALUES (2, 1, 'Barley', :now)",
+    "INSERT INTO metadata (id, kind, title_english, created_at, updated_at) VALUES (1, 'tv', 'Barley Song', :now, :now)",
+    "INSERT INTO metadata (id, kind, title_english, created_at, updated_at) VALUES (2, 'tv', 'Mugi no Uta', :now, :now)",
+)
+"""A library with the files of three links, the folder of a series, and two records."""
+PLACED_ELSEWHERE = (
+    "SELECT link.id FROM placements JOIN downloads ON downloads.id = placements.download_id "
+    "JOIN anime_links AS link ON link.id = downloads.link_id "
+    "LEFT JOIN placement_episodes AS has ON has.placement_id = placements.id AND has.episode_id = link.episode_id "
+    "LEFT JOIN episode_files AS had ON had.file_id = placements.id AND had.episode_id = link.episode_id "
+    "WHERE link.episode_id IS NOT NULL AND (has.episode_id IS NULL OR had.episode_id IS NULL)"
+)
+FILES_OF_SERIES = "SELECT episode.series_id, had.file_id FROM episode_files AS had JOIN episodes AS episode ON episode.id = had.episode_id"
+
 
 def item(title: str) -> FeedItem:
     return FeedItem(title=title, download_url=f"https://feeds.example/{quote(title)}.torrent")
@@ -50,9 +83,12 @@ def snapshot(desk: Desk) -> dict[str, Any]:
             "SELECT folded, kind, season, year, country, series_id FROM series_aliases ORDER BY 1, 2, 3, 4, 5"
         ),
         "series": desk.all(
-            "SELECT id, title, season, state, episode_offset, metadata_id FROM series WHERE merged_into IS NULL ORDER BY id"
+            "SELECT id, title, season, state, episode_offset, metadata_id, is_record_said FROM series WHERE merged_into IS NULL ORDER BY id"
         ),
         "feeds": desk.all("SELECT id, series_id FROM subscriptions ORDER BY id"),
+        "files": desk.all("SELECT file_id, episode_id, created_at FROM episode_files ORDER BY 1, 2"),
+        "placed": desk.all("SELECT placement_id, episode_id FROM placement_episodes ORDER BY 1, 2"),
+        "folders": desk.all("SELECT series_id, library_id, folder FROM series_places ORDER BY 1"),
         "rulings": desk.all("SELECT folded, group_folded, series_id FROM identity_rulings ORDER BY id"),
     }
 
@@ -71,6 +107,10 @@ def check(desk: Desk) -> None:
     assert all(name[5] in living for name in names)
     assert all(one is None or one in living for (one,) in desk.all("SELECT series_id FROM subscriptions"))
     assert all(one in living for (one,) in desk.all("SELECT series_id FROM identity_rulings"))
+    assert len({one for (one,) in desk.all("SELECT file_id FROM episode_files")}) == 3, "no file is lost"
+    # What was downloaded is of the episode that its link is of, in the library and on its way there.
+    assert desk.all(PLACED_ELSEWHERE) == []
+    assert [one for one in desk.all(FILES_OF_SERIES) if one[0] not in living] == []
     assert desk.all("SELECT count(*) FROM downloads WHERE link_id NOT IN (SELECT id FROM anime_links)") == [(0,)]
 
 
@@ -85,6 +125,9 @@ async def fill(desk: Desk) -> None:
             "INSERT INTO downloads (link_id, status, created_at, updated_at, queued_at) "
             "SELECT id, 'downloading', :now, :now, :now FROM anime_links WHERE id % 3 = 0"
         )
+
+        for statement in FILES:
+            conn.run(statement)
 
     desk.database.write_blocking(download)
 
@@ -102,6 +145,7 @@ async def make(desk: Desk, step: tuple[Any, ...]) -> bool:
         "reject": corrections.reject,
         "release": corrections.release,
         "rename": lambda one, name: desk.catalog.change(one, {"title": name, "aliases": (Alias(name, 1),)}),
+        "record": desk.give_record,
         "undo": corrections.undo,
     }
     try:
@@ -125,6 +169,7 @@ STEPS = st.lists(
         st.tuples(st.just("reject"), LINKS),
         st.tuples(st.just("release"), LINKS),
         st.tuples(st.just("rename"), SERIES, st.sampled_from(["New Name", "Barley Song"])),
+        st.tuples(st.just("record"), SERIES, st.integers(1, 2)),
         st.tuples(st.just("undo"), SERIES),
     ),
     min_size=1,
@@ -226,3 +271,54 @@ async def test_what_came_after_a_split_goes_back_with_it(desk: Desk) -> None:
     await desk.corrections.undo(2)
     assert desk.all("SELECT series_id FROM anime_links ORDER BY id DESC LIMIT 1") == [(2,)]
     assert desk.all("SELECT count(*) FROM series WHERE merged_into IS NULL") == [(3,)]
+
+
+class Restating(Taken):
+    """Says how far episodes are, as dispatch does."""
+
+    def restate(self, conn: Connection, episode_ids: Collection[int]) -> None:
+        store.restate_moved(conn, episode_ids)
+
+
+async def test_files_go_with_their_link_and_an_episode_that_lost_them_is_wanted(desk: Desk) -> None:
+    await fill(desk)
+    desk.corrections = Corrections(desk.database, Restating())
+    states = "SELECT number, state FROM episodes WHERE series_id = 1 AND number IN (2, 7) ORDER BY number"
+    await desk.corrections.move(3, place=EpisodePlace(ReleaseKind.TV, 7))
+    assert desk.all(states) == [(2, "wanted"), (7, "have")]
+    await desk.corrections.undo(1)
+    assert desk.all(states) == [(2, "have"), (7, "wanted")]
+
+
+async def test_an_episode_with_a_file_stays_one_that_is_there_when_series_are_merged(desk: Desk) -> None:
+    await fill(desk)
+    desk.corrections = Corrections(desk.database, Restating())
+
+    def adopt(conn: Connection) -> None:
+        conn.run("DELETE FROM placements")
+        conn.run("DELETE FROM downloads")
+        conn.run("UPDATE episodes SET state = 'have' WHERE id IN (SELECT episode_id FROM episode_files)")
+
+    desk.database.write_blocking(adopt)
+    had = "SELECT count(*) FROM episodes WHERE state = 'have' AND series_id = :id"
+    before = desk.all(had, id=1)[0][0] + desk.all(had, id=2)[0][0]
+    await desk.corrections.merge(2, 1)
+    assert desk.all(had, id=1) == [(before,)]
+    assert desk.all("SELECT series_id, folder FROM series_places") == [(1, "Barley")]
+
+
+async def test_a_record_that_a_person_chose_brings_its_names_outweighs_and_is_undone(desk: Desk) -> None:
+    await fill(desk)
+    desk.database.write_blocking(lambda conn: conn.run("UPDATE series SET metadata_id = 1 WHERE id = 3"))
+    before = snapshot(desk)
+    desk.database.write_blocking(
+        lambda conn: conn.run("DELETE FROM series_aliases WHERE folded = 'muginouta'")  # nobody's now
+    )
+    free = snapshot(desk)
+    await desk.give_record(1, 2)
+    assert desk.all("SELECT series_id, source FROM series_aliases WHERE folded = 'muginouta'") == [(1, "record")]
+    await desk.corrections.merge(1, 3)
+    assert desk.all("SELECT metadata_id, is_record_said FROM series WHERE id = 3") == [(2, 1)]
+    await desk.corrections.undo(3)
+    await desk.corrections.undo(1)
+    assert snapshot(desk) == free != before

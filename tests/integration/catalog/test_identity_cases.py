@@ -38,6 +38,7 @@ def cases() -> Iterator[Case]:
 
 
 CASES = list(cases())
+SOME = CASES[::8]
 
 
 def test_the_table_is_long_enough() -> None:
@@ -48,14 +49,25 @@ def test_the_table_is_long_enough() -> None:
 @pytest.mark.parametrize("at_once", [True, False], ids=["one batch", "one by one"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_releases_of_one_show_are_one_series_and_no_others(kept_desk: Desk, case: Case, at_once: bool) -> None:
+    await check(kept_desk, case, at_once=at_once)
+
+
+async def test_some_of_them_are_on_each_database(desk: Desk) -> None:
+    for case in SOME:
+        desk.clear()
+        await check(desk, case, at_once=True)
+
+
+async def check(desk: Desk, case: Case, *, at_once: bool) -> None:
+    """Bring the titles of a case, and compare what became of them with the table."""
     items = [
         FeedItem(title=title, download_url=f"https://feeds.example/{place}.torrent")
         for place, (title, _) in enumerate(case.titles)
     ]
-    feed = kept_desk.subscribe()
+    feed = desk.subscribe()
     for some in [items] if at_once else [[item] for item in items]:
-        await kept_desk.bring(feed, *some)
-    found = {title: (series_id, bool(asked)) for title, series_id, asked in kept_desk.all(LINKS)}
+        await desk.bring(feed, *some)
+    found = {title: (series_id, bool(asked)) for title, series_id, asked in desk.all(LINKS)}
     assert {title: asked for title, (_, asked) in found.items()} == {
         title: series is None for title, series in case.titles
     }

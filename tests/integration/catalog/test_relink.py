@@ -10,13 +10,21 @@ import pytest
 
 from kurabito.catalog.catalog import Catalog
 from kurabito.catalog.corrections.moves import EpisodePlace
+from kurabito.catalog.corrections.service import Corrections
+from kurabito.catalog.errors import RelinkNotFound
 from kurabito.catalog.identity.offsets import missing_offset
 from kurabito.catalog.identity.relink import RELINK, Relinker, RelinkTask
+from kurabito.catalog.relinks import sources, store
+from kurabito.catalog.relinks.store import RelinkCause
+from kurabito.catalog.series import Alias
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Connection
 from kurabito.feeds.results import FeedItem
 from kurabito.metadata import records
-from kurabito.metadata.records import Details
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import Details, RecordKind
+from kurabito.metadata.sources.bangumi_data import IndexFile, OfflineEntry
+from kurabito.metadata.sources.index import IndexOrigin, import_index
 from kurabito.runtime import Registry, TaskState, Worker, open_queue
 from kurabito.runtime.sql.queue import SqlQueue
 from kurabito.titles import ReleaseKind, TitleRule
@@ -119,3 +127,63 @@ async def test_an_offset_that_is_probably_missing_is_asked_once(desk: Desk) -> N
 )
 def test_a_long_season_is_no_missing_offset(numbers: list[float], before: int, first: float | None) -> None:
     assert missing_offset(numbers, before) == first
+
+
+async def settle(relinker: Relinker) -> None:
+    """Have everything that waits read again."""
+    registry = Registry()
+    relinker.join(registry)
+    async with Worker(relinker._queue, registry):
+        for task in (await relinker._queue.list(task_type=RELINK)).items:
+            assert (await relinker._queue.wait(task.id, timeout=30)).state is TaskState.SUCCEEDED
+
+
+async def test_a_name_takes_along_what_has_it_also_when_it_is_undone(desk: Desk, relinker: Relinker) -> None:
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"), item("[Kura] Barley Song - 02"))
+    catalog = Catalog(desk.database, desk.taken, relinker.wake)
+    await catalog.change(2, {"aliases": (Alias("Malt Song", 1),)})
+    await catalog.change(1, {"aliases": (Alias("Yeast Garden", 1), Alias("Barley Song", 1))})
+    await settle(relinker)
+    assert [row[0] for row in desk.all(PLACES)] == ["Yeast Garden", "Yeast Garden"]
+    run = (await relinker.page()).items[0]
+    assert (run.cause, run.links_moved, run.links_held) == (RelinkCause.NAMES, 1, 1)
+    (moved,) = (await relinker.moved(run.id)).items
+    assert (moved.from_title, moved.to_title, moved.to_number, moved.is_waiting) == (
+        "Barley Song", "Yeast Garden", 2.0, True,
+    )  # fmt: skip
+    corrections = Corrections(desk.database, desk.taken, relinker.wake)
+    await corrections.undo(1)
+    await corrections.undo(2)
+    await settle(relinker)
+    assert [row[0] for row in desk.all(PLACES)] == ["Yeast Garden", "Barley Song"]
+
+
+async def test_a_new_parser_or_index_has_everything_read_again_once(
+    desk: Desk, relinker: Relinker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await relinker.relink_if_due() is None
+    await desk.bring(desk.subscribe(), item("[Kura] Yeast Garden - 01"), item("[Kura] 酵母の庭 - 02"))
+    # They were read by a version that did not note it.
+    assert await relinker.relink_if_due() is RelinkCause.PARSER
+    await settle(relinker)
+    assert await relinker.relink_if_due() is None
+    assert [(one.cause, one.links_read, one.links_moved) for one in await relinker.page()] == [("parser", 2, 0)]
+    entry = OfflineEntry("酵母の庭", RecordKind.TV, "ja", Ids(bgm_id=1), other_titles=("Yeast Garden",))
+    index = IndexFile((entry,), 0, 0)
+    desk.clock.advance(60)
+    desk.database.write_blocking(lambda conn: import_index(conn, index, IndexOrigin.FILE))
+    desk.database.write_blocking(lambda conn: conn.run("DELETE FROM series_aliases WHERE series_id = 2"))
+    assert await relinker.relink_if_due() is RelinkCause.INDEX
+    await settle(relinker)
+    assert [row[0] for row in desk.all(PLACES)] == ["Yeast Garden", "Yeast Garden"]
+    monkeypatch.setattr(sources, "PARSER_VERSION", 1_000)
+    assert await relinker.relink_if_due() is RelinkCause.PARSER
+
+
+async def test_a_run_that_was_cut_off_goes_on_as_one(desk: Desk, relinker: Relinker) -> None:
+    begun = desk.database.write_blocking(lambda conn: store.begin(conn, RelinkCause.PARSER))
+    await relinker.relink(RelinkTask(cause=RelinkCause.PARSER))
+    (run,) = (await relinker.page()).items
+    assert (run.id, run.finished_at is not None) == (begun, True)
+    with pytest.raises(RelinkNotFound):
+        await relinker.moved(begun + 1)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from kurabito.catalog.identity.relink import Relinker, RelinkTask
+from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.db import Connection
 from kurabito.demo.feeds import DAWN, NEIGHBOUR, SEASON
 from kurabito.feeds.subscriptions import NewSeries, StartWith, SubscriptionSettings
@@ -226,3 +228,11 @@ async def test_what_a_filter_rejects_and_what_is_yet_to_air_is_told(site: Site, 
     told = "Excluded by a filter: too <small>"
     assert told in unescape(page.text.replace("<bdi>", "")).replace("</bdi>", "")
     assert text_of(await site.get("/following/1")).count("Excluded by a filter: too") == 2
+
+
+async def test_what_was_read_again_is_listed_with_its_cause(site: Site) -> None:
+    assert 'id="relinks"' not in (await site.get("/questions")).text
+    await Relinker(site.queue).relink(RelinkTask(cause=RelinkCause.PARSER))
+    assert "A new version reads titles differently 0 releases moved" in await site.read("/questions")
+    assert "No release moved." in await site.read("/questions/relinks/1")
+    assert (await site.get("/questions/relinks/4711")).status_code == 404

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kurabito.titles import parse_title
 from kurabito.titles.numbers import han_number, read_run
 
 
@@ -50,3 +51,17 @@ def test_a_spaced_range_counts_only_where_nothing_follows() -> None:
 
 def test_letters_are_no_run() -> None:
     assert read_run("x12", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "part"),
+    [
+        ("[酒] 夜之蔵人 第2部分 - 05 [1080p]", "夜之蔵人", 2),
+        ("[酒] 夜之蔵人 第四季 第三部分 [05][1080p]", "夜之蔵人", 3),
+        ("[酒] 夜之蔵人 第2部 [05][1080p]", "夜之蔵人", None),
+        ("[Kura] Yoru no Kurabito Part 2 - 05 [1080p]", "Yoru no Kurabito Part 2", None),
+    ],
+)
+def test_a_part_beside_the_name_is_said_and_one_in_it_stays(title: str, name: str, part: int | None) -> None:
+    found = parse_title(title)
+    assert (found.title, found.part) == (name, part)

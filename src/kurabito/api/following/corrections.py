@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Path
@@ -15,8 +15,9 @@ from kurabito.catalog.corrections.moves import EpisodePlace
 from kurabito.catalog.corrections.service import Corrections
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.identity.relink import Relinker
-from kurabito.catalog.identity.report import SeriesEvidence
+from kurabito.catalog.identity.report import FranchisePart, SeriesEvidence
 from kurabito.errors import InvalidInput
+from kurabito.metadata.records import RecordKind
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 from kurabito.titles import ReleaseKind
@@ -90,6 +91,35 @@ class RulingAnswer(BaseModel):
     group: str | None = Field(description="only of this group's releases; folded")
 
 
+class FranchisePartAnswer(BaseModel):
+    """An entry of the franchise of a series, as the offline index knows it."""
+
+    title: str
+    kind: RecordKind
+    season: int | None = Field(description="null where no source says it; 0 holds specials")
+    part: int = Field(description="which cour of its season it is, from 1")
+    begin: date | None
+    episode_count: int | None
+    first_absolute: int | None = Field(
+        description="the number of its first episode when all seasons are counted through; null where sources disagree"
+    )
+    is_this: bool = Field(description="the series is this entry")
+
+    @classmethod
+    def of(cls, part: FranchisePart) -> Self:
+        entry = part.entry
+        return cls(
+            title=entry.title,
+            kind=entry.kind,
+            season=entry.season,
+            part=entry.part,
+            begin=entry.begin,
+            episode_count=entry.episode_count,
+            first_absolute=entry.first_absolute,
+            is_this=part.is_this,
+        )
+
+
 class EvidenceAnswer(BaseModel):
     """What made a series what it is."""
 
@@ -99,6 +129,9 @@ class EvidenceAnswer(BaseModel):
     rulings: list[RulingAnswer]
     corrections: list[CorrectionAnswer] = Field(description="the newest first")
     question_ids: list[int] = Field(description="open questions whose links are kept here")
+    franchise: list[FranchisePartAnswer] = Field(
+        description="in the order in which they began; empty for a single show"
+    )
 
     @classmethod
     def of(cls, evidence: SeriesEvidence) -> Self:
@@ -109,6 +142,7 @@ class EvidenceAnswer(BaseModel):
             rulings=[RulingAnswer.model_validate(one) for one in evidence.rulings],
             corrections=[CorrectionAnswer.of(one) for one in evidence.corrections],
             question_ids=list(evidence.question_ids),
+            franchise=[FranchisePartAnswer.of(one) for one in evidence.franchise],
         )
 
 

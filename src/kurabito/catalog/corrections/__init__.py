@@ -6,7 +6,9 @@ model.py     the words, and a correction as it is listed
 changes.py   changes of rows that can be taken back; every correction is made of them
 journal.py   the corrections as they are stored
 merge.py     two series become one;  split.py  some names and links become a series of their own
+files.py     files go with the links and episodes that they are of
 moves.py     links go to another series or episode
+record.py    a series gets another record, as a person chose
 undo.py      takes the last correction of a series back
 service.py   what can be asked: previews and corrections, with what follows for downloads
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kurabito.catalog.corrections.model import CorrectionEffect
 from kurabito.catalog.errors import CorrectionConflict
@@ -29,6 +29,7 @@ _COLUMNS: Final = frozenset(
         ("identity_rulings", "series_id"),
         ("series", "country"),
         ("series", "episode_offset"),
+        ("series", "is_record_said"),
         ("series", "merged_into"),
         ("series", "metadata_id"),
         ("series", "season"),
@@ -41,6 +42,22 @@ _COLUMNS: Final = frozenset(
 """What corrections may write, and nothing else."""
 _TEXTS: Final = frozenset({"held_reason", "status", "country", "state", "title"})
 _SQL: Final = Queries("kurabito.catalog.corrections", "changes.sql")
+
+
+class _OwnedRows(NamedTuple):
+    """A table whose rows are known by what owns them and by what they hold."""
+
+    owner: str
+    key: str
+    rest: str = ""
+    """Its other columns, as SQL."""
+
+
+_OWNED: Final = {
+    "episode_files": _OwnedRows("episode_id", "file_id", ", created_at"),
+    "placement_episodes": _OwnedRows("episode_id", "placement_id"),
+    "series_places": _OwnedRows("series_id", "library_id", ", folder, updated_at"),
+}
 
 
 class RowChanges:
@@ -64,6 +81,13 @@ class RowChanges:
             self._write_names(listed)
             self._made.append({"names": listed})
 
+    def owned(self, table: str, rows: Iterable[tuple[int, int, int]]) -> None:
+        """Give rows to another owner: the key of each, whose it is, and whose it is to be. One that this has already stays one."""
+        listed = [(key, before, after) for key, before, after in rows if before != after]
+        if listed:
+            self._write_owned(table, listed)
+            self._made.append({"owned": table, "rows": listed})
+
     @property
     def is_empty(self) -> bool:
         return not self._made
@@ -75,6 +99,8 @@ class RowChanges:
                 self._write_names([(name, after, before) for name, before, after in made["names"]])
             elif "made" in made:
                 self._forget_links(made["made"])
+            elif "owned" in made:
+                self._write_owned(made["owned"], [(key, after, before) for key, before, after in made["rows"]])
             else:
                 rows = [(row_id, after, before) for row_id, before, after in made["rows"]]
                 self._conn.run(_update(made["table"], made["column"]), {"rows": _rows(rows)})
@@ -107,8 +133,12 @@ class RowChanges:
 
     def episodes(self) -> set[int]:
         """The episodes that links went to, or came from."""
-        moved = (row for made in self._made if made.get("column") == "episode_id" for row in made["rows"])
+        moved = (row for made in self._made if _is_of_episodes(made) for row in made["rows"])
         return {episode for _, *both in moved for episode in both if episode is not None}
+
+    def renamed(self) -> tuple[str, ...]:
+        """The names, folded, that came or went."""
+        return tuple(sorted({name["folded"] for made in self._made for name, *_ in made.get("names", ())}))
 
     def _forget_links(self, link_ids: Sequence[int]) -> None:
         rows = {"rows": json.dumps([[link_id] for link_id in link_ids])}
@@ -120,6 +150,11 @@ class RowChanges:
         """As the journal keeps them."""
         return json.dumps(self._made, ensure_ascii=False)
 
+    def _write_owned(self, table: str, rows: Sequence[tuple[int, int, int]]) -> None:
+        values = {"rows": _rows(rows)}
+        for query in _hand_over(table):
+            self._conn.run(query, values)
+
     def _write_names(self, rows: Sequence[tuple[dict[str, Any], int | None, int | None]]) -> None:
         gone = [name for name, _, after in rows if after is None]
         moved = [{**name, "before": before, "after": after} for name, before, after in rows if after is not None]
@@ -127,6 +162,10 @@ class RowChanges:
             self._conn.run(_SQL.forget_names, {"rows": json.dumps(gone, ensure_ascii=False)})
         if moved:
             self._conn.run(_SQL.give_names, {"rows": json.dumps(moved, ensure_ascii=False)})
+
+
+def _is_of_episodes(made: Mapping[str, Any]) -> bool:
+    return made.get("column") == "episode_id" or ("owned" in made and _OWNED[made["owned"]].owner == "episode_id")
 
 
 def _rows(rows: Sequence[tuple[int, Any, Any]]) -> str:
@@ -142,3 +181,10 @@ def _update(table: str, column: str) -> Query:
     return Queries(
         "kurabito.catalog.corrections", "columns.sql", table=table, column=column, type=kind, stamp=stamp
     ).write
+
+
+@cache
+def _hand_over(table: str) -> tuple[Query, Query]:
+    of = _OWNED[table]
+    sql = Queries("kurabito.catalog.corrections", "owned.sql", table=table, owner=of.owner, key=of.key, rest=of.rest)
+    return sql.give, sql.take

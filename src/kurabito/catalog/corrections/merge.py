@@ -1,4 +1,4 @@
-"""Two series become one: names, links, episodes, feeds, folders and filter rules of the one go to the other."""
+"""Two series become one: names, links, episodes, files, feeds, folders and filter rules of the one go to the other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.files import carry_files_of_episodes, carry_place
 from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind, MadeBy
 from kurabito.catalog.errors import CorrectionConflict, SeriesNotFound
 from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 
-_SERIES: Final = ColumnList("id, title, season, kind, year, country, episode_offset, state, metadata_id, merged_into")
+_SERIES: Final = ColumnList(
+    "id, title, season, kind, year, country, episode_offset, state, metadata_id, is_record_said, merged_into"
+)
 NAME: Final = ColumnList("folded, kind, season, year, country, name, romaji, source")
 SQL: Final = Queries("kurabito.catalog.corrections", "merge.sql", series=_SERIES, name=NAME)
 _OF_SERIES: Final = (HeldReason.SERIES_ASKED, HeldReason.SERIES_IGNORED)
@@ -61,6 +64,7 @@ def merge(conn: Connection, *, into: int, other_id: int, made_by: MadeBy = MadeB
     _move_episodes(conn, changes, both)
     for table, column, referring in REFERRING:
         changes.column(table, column, ((row_id, other_id, into) for (row_id,) in conn.all(referring, both)))
+    carry_place(conn, changes, other_id, into=into)
     _complete(changes, series, other)
     changes.column("series", "merged_into", [(other_id, None, into)])
     journal.keep(conn, correction_id, changes)
@@ -92,13 +96,14 @@ def _move_links(conn: Connection, changes: RowChanges, series: Any, both: dict[s
 
 
 def _move_episodes(conn: Connection, changes: RowChanges, both: dict[str, int]) -> None:
-    """Episodes that the other does not have go over as they are, with their conflicts; those of the rest follow the links."""
+    """Episodes that the other does not have go over as they are; of the rest, conflicts and files do."""
     for conflict, episode, status, same, is_open in conn.all(SQL.conflicts, both):
         if is_open:
             changes.column("conflicts", "status", [(conflict, status, "resolved")])
         else:
             changes.column("conflicts", "episode_id", [(conflict, episode, same)])
     episodes = conn.all(SQL.episodes, both)
+    carry_files_of_episodes(conn, changes, ((mine, other) for mine, other in episodes if other is not None))
     changes.column(
         "episodes", "series_id", ((mine, both["id"], both["into"]) for mine, other in episodes if other is None)
     )
@@ -106,8 +111,12 @@ def _move_episodes(conn: Connection, changes: RowChanges, both: dict[str, int]) 
 
 def _complete(changes: RowChanges, series: Any, other: Any) -> None:
     """What the one knows and the other does not. The record goes with it, so that it fills in one series only."""
-    for column in ("year", "country", "metadata_id"):
+    for column in ("year", "country"):
         mine, theirs = getattr(series, column), getattr(other, column)
         if mine is None and theirs is not None:
             changes.column("series", column, [(series.id, None, theirs)])
+    # A record that a person chose outweighs one that was found.
+    if other.metadata_id is not None and (series.metadata_id is None or other.is_record_said > series.is_record_said):
+        changes.column("series", "metadata_id", [(series.id, series.metadata_id, other.metadata_id)])
+        changes.column("series", "is_record_said", [(series.id, series.is_record_said, other.is_record_said)])
     changes.column("series", "metadata_id", [(other.id, other.metadata_id, None)])

@@ -47,3 +47,10 @@ SELECT id FROM filter_rules WHERE target_type = 'series' AND target_id = :id;
 -- name: merged
 -- What was merged into a series before.
 SELECT id FROM series WHERE merged_into = :id;
+
+-- name: taken
+-- Those of some names that a series has.
+SELECT alias.folded FROM {given} CROSS JOIN series_aliases AS alias
+WHERE alias.folded = given.value ->> 'folded' AND alias.kind = given.value ->> 'kind'
+    AND alias.season = CAST(given.value ->> 'season' AS integer)
+    AND alias.year = CAST(given.value ->> 'year' AS integer) AND alias.country = given.value ->> 'country';

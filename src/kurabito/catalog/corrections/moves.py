@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.files import carry_files_of_links
 from kurabito.catalog.corrections.merge import find_series, held_in
 from kurabito.catalog.corrections.model import CorrectionEffect, CorrectionKind
 from kurabito.catalog.errors import CorrectionConflict, LinkNotFound
@@ -55,7 +56,7 @@ def place_links(
     series: Any,
     place: EpisodePlace | None = None,
 ) -> None:
-    """Put links into a series, at the same numbers or at one place; raises CorrectionConflict when one is there already."""
+    """Put links into a series with their files, at the same numbers or at one place; raises CorrectionConflict when one is there already."""
     places = {link.id: place or _place_of(link) for link in links}
     episodes = _episodes(conn, series.id, [one for one in places.values() if one is not None])
     targets = {link: None if at is None else episodes[at] for link, at in places.items()}
@@ -68,6 +69,7 @@ def place_links(
     changes.column("anime_links", "series_id", ((link.id, link.series_id, series.id) for link in links))
     changes.column("anime_links", "episode_id", ((link.id, link.episode_id, targets[link.id]) for link in links))
     changes.column("anime_links", "held_reason", ((link, before[link], after[link]) for link in before))
+    carry_files_of_links(conn, changes, ((link.id, link.episode_id, targets[link.id]) for link in links))
     lonely = conn.all(SQL.lonely_conflicts, given(left)) if left else []
     changes.column("conflicts", "status", ((conflict, status, "resolved") for conflict, status in lonely))
 

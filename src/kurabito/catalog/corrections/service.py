@@ -8,15 +8,17 @@ from typing import TypeVar
 from kurabito.catalog import rules
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.merge import merge
-from kurabito.catalog.corrections.model import Correction, CorrectionEffect
+from kurabito.catalog.corrections.model import Correction, CorrectionEffect, CorrectionKind
 from kurabito.catalog.corrections.moves import SQL, EpisodePlace, find_links, move, release, whole_releases
 from kurabito.catalog.corrections.split import split
 from kurabito.catalog.corrections.undo import undo
 from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.relink import RelinkTask, Wake
 from kurabito.catalog.identity.report import SeriesEvidence, evidence_of
 from kurabito.catalog.link_sink import LinkSink
 from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.releases import Name, Release, read_release
+from kurabito.catalog.relinks.store import RelinkCause
 from kurabito.db import Connection, Database
 from kurabito.feeds.results import FeedItem
 from kurabito.runtime.model import Page
@@ -50,9 +52,10 @@ async def foreseen(database: Database, make: Callable[[Connection], T]) -> T:
 class Corrections:
     """Corrects which series, episode and names releases have."""
 
-    def __init__(self, database: Database, sink: LinkSink | None = None) -> None:
+    def __init__(self, database: Database, sink: LinkSink | None = None, wake: Wake | None = None) -> None:
         self._database = database
         self._sink = sink
+        self._wake = wake
 
     async def merge(self, series_id: int, into: int, *, is_preview: bool = False) -> CorrectionEffect:
         """Merge a series into another; raises SeriesNotFound or CorrectionConflict."""
@@ -105,14 +108,18 @@ class Corrections:
     async def undo(self, series_id: int) -> Correction:
         """Undo the last correction of a series; raises CorrectionConflict."""
 
-        def store(conn: Connection) -> Correction:
+        def store(conn: Connection) -> tuple[Correction, tuple[str, ...]]:
             lock_catalog(conn)
             correction, changes = undo(conn, series_id)
             if self._sink is not None:
                 self._sink.restate(conn, changes.episodes())
-            return correction
+            return correction, changes.renamed()
 
-        return await self._database.write(store)
+        correction, names = await self._database.write(store)
+        if self._wake is not None and names and correction.kind is CorrectionKind.CHANGE:
+            # What the names brought here, or took away, is read again.
+            await self._wake(RelinkTask(names=names, cause=RelinkCause.NAMES))
+        return correction
 
     async def evidence(self, series_id: int) -> SeriesEvidence:
         """What made a series what it is; raises SeriesNotFound."""

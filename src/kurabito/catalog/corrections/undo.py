@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kurabito.catalog.corrections import journal
 from kurabito.catalog.corrections.changes import RowChanges
+from kurabito.catalog.corrections.files import carry_place
 from kurabito.catalog.corrections.merge import NAME, REFERRING, find_series
 from kurabito.catalog.corrections.merge import SQL as MERGE
 from kurabito.catalog.corrections.model import Correction, CorrectionKind
@@ -43,5 +44,6 @@ def _fold_back(conn: Connection, series_id: int, *, into: int) -> None:
     changes.names((name._asdict(), series_id, into) for name in names)
     for table, column, referring in REFERRING:
         changes.column(table, column, ((row, series_id, into) for (row,) in conn.all(referring, {"id": series_id})))
+    carry_place(conn, changes, series_id, into=into)
     if came := [link_id for link_id, *_ in conn.all(MERGE.links, {"id": series_id})]:
         place_links(conn, changes, find_links(conn, came), find_series(conn, into))

@@ -3,6 +3,7 @@
     Release ─► Reading ─► candidates, each with its clues ─► Certain | Unknown | InDoubt
 
 reading.py      what a release says of its series: names, season, year, country
+entries.py      which part of a franchise is meant: cours, and numbers that count seasons through
 evidence.py     the clues, and what years, countries and names speak for or against a series
 decision.py     the decision; pure: everything it knows is in its arguments
 knowledge.py    what it has to know, looked up for many releases at once

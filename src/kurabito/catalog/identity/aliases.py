@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
 
-from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.identity.reading import FIRST_SEASON, Reading
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of
 from kurabito.catalog.states import SeriesKind, SeriesState
 from kurabito.db import Connection, Queries
+from kurabito.metadata.lookup import read_sequel
+from kurabito.metadata.records import Details, RecordKind
 
 SQL: Final = Queries("kurabito.catalog.identity", "aliases.sql")
 NO_YEAR: Final = 0
@@ -62,3 +64,15 @@ def add_series(conn: Connection, reading: Reading, state: SeriesState) -> int:
         "state": state,
     }
     return int(conn.value(SQL.add_series, values))
+
+
+def names_of_record(details: Details) -> tuple[list[Name], int]:
+    """The names that releases may have, the one to show first, and the season that they say beside them.
+
+    A name that ends with the mark of a season is read as the name and that season; where none of them does, titles say none.
+    """
+    titles = [title for title in (details.title_english, details.title_japanese, details.title_chinese) if title]
+    sequels = [None if details.kind is RecordKind.MOVIE else read_sequel(title) for title in titles]
+    names = [Name.of(sequel.name if sequel else title) for title, sequel in zip(titles, sequels, strict=True)]
+    season = next((sequel.season for sequel in sequels if sequel), FIRST_SEASON)
+    return list({name.folded: name for name in reversed(names)}.values())[::-1], season

@@ -113,7 +113,8 @@ def decide(reading: Reading, candidates: Sequence[Candidate], hints: Hints = Hin
 
 
 def _weigh(reading: Reading, one: Candidate, hints: Hints) -> WeighedSeries:
-    clues = [*sorted(one.found, key=list(Clue).index), *marks_of(reading, one.series)]
+    found = one.found | ({Clue.COUNTED} if reading.counted_from else set())
+    clues = [*sorted(found, key=list(Clue).index), *marks_of(reading, one.series)]
     if one.found.isdisjoint(OUTWEIGH):
         clues += names_of(reading, one.series, one.by)
         is_told = one.is_exact or Clue.YEAR in clues or Clue.COUNTRY in clues

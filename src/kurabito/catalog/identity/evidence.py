@@ -38,6 +38,8 @@ class Clue(StrEnum):
     """The offline index knows both names as one show."""
     ROMAJI = "romaji"
     """It has this name in another way of writing Japanese in Latin letters."""
+    COUNTED = "counted"
+    """Its number is in the count of this season, as the offline index and its dumps count seasons through."""
     YEAR = "year"
     COUNTRY = "country"
     HABIT = "habit"

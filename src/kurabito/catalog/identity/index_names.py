@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from kurabito.catalog.releases import Name
 from kurabito.catalog.spellings import romaji_of
 from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
+from kurabito.metadata.lookup import Sequel, read_sequel
 from kurabito.metadata.records import RecordKind
 
 _SQL: Final = Queries("kurabito.catalog.identity", "knowledge.sql", series="series.id")
+_FIRST_SEASON: Final = 1
 
 
 class IndexNames:
@@ -45,10 +48,15 @@ class IndexNames:
         self._names: dict[int, set[str]] = {}
         for entry_id, folded in conn.all(_SQL.entry_names, _rows(found)) if found else ():
             self._names.setdefault(entry_id, set()).add(folded)
+        self._sequels = {
+            entry_id: [sequel for name in names if (sequel := read_folded_sequel(name)) is not None]
+            for entry_id, names in self._names.items()
+        }
 
     def every_name(self) -> set[str]:
-        """All names of the entries that were found."""
-        return {name for names in self._names.values() for name in names}
+        """All names of the entries that were found, and what is left of them without their seasons."""
+        bases = {sequel.name for sequels in self._sequels.values() for sequel in sequels}
+        return bases.union(*self._names.values())
 
     def namesakes(self, folded: str, kind: SeriesKind) -> set[str]:
         """The other names of the one show that has this name; none when several have it."""
@@ -59,6 +67,16 @@ class IndexNames:
         """The names of the show that a page is of."""
         return self._names.get(self._of_pages[page_id], set()) if page_id in self._of_pages else set()
 
+    def season_of(self, folded: str, kind: SeriesKind) -> int | None:
+        """The later season that the one show of this name is, where another of its names says so."""
+        seasons = {sequel.season for sequel in self.seasons_of(folded, kind)}
+        return seasons.pop() if len(seasons) == 1 and seasons != {_FIRST_SEASON} else None
+
+    def seasons_of(self, folded: str, kind: SeriesKind) -> list[Sequel]:
+        """Those names of the one show of this name that end with a season: each without it, folded, and the season."""
+        entries = self._entries.get((folded, kind), set())
+        return self._sequels.get(next(iter(entries)), []) if len(entries) == 1 and kind is SeriesKind.TV else []
+
     def is_shared(self, folded: str, kind: SeriesKind) -> bool:
         """Whether several shows have this name."""
         return len(self._entries.get((folded, kind), ())) > 1
@@ -67,6 +85,12 @@ class IndexNames:
         """Whether names stand for different shows, each for exactly one."""
         found = [entries for name in names if len(entries := self._entries.get((name, kind), set())) == 1]
         return len(set().union(*found)) > 1
+
+
+@lru_cache(maxsize=16_384)
+def read_folded_sequel(folded: str) -> Sequel | None:
+    """The show and the season that a folded name stands for; a number alone may be anything there."""
+    return read_sequel(folded) if not folded[-1:].isascii() or "season" in folded else None
 
 
 def _kind(kind: str) -> SeriesKind:

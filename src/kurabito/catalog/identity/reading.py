@@ -33,7 +33,12 @@ class Reading:
     year: int | None = None
     country: str | None = None
     first_episode: Episode | None = None
+    last_episode: Episode | None = None
     group: Name | None = None
+    part: int | None = None
+    """The part of its season, where the title says one beside its names."""
+    counted_from: int = 0
+    """What its numbers count on from, where a source says so; the episodes here are those without it."""
 
     @classmethod
     def of(cls, release: Release) -> Reading:
@@ -44,8 +49,10 @@ class Reading:
             release.season,
             release.year,
             release.country,
-            release.episodes[0] if release.episodes else None,
+            min(release.episodes, default=None),
+            max(release.episodes, default=None),
             release.group,
+            release.part,
         )
 
     @property

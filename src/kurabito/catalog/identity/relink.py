@@ -1,4 +1,4 @@
-"""Reads links again after a rule, an offset or a name changed, and puts each where it belongs now.
+"""Reads links again after a rule, an offset, a name, the index or the parser changed, and puts each where it belongs now.
 
 Only what changes is written. Nothing is downloaded or cancelled by it: a link that would be downloaded in its new place is held until
 a person confirms it, and one that was downloaded stays so. What a person placed stays where it is.
@@ -10,30 +10,33 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from kurabito.catalog import rules
 from kurabito.catalog.corrections.changes import RowChanges
-from kurabito.catalog.identity import aliases
-from kurabito.catalog.identity.aliases import AliasSource, alias_row
-from kurabito.catalog.identity.decision import Certain, InDoubt
-from kurabito.catalog.identity.knowledge import ReleaseOrigin, given
-from kurabito.catalog.identity.reading import Reading
-from kurabito.catalog.identity.resolution import judge_all
+from kurabito.catalog.corrections.files import carry_files_of_links
+from kurabito.catalog.identity.knowledge import given
 from kurabito.catalog.link_sink import LinkSink
-from kurabito.catalog.linker import EpisodeKey, find_episodes, lock_catalog
+from kurabito.catalog.linker import find_episodes, lock_catalog
 from kurabito.catalog.releases import Release, read_release
-from kurabito.catalog.states import HELD_BY_SERIES, HeldReason, SeriesState
+from kurabito.catalog.relinks import sources, store
+from kurabito.catalog.relinks.places import as_moved, held_at, key_of, places_of, take_place
+from kurabito.catalog.relinks.store import Relink, RelinkCause, RelinkedLink
+from kurabito.catalog.states import HeldReason
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.feeds.results import FeedItem
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
-from kurabito.titles import TitleRule
+from kurabito.runtime.model import Page
+from kurabito.runtime.paging import id_before
+from kurabito.titles import TitleRule, fold_title
 from kurabito.titles.text import normalise
 
 RELINK: Final = "catalog.relink"
+KEEP: Final = "catalog.relink_if_due"
+_LOOKED_AT_EVERY: Final = 300.0
 _PAGE: Final = 5_000
 _AT_ONCE: Final = 250
 _COLUMNS: Final = (
@@ -57,10 +60,12 @@ Wake = Callable[["RelinkTask"], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class RelinkTask:
-    """Which links to read again: those that these rules concern, or those of one series; all of them without either."""
+    """Which links to read again: those that these rules concern, whose titles have these names, folded, or of one series; else all."""
 
     conditions: tuple[str, ...] = ()
     series_id: int | None = None
+    names: tuple[str, ...] = ()
+    cause: RelinkCause = RelinkCause.RULE
 
 
 @dataclass(slots=True)
@@ -85,14 +90,53 @@ class Relinker:
     def join(self, registry: Registry) -> None:
         """Register the task."""
         registry.task(RELINK, concurrency=1)(self.relink)
+        registry.task(KEEP)(self.relink_if_due)
+        registry.every(_LOOKED_AT_EVERY, KEEP, unique_key=KEEP)
 
     async def wake(self, task: RelinkTask) -> UUID:
         """Have links read again in the background; the task."""
-        key = f"{RELINK}:{task.series_id}:{'|'.join(sorted(task.conditions))}"[:200]
-        return (await self._queue.enqueue(RELINK, task, unique_key=key)).id
+        return await read_again(self._queue, task)
+
+    async def relink_if_due(self) -> RelinkCause | None:
+        """Have all links read again that an older parser, or an older index, was the last to read; why."""
+        cause = await self._database.read(sources.due)
+        if cause is not None:
+            await self.wake(RelinkTask(cause=cause))
+        return cause
 
     async def relink(self, task: RelinkTask) -> Relinked:
-        """Read the links again, some at a time, each time in one transaction: a crash repeats little."""
+        """Read the links again, and note what came of it."""
+        read_by = await self._database.read(sources.current)
+        run = await self._database.write(lambda conn: store.begin(conn, task.cause))
+        done = await self._relink(task, run)
+        is_all = task.cause in (RelinkCause.INDEX, RelinkCause.PARSER)
+
+        def finish(conn: Connection) -> None:
+            store.finish(conn, run, read=done.read, is_kept=task.cause is RelinkCause.PARSER)
+            if is_all:
+                sources.note(conn, read_by)
+
+        await self._database.write(finish)
+        return done
+
+    async def page(self, *, limit: int = 20, cursor: str | None = None) -> Page[Relink]:
+        """What came of reading again, the newest first."""
+        before = id_before(cursor)
+        found = await self._database.read(lambda conn: store.page(conn, before=before, limit=limit + 1))
+        return Page.cut(found, limit, lambda last: str(last.id))
+
+    async def moved(self, relink_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[RelinkedLink]:
+        """The links that a run moved, the newest first; raises RelinkNotFound."""
+        before = id_before(cursor)
+
+        def look(conn: Connection) -> list[RelinkedLink]:
+            store.find(conn, relink_id)
+            return store.moved(conn, relink_id, before=before, limit=limit + 1)
+
+        return Page.cut(await self._database.read(look), limit, lambda last: str(last.link_id))
+
+    async def _relink(self, task: RelinkTask, run: int) -> Relinked:
+        """Some links at a time, each time in one transaction: a crash repeats little."""
         done, after = Relinked(), 0
         concerned = [_concerning(condition) for condition in task.conditions]
         while True:
@@ -100,12 +144,12 @@ class Relinker:
             if not page:
                 return done
             after = page[-1].id
-            links = await asyncio.to_thread(_concerned, page, concerned)
+            links = await asyncio.to_thread(_concerned, page, concerned, task.names)
             read = await asyncio.to_thread(_read, links, title_rules)
             done.read += len(links)
             for start in range(0, len(links), _AT_ONCE):
                 some = [link.id for link in links[start : start + _AT_ONCE]]
-                moved, held = await self._database.write(partial(self._store, some=some, read=read))
+                moved, held = await self._database.write(partial(self._store, some=some, read=read, run=run))
                 done.moved += moved
                 done.held += held
 
@@ -128,25 +172,34 @@ class Relinker:
         """How many links wait to be confirmed."""
         return await self._database.read(lambda conn: len(conn.all(_SQL.waiting)))
 
-    def _store(self, conn: Connection, some: Sequence[int], read: dict[int, Release]) -> tuple[int, int]:
+    def _store(self, conn: Connection, some: Sequence[int], read: dict[int, Release], run: int) -> tuple[int, int]:
         lock_catalog(conn)
         # They may have changed since they were read.
         links = [_LINK.row(row) for row in conn.all(_SQL.again, given(some))]
-        places = _places(conn, links, read)
-        moved = [link for link in links if link.id in places and places[link.id].key != _key_of(link)]
+        places = places_of(conn, links, read)
+        moved = [link for link in links if link.id in places and places[link.id].key != key_of(link)]
         episodes = find_episodes(conn, {places[link.id].key for link in moved})
         taken = {(link.release_key, link.episode_id) for link in links if link not in moved}
-        moved = [link for link in moved if _take(link, episodes[places[link.id].key], taken)]
-        held = {link.id: _held(link, places[link.id].state) for link in moved}
+        moved = [link for link in moved if take_place(link, episodes[places[link.id].key], taken)]
+        held = {link.id: held_at(link, places[link.id].state) for link in moved}
         changes = RowChanges(conn)
         changes.column("anime_links", "series_id", ((one.id, one.series_id, places[one.id].key[0]) for one in moved))
         changes.column(
             "anime_links", "episode_id", ((one.id, one.episode_id, episodes[places[one.id].key]) for one in moved)
         )
         changes.column("anime_links", "held_reason", ((one.id, one.held_reason, held[one.id]) for one in moved))
+        carry_files_of_links(conn, changes, ((one.id, one.episode_id, episodes[places[one.id].key]) for one in moved))
+        store.note_moved(conn, run, (as_moved(one, places[one.id].key) for one in moved))
         if self._sink is not None and moved:
             self._sink.restate(conn, changes.episodes())
         return len(moved), sum(one is HeldReason.READ_AGAIN for one in held.values())
+
+
+async def read_again(queue: DelegatedTasks, task: RelinkTask) -> UUID:
+    """Have links read again in the background; the task, which may be one that waits already."""
+    about = "|".join((*sorted(task.conditions), *sorted(task.names)))
+    key = f"{RELINK}:{task.cause}:{task.series_id}:{about}"[:200]
+    return (await queue.enqueue(RELINK, task, unique_key=key)).id
 
 
 def _page(conn: Connection, after: int, series_id: int | None) -> tuple[list[Any], list[TitleRule]]:
@@ -158,7 +211,9 @@ def _concerning(condition: str) -> TitleRule:
     return TitleRule(name="concerned", condition=condition, parse="(?P<title>.+)")
 
 
-def _concerned(links: Sequence[Any], conditions: Sequence[TitleRule]) -> list[Any]:
+def _concerned(links: Sequence[Any], conditions: Sequence[TitleRule], names: Sequence[str]) -> list[Any]:
+    if names:
+        return [link for link in links if any(name in fold_title(link.title) for name in names)]
     if not conditions:
         return list(links)
     return [link for link in links if any(rule.concerns(normalise(link.title)) for rule in conditions)]
@@ -172,67 +227,3 @@ def _read(links: Sequence[Any], title_rules: Sequence[TitleRule]) -> dict[int, R
         if isinstance(release, Release):
             found[link.id] = release
     return found
-
-
-class _Place(NamedTuple):
-    """Where a link belongs, and what is wanted of that series."""
-
-    key: EpisodeKey
-    state: SeriesState
-
-
-def _places(conn: Connection, links: Sequence[Any], read: dict[int, Release]) -> dict[int, _Place]:
-    """Where each link belongs: its series, and of a single episode the number. A batch keeps the numbers of its links."""
-    known = [link for link in links if link.id in read and read[link.id].episodes]
-    readings = [Reading.of(read[link.id]) for link in known]
-    made: dict[str, int] = {}
-    places = {}
-    for link, reading, decision in zip(
-        known, readings, judge_all(conn, readings, [_origin(link) for link in known]), strict=True
-    ):
-        release = read[link.id]
-        if isinstance(decision, InDoubt) or (len(release.episodes) > 1 and link.episode_id is None):
-            continue
-        if isinstance(decision, Certain):
-            series_id, offset, state = decision.series.id, decision.series.episode_offset, decision.series.state
-        else:
-            # A series that no one asked for waits for its keeper.
-            if reading.key not in made:
-                made[reading.key] = aliases.add_series(conn, reading, SeriesState.ASKED)
-                rows = [
-                    alias_row(name, reading.kind, reading.said_season, reading.year, reading.country)
-                    for name in reading.names
-                ]
-                aliases.add(conn, ({**row, "series_id": made[reading.key]} for row in rows), AliasSource.TITLE)
-            series_id, offset, state = made[reading.key], 0, SeriesState.ASKED
-        key = (link.kind, float(link.number)) if len(release.episodes) > 1 else _numbered(release, offset)
-        places[link.id] = _Place((series_id, *key), state)
-    return places
-
-
-def _origin(link: Any) -> ReleaseOrigin | None:
-    return None if link.feed_id is None else ReleaseOrigin.at(link.feed_id, link.feed_url, link.feed_series_id)
-
-
-def _numbered(release: Release, offset: int) -> tuple[str, float]:
-    number = release.episodes[0]
-    return release.kind.value, float(number - offset if number > offset else number)
-
-
-def _key_of(link: Any) -> EpisodeKey | None:
-    return None if link.episode_id is None else (link.series_id, link.kind, float(link.number))
-
-
-def _take(link: Any, episode_id: int, taken: set[tuple[str, int | None]]) -> bool:
-    """Whether no other link of the release is for that episode; this one is then."""
-    if (link.release_key, episode_id) in taken:
-        return False
-    taken.add((link.release_key, episode_id))
-    return True
-
-
-def _held(link: Any, state: SeriesState) -> HeldReason | None:
-    """Why a link is held in its new place: nothing that was never downloaded begins to be without a word."""
-    if link.is_taken:
-        return None if link.held_reason is None else HeldReason(link.held_reason)
-    return HELD_BY_SERIES[state] or HeldReason.READ_AGAIN

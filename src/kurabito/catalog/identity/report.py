@@ -12,6 +12,8 @@ from kurabito.catalog.corrections.model import Correction
 from kurabito.catalog.identity.evidence import Clue
 from kurabito.catalog.series import Series
 from kurabito.db import Connection, Queries
+from kurabito.metadata import records
+from kurabito.metadata.franchises import FranchiseEntry, franchise_of
 
 _SQL: Final = Queries("kurabito.catalog.identity", "report.sql")
 _CORRECTIONS: Final = 50
@@ -38,6 +40,15 @@ class RulingNote:
 
 
 @dataclass(frozen=True, slots=True)
+class FranchisePart:
+    """An entry of the franchise of a series."""
+
+    entry: FranchiseEntry
+    is_this: bool
+    """The series is this one."""
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesEvidence:
     """Everything that made a series what it is."""
 
@@ -48,6 +59,8 @@ class SeriesEvidence:
     """The newest first."""
     question_ids: tuple[int, ...]
     """Open questions whose links are kept here."""
+    franchise: tuple[FranchisePart, ...] = ()
+    """The seasons, cours, films and extras of its story, as the offline index knows them; none where it stands alone."""
 
     @property
     def can_undo(self) -> bool:
@@ -68,4 +81,14 @@ def evidence_of(conn: Connection, series_id: int) -> SeriesEvidence:
         ),
         tuple(journal.page(conn, series_id, limit=_CORRECTIONS)),
         tuple(question_id for (question_id,) in conn.all(_SQL.questions, given)),
+        _franchise(conn, found),
     )
+
+
+def _franchise(conn: Connection, found: Series) -> tuple[FranchisePart, ...]:
+    record = None if found.metadata_id is None else records.find(conn, found.metadata_id)
+    franchise = None if record is None else franchise_of(conn, record.details)
+    if record is None or franchise is None or len(franchise.entries) == 1:
+        return ()
+    own = franchise.entry(record.details)
+    return tuple(FranchisePart(one, is_this=one == own) for one in franchise.entries)

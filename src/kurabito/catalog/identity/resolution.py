@@ -19,6 +19,7 @@ from kurabito.catalog.identity.decision import (
     WeighedSeries,
     decide,
 )
+from kurabito.catalog.identity.entries import understood
 from kurabito.catalog.identity.evidence import CandidateSeries, Clue
 from kurabito.catalog.identity.knowledge import NameRow, ReleaseOrigin, SeriesKnowledge
 from kurabito.catalog.identity.reading import Reading
@@ -59,7 +60,8 @@ def resolve(
     conn: Connection, releases: Mapping[int, Release], origins: Mapping[int, Subscription]
 ) -> dict[int, SeriesMatch]:
     """The series of each release; new ones are made. Releases and their subscriptions are given by the ids of their items."""
-    readings = {item_id: Reading.of(release) for item_id, release in releases.items()}
+    said = understood(conn, [Reading.of(release) for release in releases.values()])
+    readings = dict(zip(releases, said, strict=True))
     sources = {item_id: ReleaseOrigin.of(origins[item_id]) for item_id in releases}
     batch = _Batch(conn, readings, sources)
     # Titles with several names come first: they say which names are one.
@@ -70,7 +72,7 @@ def resolve(
 
 def foresee(conn: Connection, releases: Sequence[Release]) -> list[Likely]:
     """What would be decided about each release, in their order. Nothing is made."""
-    readings = [Reading.of(release) for release in releases]
+    readings = understood(conn, [Reading.of(release) for release in releases])
     judge = _Judge(conn, readings)
     return [_likely(judge.decide(reading, None)) for reading in readings]
 
@@ -167,9 +169,24 @@ class _Judge:
             for series, row in self.known.named(sequel.folded, reading, sequel.season):
                 yield _Way(series, Clue.SEQUEL, name.folded, row)
             # A season may have a name of its own elsewhere; the bare name is that of all of them.
-            for other in index.namesakes(sequel.folded, reading.kind) - own:
-                for series, row in self.known.named(other, reading, sequel.season):
+            others = {(other, sequel.season) for other in index.namesakes(sequel.folded, reading.kind) - own}
+            others.update(index.seasons_of(sequel.folded, reading.kind))
+            for other, season in others:
+                for series, row in self.known.named(other, reading, season):
                     yield _Way(series, Clue.INDEX, name.folded, row)
+        if reading.season is None:
+            yield from self._ways_of_seasons(reading)
+
+    def _ways_of_seasons(self, reading: Reading) -> Iterator[_Way]:
+        """A season may have a name of its own, beside which titles leave the season out."""
+        index = self.known.index
+        for name in reading.names:
+            if (season := index.season_of(name.folded, reading.kind)) is not None:
+                others = {(other, season) for other in (name.folded, *index.namesakes(name.folded, reading.kind))}
+                others.update(index.seasons_of(name.folded, reading.kind))
+                for other, said in others:
+                    for series, row in self.known.named(other, reading, said):
+                        yield _Way(series, Clue.INDEX, name.folded, row)
 
     def _ways_of_origin(self, reading: Reading, origin: ReleaseOrigin) -> Iterator[_Way]:
         if origin.series_id is not None and (own := self.known.series(origin.series_id)) is not None:
@@ -212,7 +229,9 @@ class _Batch:
             series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
         if origin.page_id is not None:
             self._judge.known.note_page(origin, reading.kind, series.id)
-        self._matches[item_id] = SeriesMatch(series.id, series.episode_offset, series.state, decision.clues)
+        self._matches[item_id] = SeriesMatch(
+            series.id, reading.counted_from or series.episode_offset, series.state, decision.clues
+        )
 
     def matches(self) -> dict[int, SeriesMatch]:
         """Every release with its series; what was learnt is stored."""

@@ -10,6 +10,3 @@ ORDER BY alias.series_id, alias.season, alias.name;
 -- name: set_records
 UPDATE series SET metadata_id = CAST(given.value ->> 'metadata_id' AS bigint), updated_at = :now
 FROM {given} WHERE series.id = CAST(given.value ->> 'id' AS bigint) AND series.metadata_id IS NULL;
-
--- name: set_record
-UPDATE series SET metadata_id = :metadata_id, updated_at = :now WHERE id = :id;

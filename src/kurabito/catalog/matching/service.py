@@ -7,11 +7,15 @@ from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
-from kurabito.catalog.errors import SeriesNotFound
+from kurabito.catalog.corrections.record import give_record
+from kurabito.catalog.identity.relink import RelinkTask, read_again
+from kurabito.catalog.linker import lock_catalog
 from kurabito.catalog.matching import matches
 from kurabito.catalog.matching.chosen import forget, learn
 from kurabito.catalog.matching.model import FolderMatch, MatchCandidate, MatchState
-from kurabito.db import Connection, Queries
+from kurabito.catalog.releases import Name
+from kurabito.catalog.relinks.store import RelinkCause
+from kurabito.db import Connection
 from kurabito.errors import InvalidInput
 from kurabito.metadata import records
 from kurabito.metadata.records import Details
@@ -20,7 +24,6 @@ from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.runtime.model import Page
 from kurabito.runtime.paging import id_after
 
-_SQL: Final = Queries("kurabito.catalog.matching", "decision.sql")
 MATCH: Final = "catalog.match"
 """The task that matches what scans left."""
 
@@ -98,15 +101,20 @@ class Matches:
         return chosen
 
     async def choose_for_series(self, series_id: int, title: int | Details) -> int:
-        """Say what a series is about; the record. Raises SeriesNotFound, or MetadataNotFound."""
+        """Say what a series is about, as a correction that can be undone; the record.
 
-        def store(conn: Connection) -> int:
+        Raises SeriesNotFound, or MetadataNotFound.
+        """
+
+        def store(conn: Connection) -> tuple[int, tuple[str, ...]]:
+            lock_catalog(conn)
             record = record_of_choice(conn, title)
-            if not conn.run(_SQL.set_record, {"id": series_id, "metadata_id": record}):
-                raise SeriesNotFound(f"no series has the id {series_id}")
-            return record
+            return record, give_record(conn, series_id, record).names
 
-        record = await self._database.write(store)
+        record, names = await self._database.write(store)
+        if names:
+            folded = tuple(sorted(Name.of(name).folded for name in names))
+            await read_again(self._queue, RelinkTask(names=folded, cause=RelinkCause.NAMES))
         await self._fill_in()
         return record
 

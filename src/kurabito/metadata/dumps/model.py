@@ -19,6 +19,7 @@ LONGEST_NAME: Final = 300
 MOST_NAMES: Final = 200
 
 _SHORTEST_SOUND: Final = 8
+_SUBTITLED: Final = re.compile(r"(.+第\s?[\d一二三四五六七八九十]{1,3}\s?[季期])\s?「[^」]+」$")
 _CROSSES: Final = str.maketrans("\u00d7\u2715\u2716", "xxx")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HANGUL: Final = re.compile("[\uac00-\ud7af]")
@@ -134,13 +135,16 @@ def language_of(text: str) -> str | None:
 
 
 def folded_spellings(title: str) -> set[str]:
-    r"""What a name is found by. A cross is read as the letter x, or passed over.
+    r"""What a name is found by. A cross is read as the letter x, or passed over; titles leave out what a season is called.
 
     >>> sorted(folded_spellings("SPY\u00d7FAMILY"))
     ['spyfamily', 'spyxfamily']
+    >>> sorted(folded_spellings("夜之蔵人 第三季「新酒篇」"))
+    ['夜之蔵人第三季', '夜之蔵人第三季新酒篇']
     """
-    spelled = title.translate(_CROSSES)
-    return ({fold_title(title)} if spelled == title else {fold_title(title), fold_title(spelled)}) - {""}
+    subtitled = _SUBTITLED.match(title)
+    spellings = {title, title.translate(_CROSSES), *(() if subtitled is None else (subtitled[1],))}
+    return {fold_title(spelled) for spelled in spellings} - {""}
 
 
 def sound_of(title: str) -> str | None:

@@ -18,6 +18,8 @@ from kurabito.web.forms import count_of, fields_of, id_cursor, id_of, one_of
 from kurabito.web.pages import Pages
 
 _QUESTIONS: Final = 20
+_RELINKS: Final = 3
+_MOVED: Final = 100
 _PATH: Final = "/questions"
 _ASKED: Final = (QuestionStatus.OPEN, QuestionStatus.DISMISSED)
 
@@ -39,8 +41,15 @@ def router(pages: Pages, questions: Questions, relinker: Relinker, catalog: Cata
             cursor=cursor,
             against=SPEAK_AGAINST,
             read_again=await relinker.count_waiting(),
+            relinks=(await relinker.page(limit=_RELINKS)).items if shown is QuestionStatus.OPEN else [],
             offsets=await catalog.missing_offsets() if shown is QuestionStatus.OPEN else [],
         )
+
+    @routes.get(f"{_PATH}/relinks/{{relink_id}}")
+    async def relink(request: Request, relink_id: str) -> Response:
+        cursor = id_cursor(request)
+        page = await relinker.moved(id_of(relink_id), limit=_MOVED, cursor=cursor)
+        return pages.show(request, "relink.html", page=page, cursor=cursor)
 
     @routes.post("/series/{series_id}/offset")
     async def say_offset(request: Request, series_id: str) -> Response:

@@ -1569,6 +1569,8 @@ CREATE INDEX ix_episode_files_file ON episode_files (file_id);
 ALTER TABLE series ADD COLUMN country TEXT;
 ALTER TABLE series ADD COLUMN merged_into INTEGER REFERENCES series (id) ON DELETE CASCADE;
 ALTER TABLE series ADD COLUMN is_offset_said INTEGER NOT NULL DEFAULT 0 CHECK (is_offset_said IN (0, 1));
+-- A record that a person chose for a series outweighs one that was found.
+ALTER TABLE series ADD COLUMN is_record_said INTEGER NOT NULL DEFAULT 0 CHECK (is_record_said IN (0, 1));
 
 CREATE INDEX ix_series_merged ON series (merged_into) WHERE merged_into IS NOT NULL;
 
@@ -1753,4 +1755,35 @@ CREATE TABLE library_naming (
     subtitle_style TEXT    NOT NULL CHECK (subtitle_style IN ('current', 'portable')),
     extras         TEXT    NOT NULL CHECK (extras IN ('folder', 'leave')),
     changed_at     INTEGER NOT NULL
+);
+
+-- Links are read again when what they are read by changes: each run with the links that it moved, and what all were read by last.
+CREATE TABLE relinks (
+    id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    cause       TEXT    NOT NULL CHECK (cause IN ('rule', 'offset', 'names', 'index', 'parser')),
+    links_read  INTEGER NOT NULL DEFAULT 0,
+    links_moved INTEGER NOT NULL DEFAULT 0,
+    links_held  INTEGER NOT NULL DEFAULT 0,
+    started_at  INTEGER NOT NULL,
+    finished_at INTEGER
+);
+
+CREATE TABLE relinked_links (
+    relink_id   INTEGER NOT NULL REFERENCES relinks (id) ON DELETE CASCADE,
+    link_id     INTEGER NOT NULL REFERENCES anime_links (id) ON DELETE CASCADE,
+    from_series INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    from_number REAL,
+    to_series   INTEGER NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    to_number   REAL,
+    PRIMARY KEY (relink_id, link_id)
+);
+
+CREATE INDEX ix_relinked_links_link ON relinked_links (link_id);
+CREATE INDEX ix_relinked_links_from ON relinked_links (from_series);
+CREATE INDEX ix_relinked_links_to ON relinked_links (to_series);
+
+CREATE TABLE links_read_by (
+    id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    parser   INTEGER NOT NULL,
+    index_at INTEGER
 );

@@ -1,0 +1,183 @@
+"""Which entry of a franchise a release is about, where its names alone do not say it: it names a part, or counts seasons through.
+
+The offline index lists the second cour as a show of its own, and titles write it in many ways. And `Show - 29` of a show whose
+first season has 24 episodes is the fifth of its second, if the index, or a dump beside it, counts them so. Only numbers that cannot
+be what they say are read so: within the count of the entry that has the name they stand for themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from kurabito.catalog.identity.reading import Reading
+from kurabito.catalog.releases import Name
+from kurabito.catalog.spellings import spelled, spelled_parts
+from kurabito.catalog.states import SeriesKind
+from kurabito.db import Connection, Queries
+from kurabito.metadata.franchises import Franchise, FranchiseEntry, franchise_by_id
+from kurabito.metadata.lookup import read_part, read_sequel
+
+_SQL: Final = Queries("kurabito.catalog.identity", "entries.sql")
+_SHORTEST_SEASON: Final = 6
+_FIRST_PART: Final = 1
+
+
+class _IndexEntry(NamedTuple):
+    """An entry of the index that has a name."""
+
+    id: int
+    title: str
+    episode_count: int | None
+
+
+class _Part(NamedTuple):
+    """A name without the mark of its part, and that part."""
+
+    name: Name
+    number: int
+
+
+def understood(conn: Connection, readings: Sequence[Reading]) -> list[Reading]:
+    """The same readings; those that name a part or count through are about the entry that they mean, with its own numbers."""
+    wanted = {place: parts for place, one in enumerate(readings) if (parts := _parts(one)) or _may_count(one)}
+    if not wanted:
+        return list(readings)
+    index = _Entries(conn, {name for place, parts in wanted.items() for name in _names(readings[place], parts)})
+    found = list(readings)
+    for place, parts in wanted.items():
+        reading = readings[place]
+        if parts:
+            entry = index.of_part(reading, parts)
+            reading = reading if entry is None else _about(reading, entry.title)
+        found[place] = index.counted(reading)
+    return found
+
+
+class _Entries:
+    """The entries of the index that have some names, and their franchises."""
+
+    def __init__(self, conn: Connection, names: Iterable[str]) -> None:
+        self._conn = conn
+        self._named: dict[str, dict[int, _IndexEntry]] = {}
+        self._franchises: dict[int, Franchise] = {}
+        rows = json.dumps([[name] for name in sorted(names)], ensure_ascii=False)
+        for folded, *row in conn.all(_SQL.named, {"rows": rows}):
+            entry = _IndexEntry(*row)
+            self._named.setdefault(folded, {})[entry.id] = entry
+
+    def of_part(self, reading: Reading, parts: Sequence[_Part]) -> _IndexEntry | FranchiseEntry | None:
+        """The entry that has the name of the part, or that comes in its place behind the first part."""
+        own = self._one(one for part in parts for one in _spelled(reading, part))
+        if own is not None:
+            return own
+        first = self._one(part.name.folded for part in parts) or self._one(
+            one for part in parts for one in _bases(reading, part.name)
+        )
+        if first is None:
+            return None
+        franchise = self._franchise(first.id)
+        mine = next((one for one in franchise.regular if one.entry_id == first.id), None)
+        if mine is None or mine.season is None:
+            return None
+        beside = [one for one in franchise.regular if one.season == mine.season and one.part == parts[0].number]
+        return beside[0] if len(beside) == 1 else None
+
+    def counted(self, reading: Reading) -> Reading:
+        """The reading as one of the entry in whose count its numbers are; as it is where that cannot be told."""
+        first, last = reading.first_episode, reading.last_episode
+        own = self._one(_bases(reading, name) for name in reading.names) if first is not None else None
+        if own is None or first is None or last is None or own.episode_count is None or first <= own.episode_count:
+            return reading
+        franchise = self._franchise(own.id)
+        mine = next((one for one in franchise.regular if one.entry_id == own.id), None)
+        places = {
+            (entry.entry_id, begin): entry
+            for entry in franchise.regular
+            for begin in _begins(entry, reading)
+            if entry.episode_count is not None and begin <= first <= last < begin + entry.episode_count
+        }
+        if mine is None or len(places) != 1:
+            return reading
+        (((entry_id, begin), entry),) = places.items()
+        if entry_id == own.id:
+            about = reading
+        elif entry.season == mine.season and not self._has_series(entry_id):
+            # Cours of one season are one series as long as no one follows them apart.
+            return reading
+        else:
+            about = _about(reading, entry.title)
+        return replace(about, first_episode=first - begin + 1, last_episode=last - begin + 1, counted_from=begin - 1)
+
+    def _one(self, names: Iterable[str | Iterable[str]]) -> _IndexEntry | None:
+        """The one entry that has any of these names; None when several do, or none."""
+        found: dict[int, _IndexEntry] = {}
+        for some in names:
+            for name in (some,) if isinstance(some, str) else some:
+                found |= self._named.get(name, {})
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _has_series(self, entry_id: int) -> bool:
+        return self._conn.one(_SQL.series_of, {"id": entry_id}) is not None
+
+    def _franchise(self, entry_id: int) -> Franchise:
+        if entry_id not in self._franchises:
+            self._franchises[entry_id] = franchise_by_id(self._conn, entry_id)
+        return self._franchises[entry_id]
+
+
+def _begins(entry: FranchiseEntry, reading: Reading) -> set[int]:
+    """The numbers that the first episode of an entry may have beside what a reading says of the season."""
+    found = {entry.first_absolute} if reading.season in (None, entry.season) else set()
+    if reading.season is not None and reading.season == entry.season:
+        found.add(entry.first_in_season)
+    return {one for one in found if one is not None}
+
+
+def _parts(reading: Reading) -> list[_Part]:
+    """The names that stand for a later part of a show; none where it says no part, or the first."""
+    if reading.kind is SeriesKind.MOVIE:
+        return []
+    if reading.part is not None:
+        return [_Part(name, reading.part) for name in reading.names] if reading.part > _FIRST_PART else []
+    found = []
+    for name in reading.names:
+        marked = read_part(name.shown)
+        if marked is not None and marked.part > _FIRST_PART:
+            found.append(_Part(Name.of(marked.name), marked.part))
+    return found
+
+
+def _may_count(reading: Reading) -> bool:
+    return (
+        reading.kind is SeriesKind.TV and reading.first_episode is not None and reading.first_episode > _SHORTEST_SEASON
+    )
+
+
+def _names(reading: Reading, parts: Sequence[_Part]) -> Iterator[str]:
+    """Everything that has to be looked up for a reading."""
+    for part in parts:
+        yield from _spelled(reading, part)
+        yield from _bases(reading, part.name)
+    for name in reading.names:
+        yield from _bases(reading, name)
+
+
+def _bases(reading: Reading, name: Name) -> list[str]:
+    """How the index may call what a name stands for beside the season of a reading."""
+    return spelled(name, reading.season) if reading.is_later_season and reading.season else [name.folded]
+
+
+def _spelled(reading: Reading, part: _Part) -> list[str]:
+    return [one for base in _bases(reading, part.name) for one in spelled_parts(base, part.number)]
+
+
+def _about(reading: Reading, title: str) -> Reading:
+    """The reading with the name of an entry in place of its own; beside a season, its own stand for the entry as well."""
+    sequel = read_sequel(title)
+    if sequel is None:
+        return replace(reading, names=(Name.of(title),), season=None, part=None)
+    names = {name.folded: name for name in (Name.of(sequel.name), *reading.names)}
+    return replace(reading, names=tuple(names.values()), season=sequel.season, part=None)

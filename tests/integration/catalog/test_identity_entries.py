@@ -1,0 +1,129 @@
+"""Cours, and numbers that count seasons through: the offline index says which entry a release is about."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from kurabito.catalog.follow import FollowFromMetadata
+from kurabito.db import Connection
+from kurabito.feeds.results import FeedItem
+from kurabito.metadata.pending import Ids
+from kurabito.metadata.records import RecordKind, TmdbKind
+from kurabito.metadata.sources import offline
+from kurabito.metadata.sources.bangumi_data import OfflineEntry
+
+if TYPE_CHECKING:
+    from tests.integration.catalog.conftest import Desk
+
+PLACES = (
+    "SELECT series.title, series.season, episode.number FROM anime_links AS link JOIN series ON series.id = link.series_id "
+    "JOIN episodes AS episode ON episode.id = link.episode_id ORDER BY link.id"
+)
+FIRST, SECOND_COUR, SECOND = "蔵の灰姫", "蔵の灰姫(第2クール)", "蔵の灰姫 第2期"
+CELLAR = Ids(tmdb_id=9, tmdb_kind=TmdbKind.TV)
+
+
+def entry(number: int, title: str, begin: str, *others: str, season: int | None = None) -> OfflineEntry:
+    ids = Ids(bgm_id=number, tmdb_id=CELLAR.tmdb_id, tmdb_kind=CELLAR.tmdb_kind, tmdb_season=season)
+    return OfflineEntry(title, RecordKind.TV, "ja", ids, date.fromisoformat(begin), other_titles=others)
+
+
+def item(title: str) -> FeedItem:
+    return FeedItem(title=title, download_url=f"https://feeds.example/{quote(title)}.torrent")
+
+
+async def nothing() -> None:
+    return None
+
+
+@pytest.fixture
+def index(desk: Desk) -> Desk:
+    """A show of two cours with 12 episodes each, and a second season of 12."""
+    entries = [
+        entry(1, FIRST, "2024-01-05", "藏之灰姑娘", "Cinder of the Cellar"),
+        entry(2, SECOND_COUR, "2024-07-05", "藏之灰姑娘 第2部分"),
+        entry(3, SECOND, "2025-01-05", "藏之灰姑娘 第二季", season=2),
+    ]
+
+    def store(conn: Connection) -> None:
+        offline.replace_entries(conn, entries)
+        conn.run("UPDATE offline_entries SET episode_count = 12, franchise_id = 1")
+
+    desk.database.write_blocking(store)
+    return desk
+
+
+async def follow(desk: Desk, *numbers: int) -> None:
+    catalog = FollowFromMetadata(desk.database, desk.catalog, nothing)
+    for number in numbers:
+        await catalog.follow_entry(number)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["藏之灰姑娘 第2部分", "藏之灰姑娘 第二部分", "蔵の灰姫 第2クール", "Cinder of the Cellar Part 2"],
+)
+async def test_a_part_leads_to_its_own_entry_however_it_is_written(index: Desk, name: str) -> None:
+    await follow(index, 1, 2)
+    await index.bring(index.subscribe(), item(f"[Kura] {name} - 05 [1080p]"), item(f"[Kura] {FIRST} - 05 [1080p]"))
+    assert index.all(PLACES) == [(SECOND_COUR, 1, 5.0), (FIRST, 1, 5.0)]
+
+
+async def test_a_number_that_counts_seasons_through_goes_to_the_season_that_has_it(index: Desk) -> None:
+    await follow(index, 1, 2, 3)
+    titles = [f"[Kura] 藏之灰姑娘 - {number} [1080p]" for number in (3, 15, 29, 40)]
+    await index.bring(index.subscribe(), *map(item, titles))
+    first, second, third, beyond = index.all(PLACES)
+    assert (second, third[1:]) == ((SECOND_COUR, 1, 3.0), (2, 5.0))
+    # 40 is in no count that is known, so it stays what it says.
+    assert (first[2], beyond[2], first[0]) == (3.0, 40.0, beyond[0])
+    assert "counted" in index.all("SELECT clues FROM anime_links WHERE title LIKE '%29%'")[0][0]
+
+
+async def test_the_season_is_made_when_it_is_not_there_and_cours_stay_one_while_no_one_follows_them_apart(
+    index: Desk,
+) -> None:
+    await follow(index, 1)
+    await index.bring(index.subscribe(), item("[Kura] 藏之灰姑娘 - 29 [1080p]"), item("[Kura] 藏之灰姑娘 - 15 [1080p]"))
+    (_, season, number), (title, *cour) = index.all(PLACES)
+    assert (season, number, cour) == (2, 5.0, [1, 15.0])
+    assert title == index.all("SELECT title FROM series WHERE id = 1")[0][0]
+
+
+async def test_a_season_that_is_said_is_counted_through_or_from_its_own_first_cour(index: Desk) -> None:
+    await follow(index, 1, 3)
+    await index.bring(
+        index.subscribe(), item("[Kura] 藏之灰姑娘 S2 - 29 [1080p]"), item("[Kura] 藏之灰姑娘 S2 - 07 [1080p]")
+    )
+    assert [row[1:] for row in index.all(PLACES)] == [(2, 5.0), (2, 7.0)]
+
+
+async def test_without_a_count_nothing_is_read_otherwise(index: Desk) -> None:
+    index.database.write_blocking(lambda conn: conn.run("UPDATE offline_entries SET episode_count = NULL"))
+    await follow(index, 1, 3)
+    await index.bring(index.subscribe(), item("[Kura] 藏之灰姑娘 - 29 [1080p]"))
+    ((_, season, number),) = index.all(PLACES)
+    assert (season, number) == (1, 29.0)
+
+
+async def test_a_name_of_its_own_stands_for_a_later_season_as_the_index_says(desk: Desk) -> None:
+    named = entry(4, "蔵の科学 SCIENCE CELLAR", "2025-01-05", "Cellar Season 4", "藏纪元 科学篇", season=4)
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, [named]))
+    feed = desk.subscribe()
+    await desk.bring(feed, item("[Kura] Cellar S4 - 01 [1080p]"), item("[Kura] 藏纪元 科学篇 - 02 [1080p]"))
+    await desk.bring(feed, item("[Kura] 蔵の科学 SCIENCE CELLAR - 03 [1080p]"))
+    assert len({row[0] for row in desk.all(PLACES)}) == 1
+
+
+async def test_the_evidence_of_a_series_has_its_franchise(index: Desk) -> None:
+    await follow(index, 3)
+    parts = (await index.corrections.evidence(1)).franchise
+    assert [(one.entry.season, one.entry.part, one.entry.first_absolute, one.is_this) for one in parts] == [
+        (1, 1, 1, False),
+        (1, 2, 13, False),
+        (2, 1, 25, True),
+    ]
