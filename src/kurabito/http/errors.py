@@ -33,8 +33,6 @@ class HostNotAllowed(UrlNotAllowed):
 class LeadsToMagnet(UrlNotAllowed):
     """The host redirects to a magnet link: there is nothing to fetch, and the link is what was asked for."""
 
-    code = "leads_to_magnet"
-
     def __init__(self, message: str, magnet: str) -> None:
         super().__init__(message)
         self.magnet = magnet

@@ -10,10 +10,10 @@ from typing import Any, Final
 from kurabito import logs
 from kurabito.db import Database
 from kurabito.errors import InvalidInput
-from kurabito.http import Outbound
-from kurabito.http.errors import OutboundError
+from kurabito.http import Limits, Outbound
+from kurabito.http.errors import LeadsToMagnet, OutboundError
 from kurabito.indexers import store
-from kurabito.indexers.addresses import mirror_of, pasted
+from kurabito.indexers.addresses import host_of, mirror_of, pasted
 from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
@@ -25,6 +25,7 @@ from kurabito.logs import mask_text
 log = logs.get_logger(__name__)
 
 LONGEST_TEXT: Final = 200
+_LINK_LIMITS: Final = Limits(attempts=2, patience=5.0)
 _TEST: Final = ""
 """The text of a test: indexers answer it with what is newest."""
 _TEST_OF_SITES: Final = "1080p"
@@ -113,6 +114,20 @@ class Indexers:
             for task in asked:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
+
+    async def fetch_link(self, indexer_id: int, url: str) -> str | bytes:
+        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError.
+
+        A link on the indexer's own host is trusted as far as that host is.
+        """
+        settings = (await self.get(indexer_id)).settings
+        host = host_of(url)
+        is_own = settings.url is not None and host_of(settings.url) == host
+        trusted = [host] if is_own and settings.allows_private else ()
+        try:
+            return (await self._outbound.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
+        except LeadsToMagnet as found:
+            return found.magnet
 
     async def _ask(self, indexer: StoredIndexer, query: SearchQuery, *, by_hand: bool = False) -> IndexerOutcome:
         own = indexer.id
