@@ -178,7 +178,8 @@ class Indexers:
                 raise InvalidInput("site", str(error)) from None
             per_hour = site.per_hour if settings.per_hour == DEFAULT_PER_HOUR else settings.per_hour
             mirror = mirror_of(settings.url) if settings.url else None
-            return replace(settings, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
+            name = settings.name or site.name
+            return replace(settings, name=name, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
         address = pasted(settings.url or "")
         return replace(settings, url=address.url, site=None, api_key=settings.api_key or address.api_key)
 
