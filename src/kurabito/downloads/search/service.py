@@ -43,8 +43,8 @@ class ReleaseSearch:
 
     async def search(self, query: SearchQuery) -> AsyncIterator[FoundSoFar]:
         """What the indexers have, after each answer; raises InvalidInput."""
-        text = " ".join(query.text.split())
-        if not text or len(text) > LONGEST_TEXT or not text.isprintable():
+        text = " ".join("".join(one if one.isprintable() else " " for one in query.text).split())
+        if not text or len(text) > LONGEST_TEXT:
             problem = f"must be a text of 1 to {LONGEST_TEXT} characters that can be seen"
             raise InvalidInput("q", problem, refused(InputReason.TEXT, most=LONGEST_TEXT))
         title_rules = await self._database.read(rules.enabled)
