@@ -49,6 +49,7 @@ class AttentionPart(StrEnum):
     QUESTIONS = "questions"
     OFFSETS = "offsets"
     RELINKS = "relinks"
+    INDEXERS = "indexers"
 
 
 class AttentionCode(StrEnum):
@@ -62,6 +63,7 @@ class AttentionCode(StrEnum):
     SCAN_FAILED = "scan_failed"
     SCAN_INCOMPLETE = "scan_incomplete"
     REMOVAL_STOPPED = "removal_stopped"
+    INDEXER_FAILING = "indexer_failing"
     METADATA_SOURCE_FAILING = "metadata_source_failing"
     MATCHES_OPEN = "matches_open"
     CONFLICTS_OPEN = "conflicts_open"
@@ -84,6 +86,7 @@ class ActionId(StrEnum):
     OPEN_SUBSCRIPTION = "open_subscription"
     SCAN_LIBRARY = "scan_library"
     REMOVE_LIBRARY = "remove_library"
+    OPEN_INDEXERS = "open_indexers"
     OPEN_METADATA_SOURCES = "open_metadata_sources"
     OPEN_MATCHES = "open_matches"
     OPEN_CONFLICTS = "open_conflicts"

@@ -12,6 +12,7 @@ from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
+from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
@@ -188,6 +189,21 @@ _PLANS: Final[_Words] = {
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
 }
+_SEARCHES: Final[_Words] = {
+    SearchReason.USENET: "it is for Usenet, which no downloader takes",
+    SearchReason.UNREADABLE: "no series can be read from its title",
+    SearchReason.FEW_SEEDERS: "it has {seeders} seeders, and its indexer should have at least {least}",
+    SearchReason.NO_EPISODE: "its title names no episode",
+    SearchReason.IN_DOUBT: "it may be of several series",
+    SearchReason.DOUBTFUL_READING: "what was read from its title is not plausible",
+    SearchReason.SERIES_NEW: "the series is new, and not followed",
+    SearchReason.SERIES_ASKED: "the series is not followed yet",
+    SearchReason.SERIES_IGNORED: "the series is ignored",
+    SearchReason.HAVE: "you have it",
+    SearchReason.UNDER_WAY: "it is being downloaded",
+    SearchReason.EXCLUDED: "excluded by {rule}",
+    SearchReason.NOT_INCLUDED: "not included by {rule}",
+}
 ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     FilterReason: _FILTERS,
     DoubtReason: _DOUBTS,
@@ -195,6 +211,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    SearchReason: _SEARCHES,
 }
 """The sentence of each code, or what makes it of the facts."""
 

@@ -14,6 +14,7 @@ from kurabito.library.folders import Folders
 from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
+from kurabito.web.finding import indexers, search
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library, naming
 from kurabito.web.pages import Pages
@@ -56,6 +57,8 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
 
 def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     feeds, catalog = product.feeds, product.catalog
+    yield partial(indexers.router, indexers=feeds.indexers)
+    yield partial(search.router, search=product.search, grabs=product.grabs)
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.

@@ -18,6 +18,9 @@ from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.downloads.health.downloaders import DownloaderHealths
+from kurabito.downloads.search.grab import ReleaseGrabs
+from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
@@ -55,6 +58,8 @@ class Product:
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
     naming: LibraryNaming
+    search: ReleaseSearch
+    grabs: ReleaseGrabs
 
     @property
     def database(self) -> Database:
@@ -75,11 +80,16 @@ def open_product(
         outbound = open_outbound(settings)
         downloads = downloads or open_downloads(queue, outbound, settings)
         feeds = feeds or open_feeds(
-            queue, outbound, grabber=downloads.grabber, module_hosts=settings.allow_private_hosts
+            queue,
+            outbound,
+            grabber=downloads.grabber,
+            module_hosts=settings.allow_private_hosts,
+            sites=settings.state / FOLDER,
         )
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
     relinker = Relinker(queue, downloads.grabber)
+    search = ReleaseSearch(database, feeds.indexers)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -102,6 +112,8 @@ def open_product(
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
+        search=search,
+        grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
     )
 
 

@@ -28,6 +28,7 @@ from kurabito.app.troubles import FILE_NAME, KeptWorker, Trouble, Troubles
 from kurabito.dataplane.leasing.plane_locks import PlaneLocks
 from kurabito.downloads.dispatch.remote import RemoteDownloaders
 from kurabito.http import Outbound
+from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion import policy
 from kurabito.library.loop import Reconciler
 from kurabito.logs import get_logger
@@ -153,6 +154,7 @@ async def _product(
         grabber=downloads.grabber,
         url=address + settings.base_path,
         module_hosts=settings.allow_private_hosts,
+        sites=settings.state / FOLDER,
     )
     await built_in.register(feeds.services, queue.database, address)
     metadata = open_metadata(settings, queue, outbound)

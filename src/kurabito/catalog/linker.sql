@@ -4,6 +4,9 @@
 SELECT DISTINCT link.release_key
 FROM {given} CROSS JOIN anime_links AS link WHERE link.release_key = given.value ->> 'release_key';
 
+-- name: links_of_release
+SELECT link.id, link.held_reason FROM anime_links AS link WHERE link.release_key = :release_key ORDER BY link.id;
+
 -- name: add_groups
 INSERT INTO groups (name, folded, created_at)
 SELECT given.value ->> 'name', given.value ->> 'folded', :now

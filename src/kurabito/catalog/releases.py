@@ -82,7 +82,7 @@ def read_release(item: FeedItem, rules: Sequence[TitleRule]) -> Release | RawRea
     if season == _SPECIALS:
         # S00E03 is the third special of the show, whichever of its seasons was on.
         season, kind = None, ReleaseKind.SPECIAL if kind is ReleaseKind.TV else kind
-    download_type = detect_download_type(url)
+    download_type = item.download_type or detect_download_type(url)
     return Release(
         title=item.title,
         url=url,

@@ -22,6 +22,7 @@ from kurabito.cli.doctor import doctor
 from kurabito.cli.downloader import downloader
 from kurabito.cli.fetch import fetch
 from kurabito.cli.import_files import import_files
+from kurabito.cli.search import search
 from kurabito.cli.serve import serve
 from kurabito.cli.title import title
 from kurabito.cli.worker import worker
@@ -46,6 +47,7 @@ app.command("import")(import_files)
 app.command()(worker)
 app.command()(title)
 app.command()(fetch)
+app.command()(search)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")

@@ -52,6 +52,18 @@ class DownloadNotFound(DownloadError, NotFound):
     code = "download_not_found"
 
 
+class FoundReleaseNotFound(DownloadError, NotFound):
+    """No search of late found that release."""
+
+    code = "found_release_not_found"
+
+
+class GrabRefused(DownloadError, StateConflict):
+    """The release cannot be downloaded."""
+
+    code = "grab_refused"
+
+
 class DownloadConflict(DownloadError, StateConflict):
     """The download cannot make that move now."""
 

@@ -113,6 +113,8 @@ class DispatchCause(StrEnum):
     """A filter excludes them no longer."""
     CHOSEN = "chosen"
     """Among several releases."""
+    GRABBED = "grabbed"
+    """Its keeper took it from a search."""
     NEXT_BEST = "next_best"
     """Another release could not be had."""
     REGISTERED = "downloader_registered"

@@ -17,6 +17,18 @@ class FeedUnreadable(FeedError):
     code = "feed_unreadable"
 
 
+class ErrorDocument(FeedUnreadable):
+    """An indexer answered with an error of its own: a number and a description, as Newznab and Torznab have them."""
+
+    def __init__(self, number: str, description: str) -> None:
+        super().__init__(f"the indexer answers with error {number}: {description}")
+        self.number = number
+        self.description = description
+
+    def __reduce__(self) -> tuple[type[ErrorDocument], tuple[str, str]]:
+        return type(self), (self.number, self.description)
+
+
 class FetcherRefused(FeedError):
     """The service that should read a feed did not take it."""
 

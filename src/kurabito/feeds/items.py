@@ -31,7 +31,11 @@ _LONGEST_URL: Final = 8_000
 
 def read_item(piece: str, base: str) -> FeedItem:
     """The item; raises Malformed with what is wrong with it."""
-    found = fields(piece)
+    return item_of(fields(piece), piece, base)
+
+
+def item_of(found: list[FeedField], piece: str, base: str) -> FeedItem:
+    """The item that has these fields; raises Malformed."""
     title = " ".join(_first(found, _TITLES).split())[:_LONGEST_TITLE]
     if not title:
         raise Malformed("it has no title")
@@ -78,7 +82,7 @@ def _candidates(found: list[FeedField], piece: str) -> Iterator[str]:
     every = [
         *(one.attributes.get("url") or one.attributes.get("href") or "" for one in enclosed),
         *magnets,
-        _attr(found, "magneturl"),
+        attribute(found, "magneturl"),
         *(link for link in links if _path(link).lower().endswith(".torrent")),
         inside or "",
         *links,
@@ -118,7 +122,7 @@ def _is_of_mikan(date: FeedField, found: list[FeedField]) -> bool:
 
 def _size(found: list[FeedField]) -> int | None:
     written = [
-        _attr(found, "size"),
+        attribute(found, "size"),
         *(one.text for one in found if one.name in _SIZES),
         *(one.attributes.get("length", "") for one in found if one.name == "enclosure"),
     ]
@@ -126,11 +130,11 @@ def _size(found: list[FeedField]) -> int | None:
 
 
 def _info_hash(found: list[FeedField]) -> str | None:
-    written = (_attr(found, "infohash"), *(one.text for one in found if one.name in _HASHES))
+    written = (attribute(found, "infohash"), *(one.text for one in found if one.name in _HASHES))
     return next((text for text in written if _HASH.fullmatch(text)), None)
 
 
-def _attr(found: Iterable[FeedField], name: str) -> str:
+def attribute(found: Iterable[FeedField], name: str) -> str:
     """The value of an attribute in the way of Newznab and Torznab: <torznab:attr name="size" value="…"/>."""
     for one in found:
         if one.name == "attr" and one.attributes.get("name", "").lower() == name:

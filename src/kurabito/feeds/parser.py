@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 from urllib.parse import urljoin
 
 from kurabito.feeds.encodings import decoded
-from kurabito.feeds.errors import FeedUnreadable
+from kurabito.feeds.errors import ErrorDocument, FeedUnreadable
 from kurabito.feeds.items import read_item
 from kurabito.feeds.markup import Malformed, Piece, pieces
 from kurabito.feeds.results import FeedItem
@@ -47,8 +48,13 @@ class Feed:
     """False when it breaks off: there is more to come, so it must be asked for again."""
 
 
-def parse_feed(data: bytes, url: str, content_type: str = "") -> Feed:
-    """Read a feed that came from `url`; raises FeedUnreadable, saying what came instead."""
+def parse_feed(
+    data: bytes, url: str, content_type: str = "", *, read: Callable[[str, str], FeedItem] = read_item
+) -> Feed:
+    """Read a feed that came from `url`; raises FeedUnreadable, saying what came instead.
+
+    `read` makes an item of its text and the URL that its links are relative to; it raises Malformed.
+    """
     text = decoded(data, content_type).lstrip("\ufeff \t\r\n")
     head = _DECLARATION.sub("", text[:_HEAD]).lstrip()
     _check_root(head)
@@ -59,18 +65,20 @@ def parse_feed(data: bytes, url: str, content_type: str = "") -> Feed:
     if not is_whole and found and not found[-1].is_whole:
         # The one that was on its way says nothing about the feed itself.
         found.pop()
-    items, refused = _read_all(found, base_url)
+    items, refused = _read_all(found, base_url, read)
     return Feed(_title(_ITEM.split(head, maxsplit=1)[0]), tuple(items), tuple(refused), is_whole)
 
 
-def _read_all(found: list[Piece], base_url: str) -> tuple[list[FeedItem], list[FeedRefused]]:
+def _read_all(
+    found: list[Piece], base_url: str, read: Callable[[str, str], FeedItem]
+) -> tuple[list[FeedItem], list[FeedRefused]]:
     items: dict[tuple[str, str | None], FeedItem] = {}
     refused = []
     for number, piece in enumerate(found, 1):
         try:
             if not piece.is_whole:
                 raise Malformed("it has no end")
-            item = read_item(piece.text, base_url)
+            item = read(piece.text, base_url)
         except Malformed as problem:
             refused.append(FeedRefused(number, str(problem)))
         else:
@@ -89,9 +97,7 @@ def _check_root(head: str) -> None:
         attributes = {
             key.lower(): html.unescape(double or single) for key, double, single in _ATTRIBUTE.findall(root[2])
         }
-        raise FeedUnreadable(
-            f"the indexer answers with error {attributes.get('code', '?')}: {attributes.get('description', 'no reason')[:500]}"
-        )
+        raise ErrorDocument(attributes.get("code", "?")[:20], attributes.get("description", "no reason")[:500])
     if name in ("html", "head", "body") or head[:15].lower().startswith(("<!doctype html", "<html")):
         raise FeedUnreadable("this is a web page and not a feed; look for its RSS link and follow that")
     if name not in _FEEDS:

@@ -81,6 +81,7 @@ def clean(item: FeedItem) -> FeedItem:
         guid=clean_text(item.guid).strip() or None,
         size_bytes=size if size is not None and 0 <= size <= BIGGEST_ID else None,
         info_hash=clean_text(item.info_hash).strip()[:100] or None,
+        download_type=item.download_type,
     )
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from kurabito.modules.download_types import DownloadType
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedItem:
@@ -24,6 +26,8 @@ class FeedItem:
     size_bytes: int | None = None
     info_hash: str | None = None
     """A torrent's, where the feed has a field for it."""
+    download_type: DownloadType | None = None
+    """What the URL gives, where an indexer says so: its URLs need not look like it. None leaves it to the URL."""
 
     @property
     def key(self) -> str:

@@ -30,6 +30,17 @@ class HostNotAllowed(UrlNotAllowed):
         return type(self), (str(self), self.host)
 
 
+class LeadsToMagnet(UrlNotAllowed):
+    """The host redirects to a magnet link: there is nothing to fetch, and the link is what was asked for."""
+
+    def __init__(self, message: str, magnet: str) -> None:
+        super().__init__(message)
+        self.magnet = magnet
+
+    def __reduce__(self) -> tuple[type[LeadsToMagnet], tuple[str, str]]:
+        return type(self), (str(self), self.magnet)
+
+
 class Unreachable(OutboundError):
     """There was no connection, or it broke."""
 

@@ -6,9 +6,10 @@ from typing import Final
 
 import httpx2
 
-from kurabito.http.errors import BadAnswer
+from kurabito.http.errors import BadAnswer, LeadsToMagnet
 from kurabito.http.redaction import shown
 
+_MAGNET: Final = "magnet:"
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})
 # On the way to another host everything else that was given stays behind: any of it may be a secret for the first one.
 _CARRIED: Final = (
@@ -22,6 +23,8 @@ def redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Req
     location = response.headers.get("location")
     if response.status_code not in _MOVED or not location:
         return None
+    if location[: len(_MAGNET)].lower() == _MAGNET:
+        raise LeadsToMagnet(f"{shown(request.url)} redirects to a magnet link, which is no URL to fetch", location)
     try:
         url = request.url.join(location).copy_with(username=None, password=None)
     except httpx2.InvalidURL as error:

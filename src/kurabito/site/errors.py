@@ -18,6 +18,7 @@ from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, Tr
 from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge, StateConflict
 from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
+from kurabito.indexers.errors import IndexerRefused, IndexerResting, IndexerUnreadable, SiteInvalid
 from kurabito.library.errors import DeletionNotAllowed
 from kurabito.maintenance.errors import CheckpointTooSoon
 from kurabito.metadata.errors import (
@@ -81,6 +82,10 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     KeyOfAnotherModule: 403,
     FeedUnreadable: 502,
     FetcherRefused: 502,
+    IndexerUnreadable: 502,
+    IndexerRefused: 502,
+    IndexerResting: 429,
+    SiteInvalid: 422,
     DownloaderError: 502,
     DownloaderUnavailable: 503,
     TransferNotFound: 404,

@@ -16,6 +16,7 @@ NAVIGATION: Final = (
     NavigationEntry("now", "/"),
     NavigationEntry("tasks", "/tasks"),
     NavigationEntry("following", "/following"),
+    NavigationEntry("search", "/search"),
     NavigationEntry("calendar", "/calendar"),
     NavigationEntry("series", "/series"),
     NavigationEntry("downloads", "/downloads"),

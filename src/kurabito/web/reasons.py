@@ -10,6 +10,7 @@ from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import DownloadReason
+from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import InputReason, Reason
@@ -23,6 +24,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     TransferDetail: "transfer",
     InputReason: "input",
     PlanReason: "plan_reason",
+    SearchReason: "search_reason",
 }
 
 

@@ -11,6 +11,7 @@ from kurabito.downloads.health.downloaders import DownloaderHealth
 from kurabito.downloads.health.progress import DownloadProgressState
 from kurabito.feeds.health import FeedHealth
 from kurabito.feeds.raw_items import RawStatus
+from kurabito.indexers.model import IndexerHealth
 from kurabito.library.status import LibraryStatus
 from kurabito.protocol.deletion import LogState
 from kurabito.protocol.leased.retries import FilingStatus
@@ -64,6 +65,13 @@ TONES: Final[Mapping[type[StrEnum], Mapping[str, Tone]]] = {
         FilingStatus.COMPLETED: Tone.GOOD,
         FilingStatus.FAILED: Tone.BAD,
         FilingStatus.CANCELLED: Tone.OFF,
+    },
+    IndexerHealth: {
+        IndexerHealth.OFF: Tone.OFF,
+        IndexerHealth.NEW: Tone.WAITING,
+        IndexerHealth.HEALTHY: Tone.GOOD,
+        IndexerHealth.LIMITED: Tone.WARNING,
+        IndexerHealth.FAILING: Tone.BAD,
     },
     FeedHealth: {
         FeedHealth.PAUSED: Tone.OFF,

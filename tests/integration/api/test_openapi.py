@@ -24,6 +24,8 @@ KEY = "a key for the tests"
 EXAMPLES = 2
 # A value may be well written and refused all the same: it depends on folders and rows, is JSON in a cursor, or a pattern.
 BEYOND_SCHEMAS = {
+    "add_indexer",
+    "change_indexer",
     "change_filter",
     "change_subscription",
     "create_filter",
@@ -40,6 +42,7 @@ BEYOND_SCHEMAS = {
     "register_service",
     "replace_title_rule",
     "request_thumbnails",
+    "search_releases",
 }
 # They pass on what others answer, and say 502 when that is nothing.
 ASKING_OTHERS = {"preview_subscription"}

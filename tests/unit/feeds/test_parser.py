@@ -25,8 +25,8 @@ def item(number: int = 1, more: str = "") -> str:
     )
 
 
-def parsed(text: str | bytes, **given: str) -> Feed:
-    return parse_feed(text if isinstance(text, bytes) else text.encode(), URL, **given)
+def parsed(text: str | bytes, content_type: str = "") -> Feed:
+    return parse_feed(text if isinstance(text, bytes) else text.encode(), URL, content_type)
 
 
 def titles(feed: Feed) -> list[str]:

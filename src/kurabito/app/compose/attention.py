@@ -28,6 +28,7 @@ from kurabito.downloads.health.downloaders import DownloaderHealth, DownloaderHe
 from kurabito.feeds.health import FeedHealth, feed_health
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.subscriptions import Subscription
+from kurabito.indexers.service import Indexers, failing
 from kurabito.library.service import LibrarySummary
 from kurabito.library.status import LibraryReport, LibraryReports, LibraryStatus
 from kurabito.maintenance.disk_space import disk_space
@@ -51,6 +52,7 @@ def open_attention(settings: Settings, product: Product, troubles: Callable[[], 
             AttentionPart.DOWNLOADERS: _downloaders(product.downloaders),
             AttentionPart.FEEDS: _feeds(product.feeds.subscriptions),
             AttentionPart.LIBRARIES: _libraries(product.library, product.planes),
+            AttentionPart.INDEXERS: _indexers(product.feeds.indexers),
             AttentionPart.METADATA: _metadata(product.metadata.sources),
             AttentionPart.MATCHES: _open(
                 product.metadata.matches.count_open, AttentionCode.MATCHES_OPEN, ActionId.OPEN_MATCHES
@@ -206,6 +208,27 @@ def _scans(reports: Sequence[LibraryReport]) -> Iterator[AttentionItem]:
             since=library.removing_since or (last.ended_at if last else None),
             action=AttentionAction(action, library.id),
         )
+
+
+def _indexers(indexers: Indexers) -> AttentionSource:
+    async def look() -> Sequence[AttentionItem]:
+        return [
+            AttentionItem(
+                code=AttentionCode.INDEXER_FAILING,
+                severity=Severity.WARNING,
+                facts={
+                    "id": one.id,
+                    "name": one.settings.name,
+                    "failures": one.status.failures,
+                    "error_code": one.status.error_code,
+                },
+                since=one.status.last_success_at,
+                action=AttentionAction(ActionId.OPEN_INDEXERS, one.id),
+            )
+            for one in failing(await indexers.everything())
+        ]
+
+    return look
 
 
 def _metadata(sources: SourceHealths) -> AttentionSource:

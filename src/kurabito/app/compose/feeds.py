@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import httpcore2
@@ -17,6 +18,8 @@ from kurabito.feeds.fetcher import PACE, FeedReader
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.tasks import FeedTasks
 from kurabito.http import Outbound
+from kurabito.indexers.definitions import SiteDefinitions
+from kurabito.indexers.service import Indexers
 from kurabito.modules.registration import Services
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.runtime.delegation import DelegatedTasks
@@ -36,6 +39,7 @@ class FeedParts:
     previews: Previews
     services: Services
     tasks: FeedTasks
+    indexers: Indexers
 
 
 def open_outbound(settings: Settings) -> Outbound:
@@ -53,11 +57,12 @@ def open_feeds(
     url: str = "",
     pace: float = PACE,
     module_hosts: Iterable[str] = (),
+    sites: Path | None = None,
 ) -> FeedParts:
     """Feeds and services over one queue; `grabber` decides what becomes of links.
 
     `url` is where this site is found, for fetchers that send what they read; `module_hosts` are those at which modules may be
-    beside where they register from.
+    beside where they register from; `sites` is the folder where the user describes sites to search.
     """
     intake = CatalogIntake(queue.database, grabber)
     reader, calls = FeedReader(outbound, pace=pace), ServiceCalls(outbound)
@@ -67,6 +72,7 @@ def open_feeds(
         Previews(reader, queue.database),
         Services(queue.database, calls, grabber, hosts=module_hosts),
         FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
+        Indexers(queue.database, outbound, SiteDefinitions(sites)),
     )
 
 

@@ -59,14 +59,18 @@ class Likely:
 def resolve(
     conn: Connection, releases: Mapping[int, Release], origins: Mapping[int, Subscription]
 ) -> dict[int, SeriesMatch]:
-    """The series of each release; new ones are made. Releases and their subscriptions are given by the ids of their items."""
+    """The series of each release; new ones are made. Releases and their subscriptions are given by the ids of their items.
+
+    A release without a subscription was found by a search: a new series of it is not followed until its keeper says so.
+    """
     said = understood(conn, [Reading.of(release) for release in releases.values()])
     readings = dict(zip(releases, said, strict=True))
-    sources = {item_id: ReleaseOrigin.of(origins[item_id]) for item_id in releases}
+    sources = {item_id: ReleaseOrigin.of(origin) for item_id, origin in origins.items() if item_id in releases}
     batch = _Batch(conn, readings, sources)
     # Titles with several names come first: they say which names are one.
     for item_id in sorted(readings, key=lambda one: -len(readings[one].names)):
-        batch.settle(item_id, origins[item_id].settings.new_series)
+        origin = origins.get(item_id)
+        batch.settle(item_id, NewSeries.ASK if origin is None else origin.settings.new_series)
     return batch.matches()
 
 
@@ -217,7 +221,7 @@ class _Batch:
 
     def settle(self, item_id: int, new_series: NewSeries) -> None:
         """Decide about one release, and do what follows."""
-        reading, origin = self._readings[item_id], self._origins[item_id]
+        reading, origin = self._readings[item_id], self._origins.get(item_id)
         decision = self._judge.decide(reading, origin)
         if isinstance(decision, InDoubt):
             self._matches[item_id] = self._ask(reading, decision.candidates)
@@ -227,7 +231,7 @@ class _Batch:
             self._learn(series, reading)
         else:
             series = self._add(reading, SeriesState.FOLLOWED if new_series is NewSeries.ADD else SeriesState.ASKED)
-        if origin.page_id is not None:
+        if origin is not None and origin.page_id is not None:
             self._judge.known.note_page(origin, reading.kind, series.id)
         self._matches[item_id] = SeriesMatch(
             series.id, reading.counted_from or series.episode_offset, series.state, decision.clues

@@ -25,6 +25,9 @@ class TorrentFile:
     size: int
     files: tuple[tuple[str, int], ...] = ()
     """The paths and sizes of its files, below the folder that it makes."""
+    trackers: tuple[str, ...] = ()
+    is_private: bool = False
+    """Its tracker serves no client that has only a magnet link."""
 
 
 def read_torrent(content: bytes) -> TorrentFile:
@@ -37,6 +40,7 @@ def read_torrent(content: bytes) -> TorrentFile:
         _check_names(info)
         size = _size(info)
         files = tuple(_files(info))
+        trackers = tuple(dict.fromkeys(_trackers(meta)))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise InvalidInput("torrent", f"this is not a torrent file that can be used: {error}") from None
     begin, stop = spans[b"info"]
@@ -45,7 +49,7 @@ def read_torrent(content: bytes) -> TorrentFile:
         digest = hashlib.sha1(raw, usedforsecurity=False).hexdigest()
     else:
         digest = hashlib.sha256(raw).hexdigest()[:40]
-    return TorrentFile(content, digest, size, files)
+    return TorrentFile(content, digest, size, files, trackers, info.get(b"private") == 1)
 
 
 def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int, dict[bytes, tuple[int, int]]]:
@@ -78,6 +82,13 @@ def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int, dict[bytes, tup
             if length < 0 or end > len(data):
                 raise ValueError("it breaks off")
             return data[colon + 1 : end], end, {}
+
+
+def _trackers(meta: dict[bytes, Any]) -> Iterator[str]:
+    tiers = meta.get(b"announce-list") or []
+    for tracker in (meta.get(b"announce"), *(one for tier in tiers for one in tier)):
+        if isinstance(tracker, bytes) and tracker:
+            yield _text(tracker)
 
 
 def _size(info: dict[bytes, Any]) -> int:

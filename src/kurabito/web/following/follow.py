@@ -42,7 +42,8 @@ def router(pages: Pages, subscriptions: Subscriptions, previews: Previews, catal
 
     @routes.get("/following/new")
     async def ask(request: Request) -> Response:
-        return steps.ask(request, SubscriptionForm())
+        # A URL that was pasted into the search comes by here.
+        return steps.ask(request, SubscriptionForm({"url": request.query_params.get("url", "")}))
 
     @routes.post("/following/new")
     async def look(request: Request) -> Response:

@@ -1,0 +1,1 @@
+"""Indexers, and the search through them."""

@@ -1,0 +1,108 @@
+"""`kurabito search`: ask the indexers for releases."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kurabito.downloads.search.decisions import FoundRelease
+    from kurabito.downloads.search.service import FoundSoFar
+    from kurabito.indexers.port import SearchQuery
+
+
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
+    season: Annotated[int | None, typer.Option("--season", min=0, help="Only this season of a show.")] = None,
+    episode: Annotated[int | None, typer.Option("--episode", min=0, help="Only this episode.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per release, one per line.")] = False,
+) -> None:
+    """Search all indexers: what they have, and what would be decided about it. Nothing is downloaded.
+
+    Indexers are added on the page *Indexers* or with `POST /api/v1/indexers`.
+
+    Examples:
+
+        kurabito search "Yoru no Kurabito"
+
+        kurabito search "Yoru no Kurabito" --season 2 --episode 3 --json
+    """
+    import asyncio
+
+    from kurabito.indexers.port import SearchKind, SearchQuery
+
+    kind = SearchKind.ANY if season is None else SearchKind.TV
+    answers = asyncio.run(_search(SearchQuery(text=text, kind=kind, season=season, episode=episode)))
+    found = answers[-1].releases if answers else ()
+    if as_json:
+        for one in found:
+            typer.echo(json.dumps(_shown(one), ensure_ascii=False))
+    else:
+        _print(found)
+    for answer in answers:
+        if answer.outcome.error is not None:
+            typer.echo(f"{answer.outcome.indexer.settings.name}: {answer.outcome.error}", err=True)
+    if not answers:
+        typer.echo("no indexer is switched on; add one on the page Indexers", err=True)
+        raise typer.Exit(1)
+
+
+async def _search(query: SearchQuery) -> list[FoundSoFar]:
+    from kurabito.app.compose.feeds import open_outbound
+    from kurabito.app.database import is_new, pending_migrations
+    from kurabito.db import open_database
+    from kurabito.downloads.search.service import ReleaseSearch
+    from kurabito.errors import ConfigError
+    from kurabito.indexers.definitions import FOLDER, SiteDefinitions
+    from kurabito.indexers.service import Indexers
+    from kurabito.settings import load
+    from kurabito.settings.store import stored_settings
+
+    settings = stored_settings(load())
+    if is_new(settings):
+        raise ConfigError("there is no database yet; `kurabito serve` makes it")
+    database = open_database(settings.database)
+    database.open()
+    try:
+        if pending_migrations(database):
+            raise ConfigError("the database is not up to date; start `kurabito serve` once")
+        async with open_outbound(settings) as outbound:
+            indexers = Indexers(database, outbound, SiteDefinitions(settings.state / FOLDER))
+            return [one async for one in ReleaseSearch(database, indexers).search(query)]
+    finally:
+        database.close()
+
+
+def _shown(found: FoundRelease) -> dict[str, Any]:
+    item, release = found.item, found.release
+    return {
+        "key": found.key,
+        "title": item.title,
+        "indexers": found.indexers,
+        "series": found.series.title if found.series else release.names[0].shown if release else None,
+        "season": release.season if release else None,
+        "episodes": release.episodes if release else (),
+        "size_bytes": item.size_bytes,
+        "seeders": item.seeders,
+        "reason": None if found.reason is None else found.reason.code,
+    }
+
+
+def _print(found: tuple[FoundRelease, ...]) -> None:
+    from rich.table import Table
+
+    from kurabito.cli.duplicates import counted
+    from kurabito.cli.shown import console, safe
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("title", "seeders", "indexers", "not taken because"):
+        table.add_column(name, no_wrap=name != "title", overflow="fold")
+    for one in found:
+        seeders = "" if one.item.seeders is None else str(one.item.seeders)
+        reason = "" if one.reason is None else one.reason.code.value
+        table.add_row(safe(one.item.title), seeders, safe(", ".join(one.indexers)), reason)
+    out = console()
+    out.print(table)
+    out.print(counted(len(found), "release"))

@@ -1,0 +1,177 @@
+"""What would become of each result of a search, and why: the same rules that feeds pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache, partial
+from typing import Any, Final
+
+from kurabito.catalog import series
+from kurabito.catalog.identity.resolution import Likely, SeriesMatch, foresee
+from kurabito.catalog.linker import held_by
+from kurabito.catalog.releases import Release, read_release
+from kurabito.catalog.series import Series
+from kurabito.catalog.states import EpisodeState, FilterReason, SeriesState
+from kurabito.db import Connection, Queries
+from kurabito.downloads.filters import store as filter_rules
+from kurabito.downloads.filters.engine import FilterEngine, Links
+from kurabito.feeds.raw_items import RawReason, clean
+from kurabito.indexers.port import IndexerItem
+from kurabito.reasons import Reason
+from kurabito.titles import TitleRule
+
+_SQL: Final = Queries("kurabito.downloads.search", "decisions.sql")
+
+
+class SearchReason(StrEnum):
+    """Why a result would not be downloaded automatically; the value is the message's key below `search_reason`."""
+
+    USENET = "usenet"
+    UNREADABLE = "unreadable"
+    """No series could be read from its title, or it has no link."""
+    FEW_SEEDERS = "few_seeders"
+    """It has `seeders`, and its indexer wants `least`."""
+    NO_EPISODE = "no_episode"
+    IN_DOUBT = "in_doubt"
+    DOUBTFUL_READING = "doubtful_reading"
+    SERIES_NEW = "series_new"
+    """The series is not known yet."""
+    SERIES_ASKED = "series_asked"
+    SERIES_IGNORED = "series_ignored"
+    HAVE = "have"
+    UNDER_WAY = "under_way"
+    EXCLUDED = "excluded"
+    """`rule` excludes it."""
+    NOT_INCLUDED = "not_included"
+    """`rule` includes others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRelease:
+    """A release that indexers have, and what would be decided about it."""
+
+    key: str
+    """The same whichever indexer it comes from, where its hash is known; it has no URL in it."""
+    item: IndexerItem = field(repr=False)
+    """Its URL may have the indexer's key in it, and is never shown."""
+    indexer_id: int
+    indexers: tuple[str, ...]
+    """The names of those that have it."""
+    least_seeders: int
+    release: Release | None = field(default=None, repr=False)
+    series: Series | None = None
+    reason: Reason[SearchReason] | None = None
+
+
+def read(found: FoundRelease, title_rules: Sequence[TitleRule]) -> FoundRelease:
+    """The result with what its title says."""
+    item = found.item
+    if item.is_usenet:
+        return replace(found, reason=Reason(SearchReason.USENET))
+    release = read_release(clean(item), title_rules)
+    if isinstance(release, RawReason):
+        return replace(found, reason=Reason(SearchReason.UNREADABLE))
+    return replace(found, release=release)
+
+
+def decide(conn: Connection, found: Sequence[FoundRelease]) -> list[FoundRelease]:
+    """The results that were read, each with its series and its reason."""
+    readable = [(place, one.release) for place, one in enumerate(found) if one.release is not None]
+    likely = foresee(conn, [release for _, release in readable])
+    known = cache(partial(series.find, conn))
+    matched = {
+        place: (release, own, None if own.series_id is None else known(own.series_id))
+        for (place, release), own in zip(readable, likely, strict=True)
+    }
+    releases = {place: (release, of) for place, (release, _, of) in matched.items()}
+    states = _episode_states(conn, releases)
+    refused = _refused(conn, releases)
+    decided = list(found)
+    for place, (release, own, of) in matched.items():
+        reason = _held(release, own) or refused.get(place) or _had(release, of, states) or _few_seeders(found[place])
+        decided[place] = replace(found[place], series=of, reason=reason)
+    return decided
+
+
+def _held(release: Release, own: Likely) -> Reason[SearchReason] | None:
+    if own.is_in_doubt:
+        return Reason(SearchReason.IN_DOUBT)
+    held = held_by(release, own.state or SeriesState.FOLLOWED)
+    if held is not None:
+        return Reason(SearchReason(held.value))
+    return Reason(SearchReason.SERIES_NEW) if own.state is None else None
+
+
+def _few_seeders(found: FoundRelease) -> Reason[SearchReason] | None:
+    seeders, least = found.item.seeders, found.least_seeders
+    if seeders is None or seeders >= least:
+        return None
+    return Reason(SearchReason.FEW_SEEDERS, {"seeders": seeders, "least": least})
+
+
+def _had(
+    release: Release, of: Series | None, states: Mapping[tuple[int, str, float], str]
+) -> Reason[SearchReason] | None:
+    if of is None or not release.episodes:
+        return None
+    now = {states.get(key) for key in _episode_keys(release, of)}
+    if now == {EpisodeState.HAVE}:
+        return Reason(SearchReason.HAVE)
+    return Reason(SearchReason.UNDER_WAY) if now <= {EpisodeState.HAVE, EpisodeState.DOWNLOADING} else None
+
+
+def _episode_keys(release: Release, of: Series) -> list[tuple[int, str, float]]:
+    match = SeriesMatch(of.id, of.episode_offset, of.state)
+    return [(of.id, release.kind.value, float(match.number(number))) for number in release.episodes]
+
+
+def _episode_states(
+    conn: Connection, releases: Mapping[int, tuple[Release, Series | None]]
+) -> dict[tuple[int, str, float], str]:
+    keys = {key for release, of in releases.values() if of is not None for key in _episode_keys(release, of)}
+    rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
+    found = conn.all(_SQL.states, {"rows": json.dumps(rows)}) if rows else []
+    return {(series_id, kind, number): state for series_id, kind, number, state in found}
+
+
+def _refused(
+    conn: Connection, releases: Mapping[int, tuple[Release, Series | None]]
+) -> dict[int, Reason[SearchReason]]:
+    """What filter rules would say, as if the releases were links of no subscription."""
+    engine = FilterEngine(filter_rules.everything(conn))
+    groups = _groups(conn, releases) if "group_id" in engine.reads else {}
+    columns = [_columns(release, of, groups) for release, of in releases.values()]
+    if not columns:
+        return {}
+    links = Links(list(columns[0]), [tuple(column.values()) for column in columns])
+    places = list(releases)
+    return {
+        places[place]: Reason(SearchReason(decision.reason.code.value), decision.reason.facts)
+        for place, decision in engine.refuse(links).items()
+        if decision.reason is not None and decision.reason.code is not FilterReason.OTHER
+    }
+
+
+def _columns(release: Release, of: Series | None, groups: Mapping[str, int]) -> dict[str, Any]:
+    group = release.group.folded if release.group else None
+    return {
+        "title": release.title,
+        "group_name": group,
+        "resolution": release.resolution,
+        "languages": json.dumps(release.languages),
+        "source": release.source,
+        "size_bytes": release.size_bytes,
+        "series_id": None if of is None else of.id,
+        "group_id": None if group is None else groups.get(group),
+        "subscription_id": None,
+        "module_id": None,
+    }
+
+
+def _groups(conn: Connection, releases: Mapping[int, tuple[Release, Series | None]]) -> dict[str, int]:
+    names = {release.group.folded for release, _ in releases.values() if release.group is not None}
+    rows = [{"folded": name} for name in sorted(names)]
+    return dict(conn.all(_SQL.groups, {"rows": json.dumps(rows)})) if rows else {}

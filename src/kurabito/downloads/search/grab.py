@@ -1,0 +1,62 @@
+"""Downloads what a person picks of a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kurabito.catalog import rules
+from kurabito.catalog.linker import link_found, lock_catalog
+from kurabito.db import Connection, Database
+from kurabito.downloads import store
+from kurabito.downloads.choice import Choice
+from kurabito.downloads.errors import GrabRefused
+from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.reasons import DispatchCause
+from kurabito.downloads.search import links
+from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.indexers.service import Indexers
+
+
+@dataclass(frozen=True, slots=True)
+class Grabbed:
+    """What grabbing a release did."""
+
+    link_ids: tuple[int, ...]
+    download_ids: tuple[int, ...]
+
+
+class ReleaseGrabs:
+    """The way from a result of a search to a download."""
+
+    def __init__(self, database: Database, indexers: Indexers, search: ReleaseSearch, grabber: Grabber) -> None:
+        self._database = database
+        self._indexers = indexers
+        self._search = search
+        self._grabber = grabber
+
+    async def grab(self, key: str) -> Grabbed:
+        """Download a release that was found, whatever would be decided about it; its series is not followed for it.
+
+        Raises FoundReleaseNotFound, GrabRefused, or what asking for its link raises.
+        """
+        found = self._search.find(key)
+        item = found.item
+        if item.is_usenet or item.download_url is None:
+            raise GrabRefused("this release is for Usenet, and no downloader takes it; grab another")
+        indexer = await self._indexers.get(found.indexer_id)
+        if not links.is_storable(item, indexer.settings):
+            target = await self._indexers.fetch_link(found.indexer_id, item.download_url)
+            stored = links.storable(item, target)
+        else:
+            stored = item
+        title_rules = await self._database.read(rules.enabled)
+        release = links.readable(stored, title_rules)
+
+        def write(conn: Connection) -> Grabbed:
+            lock_catalog(conn)
+            link_ids = link_found(conn, release)
+            self._grabber.carry_out(conn, Choice(dispatch=link_ids), DispatchCause.GRABBED)
+            downloads = store.of_links(conn, link_ids)
+            return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
+
+        return await self._database.write(write)

@@ -1,0 +1,60 @@
+"""The URL of an indexer as it is pasted: the address to ask, and the key that is kept apart from it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+
+from kurabito.errors import InvalidInput
+from kurabito.reasons import InputReason, refused
+
+LONGEST_URL: Final = 4_000
+_KEYS: Final = frozenset({"apikey", "jackett_apikey", "passkey", "api_key"})
+_API: Final = "/api"
+
+
+class IndexerAddress(NamedTuple):
+    """Where an indexer is asked."""
+
+    url: str
+    """Without query, user and password."""
+    api_key: str | None
+
+
+def pasted(url: str) -> IndexerAddress:
+    """The address in a URL of Prowlarr, Jackett or another program; raises InvalidInput.
+
+    >>> pasted("http://nas:9696/3/api?t=caps&apikey=0123")
+    IndexerAddress(url='http://nas:9696/3/api', api_key='0123')
+    >>> pasted("http://nas:9117/api/v2.0/indexers/nyaasi/results/torznab/").url
+    'http://nas:9117/api/v2.0/indexers/nyaasi/results/torznab/api'
+    """
+    parts = _parts(url, "must be the URL of a Torznab indexer, like http://nas:9696/1/api")
+    key = next((value for name, value in parse_qsl(parts.query) if name.lower() in _KEYS and value), None)
+    path = parts.path.rstrip("/")
+    # Both programs copy the folder; what is asked is below it.
+    path = path if path.endswith(_API) else path + _API
+    return IndexerAddress(urlunsplit((parts.scheme, parts.netloc, path, "", "")), key)
+
+
+def mirror_of(url: str) -> str:
+    """The address at which a site is asked instead of its own; raises InvalidInput."""
+    parts = _parts(url, "must be the address of a site, like https://mirror.example")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _parts(url: str, problem: str) -> SplitResult:
+    text = url.strip()
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    if not fits or len(text) > LONGEST_URL or not text.isprintable() or " " in text or parts.username:
+        raise InvalidInput("url", problem, refused(InputReason.FEED_URL))
+    return parts
+
+
+def host_of(url: str) -> str:
+    """The host of a URL that was checked."""
+    return urlsplit(url).hostname or ""

@@ -1,0 +1,124 @@
+"""An indexer as its keeper sets it, and how asking it goes. Pure values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from kurabito.errors import InvalidInput
+from kurabito.indexers.torznab import DEFAULT_CATEGORIES
+from kurabito.reasons import InputReason, refused
+
+PRIORITIES: Final = (-1000, 1000)
+MOST_PER_HOUR: Final = 3_600
+MOST_SEEDERS: Final = 100_000
+MOST_CATEGORIES: Final = 50
+DEFAULT_PER_HOUR: Final = 60
+
+
+class IndexerKind(StrEnum):
+    """What an indexer is."""
+
+    TORZNAB = "torznab"
+    SITE = "site"
+    """A site whose search is a feed."""
+
+
+class IndexerHealth(StrEnum):
+    """How an indexer is, in one word."""
+
+    OFF = "off"
+    NEW = "new"
+    """It was not asked yet."""
+    HEALTHY = "healthy"
+    LIMITED = "limited"
+    """It was asked too often, and rests."""
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerSettings:
+    """How an indexer is asked: what its keeper may change."""
+
+    kind: IndexerKind
+    name: str
+    site: str | None = None
+    """The key of the site's description."""
+    url: str | None = None
+    """Of Torznab the address; of a site a mirror to ask instead."""
+    api_key: str | None = field(default=None, repr=False)
+    categories: tuple[int, ...] = DEFAULT_CATEGORIES
+    min_seeders: int = 0
+    """Releases with fewer are shown and not taken; one that does not say passes."""
+    priority: int = 0
+    """The larger is named first where several have a release."""
+    per_hour: int = DEFAULT_PER_HOUR
+    is_enabled: bool = True
+    allows_private: bool = False
+    """Its host may be inside the keeper's own network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerStatus:
+    """How asking an indexer went."""
+
+    failures: int = 0
+    """In a row."""
+    error_code: str | None = None
+    error_message: str | None = None
+    rests_until: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredIndexer:
+    """An indexer that can be searched."""
+
+    id: int
+    settings: IndexerSettings
+    status: IndexerStatus
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def health(self) -> IndexerHealth:
+        status = self.status
+        if not self.settings.is_enabled:
+            return IndexerHealth.OFF
+        if status.failures:
+            limited = status.error_code == "indexer_limited"
+            return IndexerHealth.LIMITED if limited else IndexerHealth.FAILING
+        return IndexerHealth.NEW if status.last_success_at is None else IndexerHealth.HEALTHY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuery:
+    """A query that an indexer was asked."""
+
+    text: str
+    asked_at: datetime
+    results: int | None
+    """None when it failed, or has not answered yet."""
+    error_code: str | None
+
+
+def check(settings: IndexerSettings) -> None:
+    """Raises InvalidInput, naming the field."""
+    if not settings.name.strip() or len(settings.name) > 100 or not settings.name.isprintable():
+        problem = "must be a text of 1 to 100 characters that can be seen"
+        raise InvalidInput("name", problem, refused(InputReason.TEXT, most=100))
+    _within("priority", settings.priority, *PRIORITIES)
+    _within("per_hour", settings.per_hour, 1, MOST_PER_HOUR)
+    _within("min_seeders", settings.min_seeders, 0, MOST_SEEDERS)
+    if len(settings.categories) > MOST_CATEGORIES:
+        problem = f"must be at most {MOST_CATEGORIES} categories"
+        raise InvalidInput("categories", problem, refused(InputReason.TOO_MANY, most=MOST_CATEGORIES))
+
+
+def _within(name: str, number: int, least: int, most: int) -> None:
+    if not least <= number <= most:
+        problem = f"must be a number from {least} to {most}"
+        raise InvalidInput(name, problem, refused(InputReason.NUMBER, least=least, most=most))

@@ -1,0 +1,30 @@
+"""One page after the other of what a query finds, until there is no more or it is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from kurabito.feeds.parser import Feed
+from kurabito.indexers.port import MOST_RESULTS, IndexerItem, IndexerReply
+
+
+async def collect(page_of: Callable[[int], Awaitable[Feed]], page_size: int, most_pages: int) -> IndexerReply:
+    """The results of the pages, each once; `page_of` is given the number of a page, from 0."""
+    found: dict[str, IndexerItem] = {}
+    is_whole = True
+    for number in range(most_pages):
+        feed = await page_of(number)
+        before = len(found)
+        for item in feed.items:
+            if isinstance(item, IndexerItem):
+                found.setdefault(item.key, item)
+        is_whole = is_whole and feed.is_whole
+        # An indexer that knows no paging sends its first page again.
+        if len(feed.items) < page_size or len(found) == before:
+            break
+        # Where there is only one page, there is no more to ask for.
+        is_whole = is_whole and (number + 1 < most_pages or most_pages == 1)
+        if len(found) > MOST_RESULTS:
+            break
+    items = tuple(found.values())
+    return IndexerReply(items[:MOST_RESULTS], is_whole and len(items) <= MOST_RESULTS)

@@ -1,0 +1,83 @@
+"""The port of indexers: what is asked of one, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol
+
+from kurabito.feeds.results import FeedItem
+from kurabito.titles import Episode
+
+MOST_RESULTS: Final = 1_000
+"""Results that one query takes of one indexer."""
+MOST_PAGES: Final = 5
+
+
+class SearchKind(StrEnum):
+    """What is looked for."""
+
+    ANY = "any"
+    TV = "tv"
+    MOVIE = "movie"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """What is looked for: a text, and of a show its season and episode where they are known."""
+
+    text: str
+    kind: SearchKind = SearchKind.ANY
+    season: int | None = None
+    episode: Episode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerItem(FeedItem):
+    """One result, as it came. `download_type` is what its enclosure and attributes say, and not what its URL looks like."""
+
+    seeders: int | None = None
+    leechers: int | None = None
+    is_usenet: bool = False
+    """It is for Usenet: no downloader of ours takes it, and it is never sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """What an indexer sorts releases by."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerCaps:
+    """What an indexer can do."""
+
+    title: str | None = None
+    page_size: int = 100
+    kinds: frozenset[SearchKind] = frozenset({SearchKind.ANY})
+    tv_params: frozenset[str] = frozenset()
+    """What a search for a show may say besides its text."""
+    categories: tuple[Category, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexerReply:
+    """What one query gave."""
+
+    items: tuple[IndexerItem, ...]
+    is_whole: bool = True
+    """False when there is more than was taken."""
+
+
+class Indexer(Protocol):
+    """Answers queries. Raises IndexerError or OutboundError; neither has a key in its text."""
+
+    async def caps(self) -> IndexerCaps:
+        """What it can do."""
+        ...
+
+    async def search(self, query: SearchQuery) -> IndexerReply:
+        """What it has, each result once."""
+        ...

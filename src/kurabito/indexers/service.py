@@ -1,0 +1,193 @@
+"""What a program asks of the indexers: add, change, test, remove, and search them all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from kurabito import logs
+from kurabito.db import Database
+from kurabito.errors import InvalidInput
+from kurabito.http import Limits, Outbound
+from kurabito.http.errors import LeadsToMagnet, OutboundError
+from kurabito.indexers import store
+from kurabito.indexers.addresses import host_of, mirror_of, pasted
+from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
+from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
+from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
+from kurabito.indexers.port import Indexer, IndexerItem, SearchQuery
+from kurabito.indexers.search_feed import SearchFeed
+from kurabito.indexers.torznab import Torznab, TorznabSettings
+from kurabito.logs import mask_text
+
+log = logs.get_logger(__name__)
+
+LONGEST_TEXT: Final = 200
+_LINK_LIMITS: Final = Limits(attempts=2, patience=5.0)
+_TEST: Final = ""
+"""The text of a test: indexers answer it with what is newest."""
+_TEST_OF_SITES: Final = "1080p"
+"""Sites need a text, and every one of them has this in some title."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerOutcome:
+    """What one indexer said to a query."""
+
+    indexer: StoredIndexer
+    items: tuple[IndexerItem, ...] = ()
+    is_whole: bool = True
+    error: IndexerError | OutboundError | None = None
+
+
+class Indexers:
+    """The indexers of one database, asked through one way out."""
+
+    def __init__(self, database: Database, outbound: Outbound, sites: SiteDefinitions) -> None:
+        self._database = database
+        self._outbound = outbound
+        self._sites = sites
+        self._open: dict[int, tuple[IndexerSettings, Indexer]] = {}
+
+    async def everything(self) -> list[StoredIndexer]:
+        """Every indexer, the one to be named first at the front."""
+        return await self._database.read(store.everything)
+
+    async def get(self, indexer_id: int) -> StoredIndexer:
+        """The indexer; raises IndexerNotFound."""
+        return await self._database.read(lambda conn: store.find(conn, indexer_id))
+
+    async def sites(self) -> tuple[dict[str, SiteDefinition], dict[str, str]]:
+        """The sites that can be switched on, and what is wrong with files that describe none."""
+        return await asyncio.to_thread(self._sites.everything)
+
+    async def add(self, settings: IndexerSettings) -> StoredIndexer:
+        """Add an indexer; its URL may be pasted with the key in it. Raises InvalidInput or IndexerConflict."""
+        checked = await asyncio.to_thread(self._checked, settings)
+        return await self._database.write(lambda conn: store.add(conn, checked))
+
+    async def change(self, indexer_id: int, changes: Mapping[str, Any]) -> StoredIndexer:
+        """Change how an indexer is asked; fields of `IndexerSettings`, and what is not named stays.
+
+        A key belongs to its host, and so does the permission to be private: another host has to be given both again.
+        """
+        old = (await self.get(indexer_id)).settings
+        new = dict(changes)
+        if "url" in new:
+            checked = await asyncio.to_thread(self._checked, replace(old, url=new["url"], api_key=None))
+            new["url"] = checked.url
+            if checked.api_key:
+                new["api_key"] = checked.api_key
+            if _place(checked.url) != _place(old.url):
+                new = {"api_key": None, "allows_private": False} | new
+        return await self._database.write(lambda conn: store.change(conn, indexer_id, new))
+
+    async def remove(self, indexer_id: int) -> None:
+        """Forget an indexer; raises IndexerNotFound."""
+        await self._database.write(lambda conn: store.remove(conn, indexer_id))
+        self._open.pop(indexer_id, None)
+
+    async def queries(self, indexer_id: int) -> list[AskedQuery]:
+        """Its last queries, the newest first; raises IndexerNotFound."""
+        await self.get(indexer_id)
+        return await self._database.read(lambda conn: store.queries(conn, indexer_id))
+
+    async def test(self, indexer_id: int) -> IndexerOutcome:
+        """Ask an indexer for anything, also one that rests; raises IndexerNotFound."""
+        indexer = await self.get(indexer_id)
+        self._open.pop(indexer_id, None)
+        text = _TEST if indexer.settings.kind is IndexerKind.TORZNAB else _TEST_OF_SITES
+        outcome = await self._ask(indexer, SearchQuery(text=text), by_hand=True)
+        return replace(outcome, indexer=await self.get(indexer_id))
+
+    async def search(self, query: SearchQuery) -> AsyncIterator[IndexerOutcome]:
+        """Ask every indexer that is on, at once; each outcome as soon as it is there."""
+        enabled = [one for one in await self.everything() if one.settings.is_enabled]
+        asked = [asyncio.create_task(self._ask(one, query)) for one in enabled]
+        try:
+            for outcome in asyncio.as_completed(asked):
+                yield await outcome
+        finally:
+            # A reader that leaves needs no answers.
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+
+    async def fetch_link(self, indexer_id: int, url: str) -> str | bytes:
+        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError.
+
+        A link on the indexer's own host is trusted as far as that host is.
+        """
+        settings = (await self.get(indexer_id)).settings
+        host = host_of(url)
+        is_own = settings.url is not None and host_of(settings.url) == host
+        trusted = [host] if is_own and settings.allows_private else ()
+        try:
+            return (await self._outbound.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
+        except LeadsToMagnet as found:
+            return found.magnet
+
+    async def _ask(self, indexer: StoredIndexer, query: SearchQuery, *, by_hand: bool = False) -> IndexerOutcome:
+        own = indexer.id
+        try:
+            adapter = await asyncio.to_thread(self._adapter, indexer)
+            query_id = await self._database.write(lambda conn: store.begin(conn, own, query.text, by_hand=by_hand))
+        except (IndexerResting, SiteInvalid) as error:
+            return IndexerOutcome(indexer=indexer, error=error)
+        try:
+            reply = await adapter.search(query)
+        except (IndexerError, OutboundError) as error:
+            code, message = error.code, mask_text(str(error))
+            asked_wait = error.retry_after if isinstance(error, IndexerRefused) else None
+            log.info("indexer failed", indexer=own, problem=code)
+            await self._database.write(lambda conn: store.note_failure(conn, own, query_id, code, message, asked_wait))
+            return IndexerOutcome(indexer=indexer, error=error)
+        found = len(reply.items)
+        await self._database.write(lambda conn: store.note_success(conn, own, query_id, found))
+        return IndexerOutcome(indexer=indexer, items=reply.items, is_whole=reply.is_whole)
+
+    def _adapter(self, indexer: StoredIndexer) -> Indexer:
+        """The adapter; kept while the settings stay, because it knows what its indexer can do."""
+        settings = indexer.settings
+        known = self._open.get(indexer.id)
+        if known is not None and known[0] == settings:
+            return known[1]
+        if settings.kind is IndexerKind.SITE:
+            site = self._sites.find(settings.site or "")
+            # Its file may change, so it is read for every query.
+            return SearchFeed(self._outbound, site, mirror=settings.url, allows_private=settings.allows_private)
+        adapter = Torznab(
+            self._outbound,
+            TorznabSettings(
+                url=settings.url or "",
+                api_key=settings.api_key,
+                categories=settings.categories,
+                allows_private=settings.allows_private,
+            ),
+        )
+        self._open[indexer.id] = settings, adapter
+        return adapter
+
+    def _checked(self, settings: IndexerSettings) -> IndexerSettings:
+        if settings.kind is IndexerKind.SITE:
+            try:
+                site = self._sites.find(settings.site or "")
+            except SiteInvalid as error:
+                raise InvalidInput("site", str(error)) from None
+            per_hour = site.per_hour if settings.per_hour == DEFAULT_PER_HOUR else settings.per_hour
+            mirror = mirror_of(settings.url) if settings.url else None
+            name = settings.name or site.name
+            return replace(settings, name=name, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
+        address = pasted(settings.url or "")
+        return replace(settings, url=address.url, site=None, api_key=settings.api_key or address.api_key)
+
+
+def failing(indexers: Sequence[StoredIndexer], least: int = 3) -> list[StoredIndexer]:
+    """Those that are on and failed so often in a row that a person should hear of it."""
+    return [one for one in indexers if one.settings.is_enabled and one.status.failures >= least]
+
+
+def _place(url: str | None) -> str | None:
+    return None if url is None else url.partition("://")[2].partition("/")[0].lower()

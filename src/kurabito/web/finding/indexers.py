@@ -1,0 +1,141 @@
+"""The indexers: how each is, how it is asked, and the sites that can be added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from kurabito.indexers.model import (
+    MOST_PER_HOUR,
+    MOST_SEEDERS,
+    PRIORITIES,
+    IndexerKind,
+    IndexerSettings,
+    StoredIndexer,
+)
+from kurabito.indexers.service import IndexerOutcome, Indexers
+from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of
+from kurabito.web.pages import Pages
+
+_PATH: Final = "/search/indexers"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexerForm(Form):
+    """An indexer as it is now, or as it was filled in. The key is taken and never shown."""
+
+    FIELDS = ("name", "url", "api_key", "min_seeders", "priority", "per_hour", "site")
+
+    @classmethod
+    def of(cls, indexer: StoredIndexer) -> IndexerForm:
+        settings = indexer.settings
+        return cls(
+            {
+                "min_seeders": str(settings.min_seeders),
+                "priority": str(settings.priority),
+                "per_hour": str(settings.per_hour),
+                "is_enabled": CHECKED if settings.is_enabled else "",
+            }
+        )
+
+    def changes(self) -> dict[str, Any]:
+        """What its keeper decides; raises InvalidInput."""
+        key = self.value("api_key").strip()
+        return {
+            "min_seeders": count_of("min_seeders", self.value("min_seeders"), MOST_SEEDERS),
+            "priority": count_of("priority", self.value("priority"), PRIORITIES[1]),
+            "per_hour": count_of("per_hour", self.value("per_hour"), MOST_PER_HOUR),
+            "is_enabled": self.is_checked("is_enabled"),
+            **({"api_key": line_of("api_key", key, 500)} if key else {}),
+        }
+
+    def torznab(self) -> IndexerSettings:
+        """A new indexer; raises InvalidInput."""
+        return IndexerSettings(
+            kind=IndexerKind.TORZNAB,
+            name=line_of("name", self.value("name"), 100),
+            url=self.value("url"),
+            api_key=self.value("api_key").strip() or None,
+            allows_private=self.is_checked("allows_private"),
+        )
+
+    def site(self) -> IndexerSettings:
+        """A site as it is described."""
+        return IndexerSettings(kind=IndexerKind.SITE, name="", site=self.value("site"))
+
+
+def router(pages: Pages, indexers: Indexers) -> APIRouter:
+    """The indexers, and what is decided about them."""
+    routes = APIRouter()
+    own = _IndexerPages(pages, indexers)
+
+    @routes.get(_PATH)
+    async def overview(request: Request) -> Response:
+        return await own.show(request)
+
+    @routes.post(_PATH)
+    async def add(request: Request) -> Response:
+        refused = await (await IndexerForm.sent(request)).submit(lambda form: indexers.add(form.torznab()))
+        return await own.show(request, new=refused) if refused else pages.go(_PATH)
+
+    @routes.post(f"{_PATH}/sites")
+    async def add_site(request: Request) -> Response:
+        refused = await (await IndexerForm.sent(request)).submit(lambda form: indexers.add(form.site()))
+        return await own.show(request, new=refused) if refused else pages.go(_PATH)
+
+    @routes.post(f"{_PATH}/{{indexer_id}}")
+    async def change(request: Request, indexer_id: str) -> Response:
+        form, known = await IndexerForm.sent(request), id_of(indexer_id)
+        refused = await form.submit(lambda one: indexers.change(known, one.changes()))
+        return await own.show(request, forms={known: refused}) if refused else pages.go(_PATH)
+
+    @routes.get(f"{_PATH}/{{indexer_id}}/test")
+    async def again() -> Response:
+        # A reader who changes the language of what was tested comes by here.
+        return pages.go(_PATH)
+
+    @routes.post(f"{_PATH}/{{indexer_id}}/test")
+    async def test(request: Request, indexer_id: str) -> Response:
+        return await own.show(request, tested=await indexers.test(id_of(indexer_id)))
+
+    @routes.post(f"{_PATH}/{{indexer_id}}/remove")
+    async def remove(indexer_id: str) -> Response:
+        await indexers.remove(id_of(indexer_id))
+        return pages.go(_PATH)
+
+    return routes
+
+
+class _IndexerPages:
+    """Shows the indexers. What is refused is shown again as it was filled in, beside the reason."""
+
+    def __init__(self, pages: Pages, indexers: Indexers) -> None:
+        self._pages = pages
+        self._indexers = indexers
+
+    async def show(
+        self,
+        request: Request,
+        *,
+        new: IndexerForm | None = None,
+        forms: Mapping[int, IndexerForm] | None = None,
+        tested: IndexerOutcome | None = None,
+    ) -> Response:
+        everything = await self._indexers.everything()
+        sites, faults = await self._indexers.sites()
+        filled = dict(forms or {})
+        return self._pages.show(
+            request,
+            "indexers.html",
+            status=max((form.status for form in (new, *filled.values()) if form is not None), default=200),
+            indexers=everything,
+            forms={one.id: IndexerForm.of(one) for one in everything} | filled,
+            new=new or IndexerForm(),
+            sites=sites,
+            added={one.settings.site for one in everything},
+            faults=faults,
+            tested=tested,
+        )

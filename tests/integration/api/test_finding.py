@@ -1,0 +1,149 @@
+"""Indexers and the search through them, over the API and each database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.integration.api.conftest import Site
+from tests.support.indexers import (
+    KEY,
+    Answered,
+    StandIn,
+    caps,
+    channel,
+    error,
+    jackett_item,
+    prowlarr_item,
+    standing_in,
+)
+
+MAGNET = f"magnet:?xt=urn:btih:{8:040x}&dn=Kura"
+
+
+@pytest.fixture
+async def prowlarr() -> AsyncIterator[StandIn]:
+    """Episodes 7 and 8; the link of 8 leads to its magnet. `limited` is asked too often."""
+
+    def respond(path: str, query: dict[str, str]) -> Answered:
+        if path.endswith("/download"):
+            return Answered(status="301 Moved Permanently", headers={"location": MAGNET})
+        if query["t"] == "caps":
+            return Answered(caps())
+        if path.startswith("/limited"):
+            return Answered(error(900, "slow down"), "429 Too Many Requests", {"retry-after": "600"})
+        host = server.url()
+        return Answered(channel(jackett_item(host, 7), prowlarr_item(host, 8), prowlarr_item(host, 9, usenet=True)))
+
+    async with standing_in(respond) as server:
+        yield server
+
+
+async def add(site: Site, url: str, name: str = "Kura", **others: Any) -> dict[str, Any]:
+    order = {"name": name, "url": url, "allows_private": True, **others}
+    reply = await site.http.post("/api/v1/indexers", json=order)
+    assert reply.status_code == 201, reply.text
+    return dict(reply.json())
+
+
+async def test_a_key_is_written_and_never_shown(site: Site, prowlarr: StandIn) -> None:
+    made = await add(site, prowlarr.url(f"/1/api?t=caps&apikey={KEY}"))
+    assert (made["url"], made["has_key"], made["health"]) == (prowlarr.url("/1/api"), True, "new")
+    tested = await site.http.post(f"/api/v1/indexers/{made['id']}/test")
+    found = await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})
+    listed = await site.http.get("/api/v1/indexers")
+    queries = await site.http.get(f"/api/v1/indexers/{made['id']}/queries")
+    assert (tested.json()["is_good"], tested.json()["results"]) == (True, 3)
+    assert [one["text"] for one in queries.json()["items"]] == ["Yoru no Kurabito", ""]
+    assert all(asked["apikey"] == KEY for _, asked in prowlarr.asked)
+    assert KEY not in "".join(reply.text for reply in (tested, found, listed, queries))
+    # A key is its host's own.
+    moved = await site.http.patch(f"/api/v1/indexers/{made['id']}", json={"url": "https://other.example/api"})
+    assert (moved.json()["has_key"], moved.json()["allows_private"]) == (False, False)
+
+
+async def test_results_are_merged_decided_and_grabbed(site: Site, prowlarr: StandIn) -> None:
+    await add(site, prowlarr.url(f"/1/api?apikey={KEY}"), "One", priority=5)
+    await add(site, prowlarr.url(f"/2/api?apikey={KEY}"), "Two")
+    answer = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()
+    by_episode = {tuple(one["release"]["episodes"]): one for one in answer["items"] if one["release"]}
+    seventh, eighth = by_episode[7.0,], by_episode[8.0,]
+    assert sorted(seventh["indexers"]) == ["One", "Two"]
+    assert (seventh["is_taken"], seventh["why"]["code"]) == (False, "series_new")
+    assert eighth["release"]["download_type"] == "torrent"
+    (usenet,) = (one for one in answer["items"] if one["release"] is None)
+    assert usenet["why"]["code"] == "usenet"
+
+    refused = await site.http.post("/api/v1/releases/grab", json={"key": usenet["key"]})
+    unknown = await site.http.post("/api/v1/releases/grab", json={"key": "url:0"})
+    assert (refused.status_code, unknown.status_code) == (409, 404)
+    assert (await site.http.get("/api/v1/downloads")).json()["items"] == []
+
+    grabbed = await site.http.post("/api/v1/releases/grab", json={"key": eighth["key"]})
+    assert grabbed.status_code == 202, grabbed.text
+    assert len(grabbed.json()["download_ids"]) == 1
+    again = await site.http.post("/api/v1/releases/grab", json={"key": eighth["key"]})
+    assert again.json() == grabbed.json()
+    (link,) = (await site.http.get("/api/v1/links")).json()["items"]
+    # Its link had the key in it and redirected to a magnet, which is what is stored.
+    assert (link["url"], link["download_type"], link["episode"]) == (MAGNET, "magnet", 8.0)
+    (series,) = (await site.http.get("/api/v1/series")).json()["items"]
+    assert series["state"] == "asked"
+    states = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+    assert {one["why"]["code"] for one in states if one["release"]} == {"series_asked"}
+    await site.http.patch(f"/api/v1/series/{series['id']}", json={"state": "followed"})
+    followed = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+    decided = {tuple(one["release"]["episodes"]): one["why"] for one in followed if one["release"]}
+    assert decided[7.0,] is None
+    assert decided[8.0,]["code"] == "under_way"
+    rule = {"name": "no Kura", "action": "exclude", "pattern": "Kurabito - 07"}
+    assert (await site.http.post("/api/v1/filters", json=rule)).status_code == 201
+    filtered = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+    assert {"code": "excluded", "facts": {"rule": "no Kura"}} in [one["why"] for one in filtered]
+
+
+async def test_an_indexer_that_is_asked_too_often_rests(site: Site, prowlarr: StandIn) -> None:
+    limited = await add(site, prowlarr.url("/limited/api"), "Limited")
+    once = await add(site, prowlarr.url("/1/api"), "Once", per_hour=1)
+    codes = []
+    for _ in range(2):
+        answer = (await site.http.get("/api/v1/search", params={"q": "Kura"})).json()
+        codes.append({one["name"]: one["error_code"] for one in answer["indexers"]})
+    assert codes == [
+        {"Limited": "indexer_limited", "Once": None},
+        {"Limited": "indexer_resting", "Once": "indexer_resting"},
+    ]
+    assert len([path for path, asked in prowlarr.asked if asked.get("t") == "search"]) == 2
+    health = {one["id"]: one for one in (await site.http.get("/api/v1/indexers")).json()["items"]}
+    assert (health[limited["id"]]["health"], health[once["id"]]["health"]) == ("limited", "healthy")
+    for _ in range(2):
+        await site.http.post(f"/api/v1/indexers/{limited['id']}/test")
+    attention = (await site.http.get("/api/v1/attention")).json()["items"]
+    assert [one["action"] for one in attention if one["code"] == "indexer_failing"] == [
+        {"id": "open_indexers", "target": limited["id"]}
+    ]
+
+
+async def test_a_search_is_told_answer_by_answer(site: Site, prowlarr: StandIn) -> None:
+    await add(site, prowlarr.url("/1/api"), "One")
+    await add(site, prowlarr.url("/limited/api"), "Limited")
+    reply = await site.http.get("/api/v1/search", params={"q": "Kura"}, headers={"Accept": "text/event-stream"})
+    events = [dict(line.split(": ", 1) for line in event.split("\n")) for event in reply.text.strip().split("\n\n")]
+    assert [event["event"] for event in events] == ["found", "found", "done"]
+    assert [len(json.loads(event["data"])["indexers"]) for event in events[:2]] == [1, 2]
+
+
+async def test_sites_are_added_by_their_key(site: Site) -> None:
+    sites = {one["key"]: one for one in (await site.http.get("/api/v1/indexers/sites")).json()["items"]}
+    assert {"mikan", "nyaa", "acgrip", "dmhy", "bangumi_moe", "animetosho", "tokyotosho"} <= set(sites)
+    assert [key for key, one in sites.items() if not one["is_tested"]] == ["animetosho", "bangumi_moe", "tokyotosho"]
+    made = await site.http.post("/api/v1/indexers", json={"kind": "site", "name": "DMHY", "site": "dmhy"})
+    assert (made.status_code, made.json()["per_hour"], made.json()["url"]) == (201, 30, None)
+    twice = await site.http.post("/api/v1/indexers", json={"kind": "site", "name": "DMHY", "site": "nyaa"})
+    unknown = await site.http.post("/api/v1/indexers", json={"kind": "site", "name": "No", "site": "no"})
+    assert (twice.status_code, unknown.status_code) == (409, 422)
+    gone = await site.http.delete(f"/api/v1/indexers/{made.json()['id']}")
+    missing = await site.http.post(f"/api/v1/indexers/{made.json()['id']}/test")
+    assert (gone.status_code, missing.status_code) == (204, 404)

@@ -1,0 +1,71 @@
+"""The pages of indexers and of the search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.integration.web.conftest import Site
+from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, prowlarr_item, standing_in
+
+
+@pytest.fixture
+async def jackett() -> AsyncIterator[StandIn]:
+    def respond(_path: str, query: dict[str, str]) -> Answered:
+        items = (jackett_item(server.url(), 7), prowlarr_item(server.url(), 8, usenet=True))
+        return Answered(caps() if query["t"] == "caps" else channel(*items))
+
+    async with standing_in(respond) as server:
+        yield server
+
+
+async def test_an_indexer_is_added_tested_changed_and_removed(site: Site, jackett: StandIn) -> None:
+    pasted = jackett.url(f"/api/v2.0/indexers/nyaasi/results/torznab/?apikey={KEY}")
+    refused = await site.post("/search/indexers", name="Jackett", url="ftp://nas", api_key=KEY)
+    assert refused.status_code == 422
+    added = await site.post("/search/indexers", name="Jackett", url=pasted, allows_private="yes")
+    assert "Not asked yet" in added.text
+    tested = await site.post("/search/indexers/1/test")
+    assert "It answers, with 2 results" in tested.text
+    changed = await site.post("/search/indexers/1", min_seeders="5", priority="1", per_hour="0", is_enabled="yes")
+    assert (changed.status_code, "This number cannot be used" in changed.text) == (422, True)
+    changed = await site.post("/search/indexers/1", min_seeders="5", priority="1", per_hour="9", is_enabled="")
+    assert 'data-tone="off"' in changed.text
+    assert (await site.feeds.indexers.get(1)).settings.api_key == KEY
+    assert KEY not in refused.text + added.text + tested.text + changed.text
+    assert "No indexer yet" in (await site.post("/search/indexers/1/remove")).text
+
+
+async def test_a_site_is_switched_on(site: Site) -> None:
+    page = await site.read("/search/indexers")
+    assert re.search("TokyoTosho www.tokyotosho.info Untested Add", page)
+    added = await site.post("/search/indexers/sites", site="mikan")
+    assert [one.settings.name for one in await site.feeds.indexers.everything()] == ["Mikan"]
+    assert 'value="mikan"' not in added.text
+    assert (await site.post("/search/indexers/sites", site="none")).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "New series, not followed"), ("ja", "未フォロー"), ("zh-Hans", "未追踪"), ("zh-Hant", "未追蹤")],
+)
+async def test_a_release_is_found_and_grabbed(site: Site, jackett: StandIn, language: str, words: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    empty = await site.get("/search", q="Yoru no Kurabito")
+    assert empty.status_code == 200
+    await site.post("/search/indexers", name="Jackett", url=jackett.url(f"/?apikey={KEY}"), allows_private="yes")
+    found = await site.get("/search", q="Yoru no Kurabito")
+    assert words in found.text
+    (key,) = re.findall(r'name="key" value="([^"]+)"', found.text)
+    grabbed = await site.post("/search/grab", key=key)
+    assert (grabbed.status_code, grabbed.url.path) == (200, "/downloads")
+    assert "Yoru no Kurabito" in grabbed.text
+    assert (await site.post("/search/grab", key="unknown")).status_code == 404
+    assert KEY not in found.text + grabbed.text
+
+
+async def test_a_feed_that_is_pasted_into_the_search_is_followed(site: Site) -> None:
+    sent = await site.get("/search", q="https://example.org/rss?a=1")
+    assert sent.status_code == 303
+    assert 'value="https://example.org/rss?a=1"' in (await site.get(sent.headers["location"])).text
