@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.db import Database, migrate, open_database
 from kurabito.db.migrate import PRODUCT
@@ -95,6 +96,7 @@ def hall(url: str, tmp_path: Path, disk: Path) -> Iterator[Hall]:
     database = open_database(url)
     database.open()
     migrate(database, PRODUCT)
+    register(database)
     yield Hall(database, url, tmp_path, disk)
     database.close()
 

@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "kurabito"
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
 
 MOST_MODULES = 17
-MORE_MODULES = {"cli": 25, "titles": 24}
+MORE_MODULES = {"cli": 26, "titles": 24}
 """One command each, one idea each."""
 LONGEST_MODULE = 300
 LONGEST_FUNCTION = 60

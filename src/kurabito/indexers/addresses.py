@@ -49,7 +49,7 @@ def _parts(url: str, problem: str) -> SplitResult:
         parts = urlsplit(text)
         fits = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
-        fits = False
+        raise InvalidInput("url", problem, refused(InputReason.FEED_URL)) from None
     if not fits or len(text) > LONGEST_URL or not text.isprintable() or " " in text or parts.username:
         raise InvalidInput("url", problem, refused(InputReason.FEED_URL))
     return parts

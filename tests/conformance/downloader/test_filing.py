@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.planes import register
 
 from kurabito.dataplane.inspections import InspectionWork
 from kurabito.dataplane.leasing.runner import LeasedWork, Runner
@@ -48,6 +49,7 @@ class Core:
         self._database = database
         self._loop = FilingLoop(database, Path("/nowhere"), reserve=0)
         works: tuple[LeasedWork[Any], ...] = (InspectionWork(), PlacementWork())
+        register(plane)
         self._runners: list[Runner[Any]] = [Runner(plane, work, name="plane") for work in works]
 
     def follow(self, title: str) -> int:

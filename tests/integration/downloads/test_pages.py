@@ -161,7 +161,7 @@ async def test_downloads_tell_who_was_asked_and_do_as_they_are_told(
     assert "The download cannot do that now" in await site.post("/downloads/1/retry", 409)
     b.say(f"{1:040x}", "completed", progress=1.0, size=4 << 20)
     await core.poll()
-    assert "1 In library" in await site.get("/series/1")
+    assert "1 Downloaded" in await site.get("/series/1")
     assert "Completed" in await site.get("/downloads", show="completed", downloader="2")
     assert "No downloads match" in await site.get("/downloads", show="completed", downloader="1")
     await site.post("/downloads/2/remove", delete_files="yes")

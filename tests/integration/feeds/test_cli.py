@@ -58,7 +58,7 @@ async def test_a_preview_says_which_series_an_item_would_go_to(
     database = open_database(f"sqlite:///{tmp_path / 'kurabito.db'}")
     database.open()
     added = "INSERT INTO series (title, created_at, updated_at) VALUES ('Kept as this', 1, 1)"
-    alias = "INSERT INTO series_aliases VALUES (:folded, 'tv', 1, 'Yoru', 1)"
+    alias = "INSERT INTO series_aliases (folded, kind, season, name, series_id) VALUES (:folded, 'tv', 1, 'Yoru', 1)"
     database.write_blocking(lambda conn: conn.run(added))
     database.write_blocking(lambda conn: conn.run(alias, {"folded": fold_title("Yoru no Kurabito")}))
     database.close()

@@ -104,8 +104,22 @@ def find(conn: Connection, relink_id: int) -> Relink:
 def moved(conn: Connection, relink_id: int, *, before: int, limit: int) -> list[RelinkedLink]:
     """The links that a run moved, the newest first."""
     rows = conn.all(_SQL.moved, {"id": relink_id, "before": before, "limit": limit})
-    found = [_MOVED.row(row) for row in rows]
-    return [RelinkedLink(*one[:-1], is_waiting=one.held_reason == "read_again") for one in found]
+    return [_relinked(row) for row in rows]
+
+
+def _relinked(values: Row) -> RelinkedLink:
+    row = _MOVED.row(values)
+    return RelinkedLink(
+        row.link_id,
+        row.title,
+        row.from_series,
+        row.from_title,
+        row.from_number,
+        row.to_series,
+        row.to_title,
+        row.to_number,
+        is_waiting=row.held_reason == "read_again",
+    )
 
 
 def _relink(values: Row) -> Relink:
