@@ -29,8 +29,8 @@ RECORDS = 30
 YEAR = 2021
 TITLED = 10
 """Every so many records have a title, and need an id."""
-TOLD = 5
-"""Requests for what is told of a record: where its poster is, and its details in four languages."""
+TOLD = 6
+"""Requests for what is told of a record: where its poster is, its details in four languages, and one more after a kill."""
 AT_ONCE = 5
 """Requests that a kill can catch."""
 

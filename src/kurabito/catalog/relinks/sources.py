@@ -27,11 +27,12 @@ def current(conn: Connection) -> ReadBy:
 def due(conn: Connection) -> RelinkCause | None:
     """Why all links are to be read again; None when nothing is newer than they are, or there are none."""
     now, row = current(conn), conn.one(_SQL.read_by)
-    if row is not None and ReadBy(*row) == now:
+    before = None if row is None else ReadBy(*row)
+    if before == now:
         return None
     if conn.one(_SQL.any_link) is None:
         return None
-    return RelinkCause.PARSER if row is None or row[0] != now.parser else RelinkCause.INDEX
+    return RelinkCause.PARSER if before is None or before.parser != now.parser else RelinkCause.INDEX
 
 
 def note(conn: Connection, read_by: ReadBy) -> None:
