@@ -88,7 +88,9 @@ class Postgres(Sqlite):
 
         self.raw = psycopg.connect(url, autocommit=True)
         if self.raw.execute(
-            "SELECT 1 FROM pg_roles WHERE rolname = 'kurabito_dataplane' AND pg_has_role(oid, 'MEMBER')"
+            "SELECT 1 FROM pg_roles WHERE rolname = 'kurabito_dataplane' AND pg_has_role(oid, 'MEMBER') "
+            # Roles are the server's: in this database it has rights only once its control plane gave them.
+            "AND has_table_privilege(oid, 'protocol_version', 'SELECT')"
         ).fetchone():
             self.raw.execute("SET ROLE kurabito_dataplane")
 
