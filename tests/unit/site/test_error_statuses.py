@@ -59,7 +59,11 @@ def test_an_error_that_leaves_a_package_lives_in_its_errors() -> None:
 
 def test_a_code_stands_for_one_error() -> None:
     # Callers of the API need not tell these from the kind above them; the code inside does.
-    alike = {ConnectionBroke: "unreachable", LeadsToMagnet: "url_not_allowed", ErrorDocument: "feed_unreadable"}
+    alike: dict[type[KurabitoError], str] = {
+        ConnectionBroke: "unreachable",
+        LeadsToMagnet: "url_not_allowed",
+        ErrorDocument: "feed_unreadable",
+    }
     codes = Counter(kind.code for kind in ALL if kind not in alike)
     assert [code for code, count in codes.items() if count > 1] == []
     assert {kind: kind.code for kind in alike} == alike
