@@ -10,7 +10,7 @@ python=$1
 packages=(
     chromium libatomic1
     qbittorrent-nox transmission-daemon aria2
-    mergerfs btrfs-progs
+    mergerfs btrfs-progs e2fsprogs
     pgbouncer iproute2
 )
 

@@ -43,7 +43,7 @@ class ImportRequest(NamedTuple):
 
 
 def run(paths: Sequence[Path], wanted: ImportRequest, *, as_json: bool) -> int:
-    """Plan each path by itself and show the plans; the exit code."""
+    """Plan each path on its own and show the plans; the exit code."""
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code = _DONE
     for path in paths:

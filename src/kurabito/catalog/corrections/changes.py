@@ -75,7 +75,7 @@ class RowChanges:
             self._made.append({"table": table, "column": column, "rows": listed})
 
     def names(self, rows: Iterable[tuple[Mapping[str, Any], int | None, int | None]]) -> None:
-        """Give names to other series: each as it is stored, whose it was and whose it is to be; None is nobody's."""
+        """Give names to other series: each as it is stored, whose it was and whose it is to be; None where no series has it."""
         listed = [(dict(name), before, after) for name, before, after in rows if before != after]
         if listed:
             self._write_names(listed)

@@ -10,7 +10,7 @@ from kurabito.conformance.scenarios.upkeep import wait_until_tried
 from kurabito.conformance.stage import ScenarioStage
 
 NOT_OURS: Final = ".kurabito-mine.part"
-"""A file that looks like one that a plane left, and is somebody's."""
+"""A file that looks like one that a plane left, and is the keeper's."""
 ASKED: Final[dict[str, dict[str, Any]]] = {
     "linked": {"mode": "link"},
     "copied": {"mode": "copy"},

@@ -2,7 +2,7 @@
 
 work.py           claims a placement, and writes how it ended
 placement_row.py  the lease of a placement, and which file is about to get the final name
-execution.py      one placement: what is there already, and what is seen once the file has its name
+execution.py      one placement: what has the name already, and what is seen once the file has it
 modes.py          linked, copied, moved, written: what is tried in which order
 staged.py         a file that is made beside its place, and gets its name once it is whole
 copies.py         the content of a file, copied and hashed in one go

@@ -1,4 +1,4 @@
-"""One placement: what is there already, which mode is possible, and what is done then.
+"""One placement: what has its name already, which mode is possible, and what is done then.
 
     look      at the source, and at what has the final name already    (nothing changed)
     make      the file beside its place, if a link does not do         (no final name yet)

@@ -23,7 +23,7 @@ _OWN_DEPTH: Final = 2
 
 
 class Arrived(NamedTuple):
-    """A download that is complete, and whose files nobody looked at yet."""
+    """A download that is complete, and whose files were not listed yet."""
 
     download_id: int
     module_id: int | None
