@@ -1,7 +1,8 @@
 """The page's languages: catalogues of messages, and which of them a visitor reads.
 
-A catalogue is a TOML file in `locales/`, named by its language tag. A message is found by its dotted key. It may have
-placeholders, `{worker}`, and code between backticks. Every catalogue has the same keys and placeholders.
+`locales/` has a TOML file for each part of the page, with a table for each language tag: who adds a page writes its
+texts in one file, the languages one below the other. A message is found by its dotted key. It may have placeholders,
+`{worker}`, and code between backticks. Every language has the same keys and placeholders.
 
 A message that a number changes has one text for each plural category of its language, as CLDR names them:
 `files = { one = "{count} file", other = "{count} files" }`. Its number is the fact `count`.
@@ -70,8 +71,11 @@ class Catalogue:
 @cache
 def catalogues() -> Mapping[str, Catalogue]:
     """Every catalogue by its tag, English first."""
-    tags = sorted((path.stem for path in _FOLDER.glob("*.toml")), key=lambda tag: (tag != _DEFAULT, tag))
-    return {tag: Catalogue(tag, dict(_flat(_read(tag)))) for tag in tags}
+    messages: dict[str, dict[str, Forms]] = {}
+    for path in sorted(_FOLDER.glob("*.toml")):
+        for tag, texts in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            messages.setdefault(tag, {}).update(_flat(texts))
+    return {tag: Catalogue(tag, messages[tag]) for tag in sorted(messages, key=lambda tag: (tag != _DEFAULT, tag))}
 
 
 def choose(chosen: str | None, accepted: str) -> Catalogue:
@@ -125,10 +129,6 @@ def _written(tag: str) -> str:
         return language
     traditional = "hant" in rest or ("hans" not in rest and not _TRADITIONAL.isdisjoint(rest))
     return "zh-Hant" if traditional else "zh-Hans"
-
-
-def _read(tag: str) -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / f"{tag}.toml").read_text(encoding="utf-8"))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Forms]]:
