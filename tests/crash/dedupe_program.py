@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from kurabito.cli import duplicates
+from kurabito.cli.collection import duplicates
 
 TOUCHES = {"os.rename", "os.link", "os.remove", "os.mkdir"}
 

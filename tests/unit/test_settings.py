@@ -177,7 +177,7 @@ def test_how_often_downloaders_are_asked_has_the_name_that_their_users_know(
 def test_what_a_data_plane_uses_is_said_to_take_effect_at_its_next_start() -> None:
     """It reads its settings when it starts; only its log would follow a change elsewhere, and the reference says so."""
     source = Path(settings.__file__).parents[1]
-    paths = [*(source / "dataplane").rglob("*.py"), source / "cli" / "dataplane.py"]
+    paths = [*(source / "dataplane").rglob("*.py"), source / "cli" / "processes" / "dataplane.py"]
     used = {name for path in paths for name in re.findall(r"\bsettings\.(\w+)", path.read_text(encoding="utf-8"))}
     at_once = {row.name for row in settings.explain(settings.load()) if not row.needs_restart}
     assert {"thumbnail_images", "dataplane_nice", "lease_seconds"} <= used

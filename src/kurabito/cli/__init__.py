@@ -1,4 +1,10 @@
-"""The command line: `commands` has the commands, and `main` runs them."""
+"""The command line: `commands` has the commands, and `main` runs them.
+
+collection/   what is in the collection, what could be, and what it is called
+processes/    what runs until it is stopped: the site, workers, data planes, downloaders
+upkeep/       settings, the database, keys, the password, and what is wrong
+tasks.py      the job runtime alone: enqueue, look, watch, cancel; also worker in processes/
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] == ["dedupe"]:
             # It is over in less time than the other commands take to load.
-            from kurabito.cli import duplicates
+            from kurabito.cli.collection import duplicates
 
             duplicates.run_if_plain(sys.argv[2:])
         from kurabito.cli.commands import app

@@ -13,19 +13,21 @@ from typing import Annotated
 
 import typer
 
-from kurabito.cli import config, db, keys, metadata, tasks, user
+from kurabito.cli import tasks
+from kurabito.cli.collection import metadata
+from kurabito.cli.collection.dedupe import dedupe
+from kurabito.cli.collection.fetch import fetch
+from kurabito.cli.collection.import_files import import_files
+from kurabito.cli.collection.search import search
+from kurabito.cli.collection.title import title
 from kurabito.cli.conformance import conformance
-from kurabito.cli.dataplane import dataplane
-from kurabito.cli.dedupe import dedupe
-from kurabito.cli.demo import demo
-from kurabito.cli.doctor import doctor
-from kurabito.cli.downloader import downloader
-from kurabito.cli.fetch import fetch
-from kurabito.cli.import_files import import_files
-from kurabito.cli.search import search
-from kurabito.cli.serve import serve
-from kurabito.cli.title import title
-from kurabito.cli.worker import worker
+from kurabito.cli.processes.dataplane import dataplane
+from kurabito.cli.processes.demo import demo
+from kurabito.cli.processes.downloader import downloader
+from kurabito.cli.processes.serve import serve
+from kurabito.cli.processes.worker import worker
+from kurabito.cli.upkeep import config, db, keys, user
+from kurabito.cli.upkeep.doctor import doctor
 
 app = typer.Typer(
     name="kurabito",

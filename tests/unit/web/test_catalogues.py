@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -81,6 +82,15 @@ def test_there_are_four_languages_and_each_names_itself() -> None:
         "zh-Hans": "简体中文",
         "zh-Hant": "繁體中文",
     }
+
+
+def test_a_section_stands_in_one_file() -> None:
+    files: dict[str, set[str]] = {}
+    for path in sorted((Path(kurabito.web.__file__).parent / "locales").glob("*.toml")):
+        for sections in tomllib.loads(path.read_text(encoding="utf-8")).values():
+            for section in sections:
+                files.setdefault(section, set()).add(path.name)
+    assert {section: names for section, names in files.items() if len(names) > 1} == {}
 
 
 @pytest.mark.parametrize("tag", OTHERS)

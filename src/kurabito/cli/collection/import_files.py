@@ -51,7 +51,7 @@ def import_files(
 
         kurabito import --dry-run --title "Yoru no Kurabito" --season 2 ~/downloads/scrambled
     """
-    from kurabito.cli.file_plans import ImportRequest, run
+    from kurabito.cli.collection.file_plans import ImportRequest, run
 
     if not dry_run:
         raise typer.BadParameter("only the plan can be shown; add --dry-run")

@@ -93,7 +93,7 @@ def _shown(offer: PreviewedItem) -> dict[str, Any]:
 def _print(feed: Feed, found: list[PreviewedItem]) -> None:
     from rich.table import Table
 
-    from kurabito.cli.duplicates import counted
+    from kurabito.cli.collection.duplicates import counted
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)

@@ -93,7 +93,7 @@ def _shown(found: FoundRelease) -> dict[str, Any]:
 def _print(found: tuple[FoundRelease, ...]) -> None:
     from rich.table import Table
 
-    from kurabito.cli.duplicates import counted
+    from kurabito.cli.collection.duplicates import counted
     from kurabito.cli.shown import console, safe
 
     table = Table(box=None, pad_edge=False)

@@ -42,7 +42,7 @@ def dedupe(
 
         kurabito dedupe --delete ~/videos ~/downloads
     """
-    from kurabito.cli import duplicates
+    from kurabito.cli.collection import duplicates
 
     if delete and as_json:
         raise typer.BadParameter("--json shows and --delete asks: use one of them")

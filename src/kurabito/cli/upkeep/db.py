@@ -119,7 +119,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A copy made by `kurabito 
 
 
 def _tell_of_earlier(taken: list[TakenTable]) -> None:
-    from kurabito.cli.duplicates import counted
+    from kurabito.cli.collection.duplicates import counted
 
     if not taken:
         return

@@ -1,0 +1,1 @@
+"""Commands that run until they are stopped: the site, workers, data planes and downloaders."""
