@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ctypes import CDLL
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from kurabito.settings import PREFIX
@@ -17,12 +19,18 @@ LEASE_SECONDS: Final = 4.0
 HEARTBEAT_SECONDS: Final = 0.5
 """What a plane is told: nothing has to be waited for that is longer than needed."""
 _TAIL: Final = 600
+NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
+_DROP_FROM_BOUNDING_SET: Final = 24
+_OVERRIDE_MODES: Final = (1, 2)
+"""CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
 
 
 class Subject:
     """A running plane. Use it as a context: it does not outlive that."""
 
-    def __init__(self, command: Sequence[str], url: str, state: Path, log: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], url: str, state: Path, log: Path, environment: Mapping[str, str] = NO_MORE
+    ) -> None:
         self._log = log
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         told = {
@@ -35,7 +43,8 @@ class Subject:
             # A session of its own: a signal to it reaches whatever the plane started.
             self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
                 list(command),
-                env={**kept, **{PREFIX + name: value for name, value in told.items()}},
+                env={**kept, **{PREFIX + name: value for name, value in told.items()}, **environment},
+                preexec_fn=_obey_file_modes,  # noqa: PLW1509 - no thread of the kit holds a lock then
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -84,3 +93,11 @@ class Subject:
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
+
+
+def _obey_file_modes() -> None:
+    """Have a plane that is started by root be refused what the modes of files refuse to their owner."""
+    if os.geteuid() == 0:
+        libc = CDLL(None)
+        for capability in _OVERRIDE_MODES:
+            libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
