@@ -153,6 +153,7 @@ def the_dead_are_seen_to(run: Recording) -> Iterator[str]:
     living, dead = (run.rows("ended", "data_planes", name=name) for name in ("living", "dead"))
     if not living:
         yield "a plane whose lock is held was taken for dead"
+        return
     job, has_file = run.job("ended", "of the dead"), run.seen.get("lock of the dead")
     if dead and job["status"] == "running" and has_file is not False:
         raise NotApplicable("the plane sees to no others, as it may")

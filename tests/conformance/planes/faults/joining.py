@@ -238,7 +238,11 @@ def leaves_its_lock_open() -> None:
         (locks.folder / f"{name}.lock").touch()
         yield
 
+    async def see_to_none(_: Any) -> list[str]:
+        return []
+
     put(PlaneLocks, "held", touched)
+    put(PlaneLocks, "expire_dead", see_to_none)
 
 
 @fault("REG-6")
