@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +60,7 @@ class ScenarioStage:
         self.patience = patience
         self.recording = Recording()
         self.recording.seen["has locks"] = self.locks is not None
+        self.recording.seen["reads everything"] = self.locks is None and os.geteuid() == 0
         self._url = url
         self._command = command
         self._subjects: list[Subject] = []
@@ -74,7 +76,8 @@ class ScenarioStage:
     def start_plane(self, **environment: str) -> Subject:
         """Start the plane that is examined, with more in its environment."""
         log = self.folder / f"plane-{len(self._subjects)}.log"
-        subject = Subject(self._command, self._url, self.state, log, environment)
+        # A server may have its socket in a folder of another user.
+        subject = Subject(self._command, self._url, self.state, log, environment, obeys_modes=self.locks is not None)
         self._subjects.append(subject)
         return subject
 

@@ -29,7 +29,14 @@ class Subject:
     """A running plane. Use it as a context: it does not outlive that."""
 
     def __init__(
-        self, command: Sequence[str], url: str, state: Path, log: Path, environment: Mapping[str, str] = NO_MORE
+        self,
+        command: Sequence[str],
+        url: str,
+        state: Path,
+        log: Path,
+        environment: Mapping[str, str] = NO_MORE,
+        *,
+        obeys_modes: bool = False,
     ) -> None:
         self._log = log
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
@@ -44,7 +51,7 @@ class Subject:
             self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
                 list(command),
                 env={**kept, **{PREFIX + name: value for name, value in told.items()}, **environment},
-                preexec_fn=_obey_file_modes,  # noqa: PLW1509 - no thread of the kit holds a lock then
+                preexec_fn=_obey_file_modes if obeys_modes else None,  # noqa: PLW1509 - the kit has one thread
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -72,7 +72,7 @@ def _let_a_lease_end(stage: ScenarioStage) -> None:
     """A lease that ends while there is nothing else to do: no row is written that a plane could hear of."""
     taken = "id = :id AND status <> 'running'"
     stage.wait_for(lambda: stage.rows("jobs", taken, id="expired"), "LEASE-6", "a first look for stale jobs")
-    _job_of_another(stage, "ends soon", f"{_GONE}#0123456789abcdef", stage.now() + SECOND // 2)
+    _job_of_another(stage, "ends soon", f"{_GONE}#0123456789abcdef", stage.now() + 2 * SECOND)
     stage.wait_for(
         lambda: stage.rows("jobs", taken, id="ends soon"),
         "PLANE-9",
