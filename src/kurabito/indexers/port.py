@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
@@ -12,6 +13,13 @@ from kurabito.titles import Episode
 MOST_RESULTS: Final = 1_000
 """Results that one query takes of one indexer."""
 MOST_PAGES: Final = 5
+
+Admit = Callable[[], Awaitable[None]]
+"""Asked before each request to an indexer; raises IndexerResting where its limit is reached."""
+
+
+async def admit_all() -> None:
+    """Counts nothing."""
 
 
 class SearchKind(StrEnum):

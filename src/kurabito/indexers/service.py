@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from kurabito import logs
@@ -13,7 +14,7 @@ from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import LeadsToMagnet, OutboundError
 from kurabito.indexers import store
-from kurabito.indexers.addresses import host_of, mirror_of, pasted
+from kurabito.indexers.addresses import host_of, mirror_of, pasted, proxy_of, without_login
 from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
@@ -75,6 +76,10 @@ class Indexers:
         """
         old = (await self.get(indexer_id)).settings
         new = dict(changes)
+        if new.get("proxy"):
+            # A proxy is shown without its login; one that comes back as it was shown stays.
+            kept = old.proxy is not None and new["proxy"] == without_login(old.proxy)
+            new["proxy"] = old.proxy if kept else proxy_of(new["proxy"])
         if "url" in new:
             checked = await asyncio.to_thread(self._checked, replace(old, url=new["url"], api_key=None))
             new["url"] = checked.url
@@ -116,7 +121,8 @@ class Indexers:
             await asyncio.gather(*asked, return_exceptions=True)
 
     async def fetch_link(self, indexer_id: int, url: str) -> str | bytes:
-        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError.
+        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError,
+        or IndexerResting at its limit.
 
         A link on the indexer's own host is trusted as far as that host is.
         """
@@ -124,8 +130,9 @@ class Indexers:
         host = host_of(url)
         is_own = settings.url is not None and host_of(settings.url) == host
         trusted = [host] if is_own and settings.allows_private else ()
+        await self._admit(indexer_id)
         try:
-            return (await self._outbound.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
+            return (await self._way(settings).get(url, trusted=trusted, limits=_LINK_LIMITS)).content
         except LeadsToMagnet as found:
             return found.magnet
 
@@ -138,6 +145,10 @@ class Indexers:
             return IndexerOutcome(indexer=indexer, error=error)
         try:
             reply = await adapter.search(query)
+        except IndexerResting as error:
+            code = error.code
+            await self._database.write(lambda conn: store.note_limit(conn, query_id, code))
+            return IndexerOutcome(indexer=indexer, error=error)
         except (IndexerError, OutboundError) as error:
             code, message = error.code, mask_text(str(error))
             asked_wait = error.retry_after if isinstance(error, IndexerRefused) else None
@@ -154,23 +165,35 @@ class Indexers:
         known = self._open.get(indexer.id)
         if known is not None and known[0] == settings:
             return known[1]
+        admit = partial(self._admit, indexer.id)
         if settings.kind is IndexerKind.SITE:
             site = self._sites.find(settings.site or "")
             # Its file may change, so it is read for every query.
-            return SearchFeed(self._outbound, site, mirror=settings.url, allows_private=settings.allows_private)
+            return SearchFeed(
+                self._way(settings), site, admit, mirror=settings.url, allows_private=settings.allows_private
+            )
         adapter = Torznab(
-            self._outbound,
+            self._way(settings),
             TorznabSettings(
                 url=settings.url or "",
                 api_key=settings.api_key,
                 categories=settings.categories,
                 allows_private=settings.allows_private,
             ),
+            admit,
         )
         self._open[indexer.id] = settings, adapter
         return adapter
 
+    async def _admit(self, indexer_id: int) -> None:
+        await self._database.write(lambda conn: store.admit(conn, indexer_id))
+
+    def _way(self, settings: IndexerSettings) -> Outbound:
+        return self._outbound if settings.proxy is None else self._outbound.through(settings.proxy)
+
     def _checked(self, settings: IndexerSettings) -> IndexerSettings:
+        if settings.proxy:
+            settings = replace(settings, proxy=proxy_of(settings.proxy))
         if settings.kind is IndexerKind.SITE:
             try:
                 site = self._sites.find(settings.site or "")

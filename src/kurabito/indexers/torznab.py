@@ -15,7 +15,7 @@ from kurabito.indexers.addresses import host_of
 from kurabito.indexers.capabilities import read_caps
 from kurabito.indexers.errors import IndexerKeyRefused, IndexerLimited, IndexerRefused, IndexerUnreadable
 from kurabito.indexers.pages import collect
-from kurabito.indexers.port import MOST_PAGES, IndexerCaps, IndexerReply, SearchKind, SearchQuery
+from kurabito.indexers.port import MOST_PAGES, Admit, IndexerCaps, IndexerReply, SearchKind, SearchQuery, admit_all
 from kurabito.indexers.results import read_result
 from kurabito.logs import MASK, mask_text
 
@@ -44,9 +44,10 @@ class TorznabSettings:
 class Torznab:
     """One Torznab indexer."""
 
-    def __init__(self, outbound: Outbound, settings: TorznabSettings) -> None:
+    def __init__(self, outbound: Outbound, settings: TorznabSettings, admit: Admit = admit_all) -> None:
         self._outbound = outbound
         self._settings = settings
+        self._admit = admit
         self._caps: IndexerCaps | None = None
 
     async def caps(self) -> IndexerCaps:
@@ -96,6 +97,7 @@ class Torznab:
         settings = self._settings
         key = {"apikey": settings.api_key} if settings.api_key else {}
         trusted = [host_of(settings.url)] if settings.allows_private else ()
+        await self._admit()
         try:
             return await self._outbound.get(
                 settings.url, params={**params, **key}, trusted=trusted, limits=_LIMITS, may_break=True

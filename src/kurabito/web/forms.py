@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -20,6 +21,7 @@ from kurabito.site.errors import status_of
 CHECKED: Final = "yes"
 """What a ticked box sends."""
 _MOST_FIELDS: Final = 400
+_DECIMAL: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -134,6 +136,15 @@ def count_of(name: str, text: str, most: int = 100_000) -> int:
             name, f"must be a number from 0 to {most:,}", refused(InputReason.NUMBER, least=0, most=most)
         )
     return int(text)
+
+
+def ratio_of(name: str, text: str, most: float) -> float:
+    """The number in a field, which may have decimals; raises InvalidInput."""
+    if not _DECIMAL.fullmatch(text.strip()) or float(text) > most:
+        raise InvalidInput(
+            name, f"must be a number from 0 to {most:g}", refused(InputReason.NUMBER, least=0, most=most)
+        )
+    return float(text)
 
 
 def line_of(name: str, text: str, longest: int = 200) -> str:

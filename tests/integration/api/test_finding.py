@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -106,7 +108,7 @@ async def test_results_are_merged_decided_and_grabbed(site: Site, prowlarr: Stan
 
 async def test_an_indexer_that_is_asked_too_often_rests(site: Site, prowlarr: StandIn) -> None:
     limited = await add(site, prowlarr.url("/limited/api"), "Limited")
-    once = await add(site, prowlarr.url("/1/api"), "Once", per_hour=1)
+    once = await add(site, prowlarr.url("/1/api"), "Once", per_hour=2)
     codes = []
     for _ in range(2):
         answer = (await site.http.get("/api/v1/search", params={"q": "Kura"})).json()
@@ -147,3 +149,53 @@ async def test_sites_are_added_by_their_key(site: Site) -> None:
     gone = await site.http.delete(f"/api/v1/indexers/{made.json()['id']}")
     missing = await site.http.post(f"/api/v1/indexers/{made.json()['id']}/test")
     assert (gone.status_code, missing.status_code) == (204, 404)
+
+
+async def test_every_request_counts_towards_the_limit_of_an_hour(site: Site) -> None:
+    def respond(_path: str, query: dict[str, str]) -> Answered:
+        if query.get("t") == "caps":
+            return Answered(caps(limit=2))
+        first = int(query.get("offset", 0))
+        return Answered(channel(*(jackett_item(server.url(), one) for one in range(first, first + 2))))
+
+    async with standing_in(respond) as server:
+        await add(site, server.url("/1/api"), per_hour=4)
+        first = (await site.http.get("/api/v1/search", params={"q": "Kura"})).json()
+        again = (await site.http.get("/api/v1/search", params={"q": "Bito"})).json()
+    # What it can do, and three pages: the rest of them would be too many.
+    assert len(server.asked) == 4
+    assert [(one["results"], one["is_whole"], one["error_code"]) for one in first["indexers"]] == [(6, False, None)]
+    assert [one["error_code"] for one in again["indexers"]] == ["indexer_resting"]
+    (indexer,) = (await site.http.get("/api/v1/indexers")).json()["items"]
+    assert (indexer["health"], indexer["failures"]) == ("healthy", 0)
+
+
+async def test_an_indexer_is_asked_through_its_own_proxy(site: Site, prowlarr: StandIn) -> None:
+    asked: list[str] = []
+
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    refused = await site.http.post(
+        "/api/v1/indexers", json={"name": "No", "url": "http://a.example", "proxy": "ftp://a"}
+    )
+    assert refused.status_code == 422
+    url = f"http://me:hunter2@127.0.0.1:{port}"
+    made = await add(site, "http://indexer.example/api", "Far", allows_private=False, proxy=url)
+    shown = f"http://127.0.0.1:{port}"
+    assert made["proxy"] == shown
+    answer = (await site.http.get("/api/v1/search", params={"q": "Kura"})).json()
+    assert asked[0].startswith("GET http://indexer.example/api?t=caps")
+    changed = await site.http.patch(f"/api/v1/indexers/{made['id']}", json={"proxy": shown, "seed_ratio": 2.5})
+    assert (changed.json()["proxy"], changed.json()["seed_ratio"]) == (shown, 2.5)
+    # As it was shown, it stays with its login.
+    await site.http.post(f"/api/v1/indexers/{made['id']}/test")
+    assert [b64encode(b"me:hunter2").decode() in head for head in asked] == [True, True]
+    gone = await site.http.patch(f"/api/v1/indexers/{made['id']}", json={"proxy": None})
+    assert gone.json()["proxy"] is None
+    assert "hunter2" not in json.dumps([made, answer, changed.json()])
+    server.close()

@@ -54,7 +54,7 @@ class ReleaseGrabs:
 
         def write(conn: Connection) -> Grabbed:
             lock_catalog(conn)
-            link_ids = link_found(conn, release)
+            link_ids = link_found(conn, release, found.indexer_id)
             self._grabber.carry_out(conn, Choice(dispatch=link_ids), DispatchCause.GRABBED)
             downloads = store.of_links(conn, link_ids)
             return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
