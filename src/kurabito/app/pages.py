@@ -8,6 +8,7 @@ from functools import partial
 from fastapi import APIRouter
 
 from kurabito.app.product import Product
+from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
@@ -58,7 +59,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
 def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     feeds, catalog = product.feeds, product.catalog
     yield partial(indexers.router, indexers=feeds.indexers)
-    yield partial(search.router, search=product.search, grabs=product.grabs)
+    yield partial(search.router, search=product.search, running=RunningSearches(product.search), grabs=product.grabs)
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.

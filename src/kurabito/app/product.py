@@ -89,7 +89,7 @@ def open_product(
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
     relinker = Relinker(queue, downloads.grabber)
-    search = ReleaseSearch(database, feeds.indexers)
+    search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
     return Product(
         queue=queue,
         planes=DataPlanes(database),

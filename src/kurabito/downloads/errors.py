@@ -52,6 +52,12 @@ class DownloadNotFound(DownloadError, NotFound):
     code = "download_not_found"
 
 
+class NothingPasted(DownloadError):
+    """What was pasted into the search leads to nothing that can be downloaded or followed."""
+
+    code = "nothing_pasted"
+
+
 class FoundReleaseNotFound(DownloadError, NotFound):
     """No search of late found that release."""
 

@@ -18,7 +18,7 @@ from kurabito.indexers.addresses import host_of, mirror_of, pasted, proxy_of, wi
 from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
-from kurabito.indexers.port import Indexer, IndexerItem, SearchQuery
+from kurabito.indexers.port import Indexer, IndexerItem, IndexerReply, SearchQuery
 from kurabito.indexers.search_feed import SearchFeed
 from kurabito.indexers.torznab import Torznab, TorznabSettings
 from kurabito.logs import mask_text
@@ -120,19 +120,22 @@ class Indexers:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
 
-    async def fetch_link(self, indexer_id: int, url: str) -> str | bytes:
+    async def fetch_link(self, indexer_id: int | None, url: str) -> str | bytes:
         """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError,
         or IndexerResting at its limit.
 
-        A link on the indexer's own host is trusted as far as that host is.
+        A link on the indexer's own host is trusted as far as that host is. None is for a link that its keeper pasted.
         """
-        settings = (await self.get(indexer_id)).settings
-        host = host_of(url)
-        is_own = settings.url is not None and host_of(settings.url) == host
-        trusted = [host] if is_own and settings.allows_private else ()
-        await self._admit(indexer_id)
+        trusted: tuple[str, ...] = ()
+        way = self._outbound
+        if indexer_id is not None:
+            settings = (await self.get(indexer_id)).settings
+            host = host_of(url)
+            is_own = settings.url is not None and host_of(settings.url) == host
+            trusted, way = ((host,) if is_own and settings.allows_private else ()), self._way(settings)
+            await self._admit(indexer_id)
         try:
-            return (await self._way(settings).get(url, trusted=trusted, limits=_LINK_LIMITS)).content
+            return (await way.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
         except LeadsToMagnet as found:
             return found.magnet
 
@@ -144,7 +147,7 @@ class Indexers:
         except (IndexerResting, SiteInvalid) as error:
             return IndexerOutcome(indexer=indexer, error=error)
         try:
-            reply = await adapter.search(query)
+            reply = await spelled(adapter, query)
         except IndexerResting as error:
             code = error.code
             await self._database.write(lambda conn: store.note_limit(conn, query_id, code))
@@ -205,6 +208,22 @@ class Indexers:
             return replace(settings, name=name, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
         address = pasted(settings.url or "")
         return replace(settings, url=address.url, site=None, api_key=settings.api_key or address.api_key)
+
+
+async def spelled(adapter: Indexer, query: SearchQuery) -> IndexerReply:
+    """What an indexer has under any spelling, each result once; as many spellings as its limit allows."""
+    first, *others = query.each()
+    reply = await adapter.search(first)
+    items, is_whole = {item.key: item for item in reply.items}, reply.is_whole
+    for other in others:
+        try:
+            more = await adapter.search(other)
+        except IndexerResting:
+            is_whole = False
+            break
+        items = {item.key: item for item in more.items} | items
+        is_whole = is_whole and more.is_whole
+    return IndexerReply(tuple(items.values()), is_whole)
 
 
 def failing(indexers: Sequence[StoredIndexer], least: int = 3) -> list[StoredIndexer]:

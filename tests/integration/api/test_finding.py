@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.integration.api.conftest import Site
@@ -199,3 +201,68 @@ async def test_an_indexer_is_asked_through_its_own_proxy(site: Site, prowlarr: S
     assert gone.json()["proxy"] is None
     assert "hunter2" not in json.dumps([made, answer, changed.json()])
     server.close()
+
+
+async def test_a_key_reaches_no_answer_whatever_an_indexer_sends(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """The key in the title, in ids, in the trackers of a magnet and of a torrent, in errors, and in where a link leads."""
+    passkey = "deadbeef0123456789deadbeef012345"
+    tracker = f"https://tracker.example/{passkey}/announce"
+    magnet = f"magnet:?xt=urn:btih:{7:040x}&amp;dn={KEY}&amp;tr={quote(tracker)}&amp;tr=udp%3A%2F%2Fopen.example%3A80"
+    announce = tracker.encode()
+    torrent = (
+        b"d8:announce%d:%b4:infod6:lengthi5e4:name4:Kura12:piece lengthi16384e6:pieces20:" % (len(announce), announce)
+        + b"x" * 20
+        + b"ee"
+    )
+
+    def respond(path: str, query: dict[str, str]) -> Answered:
+        if path.endswith("/download"):
+            return Answered(torrent) if "Zm9v8" in query["link"] else Answered(b"", "500 Oh no")
+        if query["t"] == "caps":
+            return Answered(caps())
+        echoed = jackett_item(server.url(), 7).replace("[Kura]", f"[{KEY}]").replace("tracker.example/7", KEY)
+        echoed = re.sub(r'name="magneturl" value="[^"]*"', f'name="magneturl" value="{magnet}"', echoed)
+        return Answered(channel(echoed, prowlarr_item(server.url(), 8), prowlarr_item(server.url(), 9)))
+
+    caplog.set_level("DEBUG")
+    async with standing_in(respond) as server:
+        made = await add(site, server.url(f"/1/api?apikey={KEY}"))
+        found = await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})
+        keys = {tuple(one["release"]["episodes"]): one["key"] for one in found.json()["items"]}
+        grabs = [await site.http.post("/api/v1/releases/grab", json={"key": key}) for key in keys.values()]
+        assert sorted(grab.status_code for grab in grabs) == [202, 202, 502]
+    told = [found, *grabs]
+    shown = ("links", "downloads", "raw-items", "indexers", f"indexers/{made['id']}/queries", "series", "attention")
+    told += [await site.http.get(f"/api/v1/{path}") for path in shown]
+    everything = "".join(reply.text for reply in told) + caplog.text
+    assert KEY not in everything
+    assert passkey not in everything
+    (seventh,) = (one for one in told[4].json()["items"] if one["episode"] == 7.0)
+    assert seventh["url"] == f"magnet:?xt=urn:btih:{7:040x}&tr=udp%3A%2F%2Fopen.example%3A80"
+
+
+async def test_a_series_is_searched_for_in_its_spellings(site: Site, prowlarr: StandIn) -> None:
+    await add(site, prowlarr.url("/1/api"))
+    found = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+    await site.http.post("/api/v1/releases/grab", json={"key": next(one["key"] for one in found if one["release"])})
+    (series,) = (await site.http.get("/api/v1/series")).json()["items"]
+    names = [{"name": name, "season": 1} for name in ("Yoru no Kurabito", "夜の蔵人", "Kurabito of the Night")]
+    changed = await site.http.patch(f"/api/v1/series/{series['id']}", json={"aliases": names, "episode_offset": 12})
+    assert changed.status_code == 200, changed.text
+    prowlarr.asked.clear()
+    reply = await site.http.get("/api/v1/search", params={"series_id": series["id"], "episode": 3})
+    assert reply.status_code == 200, reply.text
+    asked = [query["q"] for _, query in prowlarr.asked]
+    assert asked == ["Yoru no Kurabito 15", "夜の蔵人 15", "Kurabito of the Night 15"]
+    assert (await site.http.get("/api/v1/search")).status_code == 422
+
+
+async def test_a_pasted_magnet_is_grabbed(site: Site) -> None:
+    text = f"magnet:?xt=urn:btih:{5:040x}&dn=%5BKura%5D%20Yoru%20no%20Kurabito%20-%2005%20%5B1080p%5D"
+    answer = (await site.http.get("/api/v1/search", params={"q": text})).json()
+    (found,) = answer["items"]
+    assert (answer["indexers"], found["indexers"], found["release"]["episodes"]) == ([], [], [5.0])
+    grabbed = await site.http.post("/api/v1/releases/grab", json={"key": found["key"]})
+    assert grabbed.status_code == 202
+    (link,) = (await site.http.get("/api/v1/links")).json()["items"]
+    assert link["url"] == text

@@ -28,6 +28,7 @@ from kurabito.indexers.model import (
 )
 from kurabito.indexers.service import IndexerOutcome, Indexers
 from kurabito.indexers.torznab import DEFAULT_CATEGORIES
+from kurabito.logs import mask_text
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
@@ -172,7 +173,8 @@ class SiteAnswer(BaseModel):
 
     @classmethod
     def of(cls, site: SiteDefinition) -> Self:
-        return cls(**{name: getattr(site, name) for name in cls.model_fields})
+        # A site that its keeper described may have a passkey in its address.
+        return cls(**{name: getattr(site, name) for name in cls.model_fields} | {"url": mask_text(site.url)})
 
 
 class IndexerTestAnswer(BaseModel):

@@ -57,7 +57,8 @@ class FoundRelease:
     """The same whichever indexer it comes from, where its hash is known; it has no URL in it."""
     item: IndexerItem = field(repr=False)
     """Its URL may have the indexer's key in it, and is never shown."""
-    indexer_id: int
+    indexer_id: int | None
+    """None for what was pasted."""
     indexers: tuple[str, ...]
     """The names of those that have it."""
     least_seeders: int
