@@ -15,7 +15,7 @@ from kurabito.library.folders import Folders
 from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
-from kurabito.web.finding import indexers, search
+from kurabito.web.finding import indexers, profiles, search
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import folders, library, naming
 from kurabito.web.pages import Pages
@@ -112,6 +112,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
 
 def _download_pages(product: Product) -> Iterator[PageRoutes]:
     parts, feeds = product.downloads, product.feeds
+    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog)
     yield partial(
         rules.router,
         filters=parts.filters,

@@ -266,3 +266,39 @@ async def test_a_pasted_magnet_is_grabbed(site: Site) -> None:
     assert grabbed.status_code == 202
     (link,) = (await site.http.get("/api/v1/links")).json()["items"]
     assert link["url"] == text
+
+
+async def test_preferences_decide_search_and_feeds_alike(site: Site, prowlarr: StandIn) -> None:
+    await add(site, prowlarr.url("/1/api"))
+    found = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+    eighth = next(one["key"] for one in found if one["release"] and one["release"]["episodes"] == [8.0])
+    await site.http.post("/api/v1/releases/grab", json={"key": eighth})
+    (series,) = (await site.http.get("/api/v1/series")).json()["items"]
+    own = f"/api/v1/series/{series['id']}/profile"
+    await site.http.patch(f"/api/v1/series/{series['id']}", json={"state": "followed"})
+    assert (await site.http.get(own)).json() is None
+
+    body = {"name": "Small", "is_default": True, "preferences": {"groups": ["Kura"], "most_mb": 20}}
+    small = (await site.http.post("/api/v1/profiles", json=body)).json()
+    assert (small["is_default"], small["preferences"]["most_mb"], small["steps"]["version"]) == (True, 20.0, 1)
+    assert (await site.http.post("/api/v1/profiles", json=body)).status_code == 409
+    assert (await site.http.get(own)).json()["id"] == small["id"]
+
+    async def seventh() -> dict[str, Any]:
+        items = (await site.http.get("/api/v1/search", params={"q": "Yoru no Kurabito"})).json()["items"]
+        return next(one for one in items if one["release"] and one["release"]["episodes"] == [7.0])
+
+    # 639 MB for an episode.
+    refused = await seventh()
+    assert (refused["why"]["code"], refused["why"]["facts"]) == ("too_large", {"mb": 26.6, "most": 20.0})
+    large = {"own": {"upgrade": True, "preferences": {"terms": [{"text": "1080p", "points": 5}]}}}
+    assert (await site.http.put(own, json=large)).json()["series_id"] == series["id"]
+    taken = await seventh()
+    assert (taken["why"], {"name": "term", "points": 5, "what": "1080p"} in taken["score_parts"]) == (None, True)
+    bad = {"own": {"preferences": {"terms": [{"text": "(", "points": 1, "is_pattern": True}]}}}
+    assert (await site.http.put(own, json=bad)).status_code == 422
+    assert (await site.http.put(own, json={"profile_id": 999})).status_code == 404
+    assert (await site.http.put(own, json={})).json()["id"] == small["id"]
+    assert (await seventh())["why"]["code"] == "too_large"
+    assert (await site.http.delete(f"/api/v1/profiles/{small['id']}")).status_code == 204
+    assert (await seventh())["why"] is None

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from kurabito.api.bodies import StrictBody
 from kurabito.api.following.previews import OfferedReleaseAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
+from kurabito.downloads.profiles.score import ScoreName
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import Grabbed, ReleaseGrabs
 from kurabito.downloads.search.pasted import LONGEST
@@ -32,6 +33,14 @@ _WHAT: Final = (
 _TEXT: Final = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
 
 
+class ScorePartAnswer(BaseModel):
+    """What one thing adds to a score."""
+
+    name: ScoreName
+    points: int
+    what: str
+
+
 class FoundReleaseAnswer(BaseModel):
     """A release that indexers have. Its URL is not shown: it may have the key of an indexer in it. Times are UTC."""
 
@@ -44,6 +53,10 @@ class FoundReleaseAnswer(BaseModel):
     leechers: int | None
     release: OfferedReleaseAnswer | None = Field(description="null when its title cannot be read")
     series_id: int | None = Field(description="the series that it is of; null when it would be a new one")
+    score: int | None = Field(
+        description="what it is worth by the preferences of its show; null when it cannot be read"
+    )
+    score_parts: list[ScorePartAnswer] = Field(description="what gives it that")
     is_taken: bool = Field(description="whether a feed with it would have it downloaded")
     reason: str | None = Field(description="why not, in words")
     why: WhyAnswer | None = Field(description="the same as a code with facts")
@@ -61,6 +74,8 @@ class FoundReleaseAnswer(BaseModel):
             leechers=item.leechers,
             release=None if found.release is None else OfferedReleaseAnswer.of(found.release),
             series_id=None if found.series is None else found.series.id,
+            score=None if found.score is None else found.score.total,
+            score_parts=[ScorePartAnswer(**part._asdict()) for part in (found.score.parts if found.score else ())],
             is_taken=found.reason is None,
             reason=sentence_of(found.reason),
             why=WhyAnswer.of(found.reason),

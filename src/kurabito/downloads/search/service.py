@@ -164,12 +164,13 @@ def _read_all(found: Iterable[FoundRelease], title_rules: Sequence[TitleRule]) -
     return [decisions.read(one, title_rules) for one in found]
 
 
-def _order(found: FoundRelease) -> tuple[bool, bool, int, float]:
-    """What would be taken first, then what is of a known series; the better seeded and the newer first."""
+def _order(found: FoundRelease) -> tuple[bool, bool, int, int, float]:
+    """What would be taken first, then what is of a known series; the better, the better seeded and the newer first."""
     date = found.item.pub_date
     return (
         found.reason is not None,
         found.series is None,
+        -(found.score.total if found.score else 0),
         -(found.item.seeders or 0),
         -(date.timestamp() if date else 0),
     )
