@@ -30,6 +30,7 @@ from kurabito.metadata.errors import (
     TmdbError,
 )
 from kurabito.modules.errors import KeyOfAnotherModule
+from kurabito.protocol.errors import WorkerProtocolMismatch
 from kurabito.runtime.errors import TaskFinished
 from kurabito.settings.errors import SettingLocked
 from kurabito.thumbnails.errors import ThumbnailNotReady, ThumbnailsFull
@@ -69,6 +70,7 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     StateConflict: 409,
     DatabaseUnavailable: 503,
     TaskFinished: 400,
+    WorkerProtocolMismatch: 400,
     NotAuthenticated: 401,
     ScopeMissing: 403,
     GuessedTooOften: 429,
