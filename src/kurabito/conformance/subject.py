@@ -1,4 +1,4 @@
-"""The plane that is examined: a process, with all that it starts, which can be killed, frozen and asked to end."""
+"""What is examined: a process, with all that it starts, which can be killed, frozen and asked to end."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ _OVERRIDE_MODES: Final = (1, 2)
 """CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
 
 
-class Subject:
-    """A running plane. Use it as a context: it does not outlive that."""
+class ExaminedProcess:
+    """A running program, which is told some settings and nothing else of ours."""
 
     def __init__(
         self,
         command: Sequence[str],
-        url: str,
-        state: Path,
+        told: Mapping[str, str],
         log: Path,
         environment: Mapping[str, str] = NO_MORE,
         *,
@@ -40,14 +39,8 @@ class Subject:
     ) -> None:
         self._log = log
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-        told = {
-            "DATABASE": url,
-            "STATE": str(state),
-            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
-            "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
-        }
         with log.open("ab") as output:
-            # A session of its own: a signal to it reaches whatever the plane started.
+            # A session of its own: a signal to it reaches whatever the program started.
             self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
                 list(command),
                 env={**kept, **{PREFIX + name: value for name, value in told.items()}, **environment},
@@ -100,6 +93,28 @@ class Subject:
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
+
+
+class Subject(ExaminedProcess):
+    """A running plane."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        url: str,
+        state: Path,
+        log: Path,
+        environment: Mapping[str, str] = NO_MORE,
+        *,
+        obeys_modes: bool = False,
+    ) -> None:
+        told = {
+            "DATABASE": url,
+            "STATE": str(state),
+            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
+            "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
+        }
+        super().__init__(command, told, log, environment, obeys_modes=obeys_modes)
 
 
 def _obey_file_modes() -> None:
