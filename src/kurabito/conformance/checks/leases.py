@@ -77,6 +77,11 @@ def a_heartbeat_is_fenced(run: Recording) -> Iterator[str]:
     yield from (
         f"a job was written to that had been cancelled: {write}" for write in late if write.new["status"] != "failed"
     )
+
+
+@check("LEASE-3", "leases")
+@check("LEASE-8", "leases")
+def a_job_of_another_is_left(run: Recording) -> Iterator[str]:
     others = (write for write in run.writes_to("jobs", after="taken") if write.row["id"] == "taken")
     yield from (f"a job was written to that another plane had by then: {write}" for write in others)
 
