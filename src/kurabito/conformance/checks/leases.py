@@ -158,14 +158,13 @@ def rows_of_living_owners_stay(run: Recording) -> Iterator[str]:
 
 @check("LEASE-8", "leases")
 def a_lost_job_is_left(run: Recording) -> Iterator[str]:
-    job = run.job("ended", "long")
-    if job["status"] != "cancelled":
-        yield f"a job that had been cancelled is {job['status']}"
     written = [
         w for w in run.writes_to(*_FINDINGS, after="cancelled", before="went on") if w.row.get("library_id") == 1
     ]
     if written:
         yield f"work on a cancelled job went on: {written[0]}"
+    elif run.job("ended", "long")["status"] != "cancelled":
+        yield f"a job that had been cancelled is {run.job('ended', 'long')['status']}"
 
 
 @check("LEASE-9", "leases")

@@ -47,6 +47,7 @@ def content_of(name: str) -> bytes:
 
 def place(stage: ScenarioStage) -> None:
     """Have files placed by every mode that needs no special file system, and refused for every cause that can be made."""
+    stage.needs("place")
     source, library = stage.folder / "done", stage.library(1)
     stage.library(2)
     stage.file(2, "known.mkv")
