@@ -34,6 +34,7 @@ PROGRAMS: Final = (
     "api_latency",
     "dedupe",
     "hash_files",
+    "guards",
     "thumbnails",
     "titles",
     "fetcher_results",
