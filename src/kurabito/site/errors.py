@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from kurabito import logs
 from kurabito.access.errors import AccessError, GuessedTooOften, NotAuthenticated, ScopeMissing
-from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, TransferNotFound
+from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, NothingPasted, TransferNotFound
 from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge, StateConflict
 from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
@@ -69,6 +69,7 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     NotFound: 404,
     StateConflict: 409,
     DatabaseUnavailable: 503,
+    NothingPasted: 422,
     TaskFinished: 400,
     WorkerProtocolMismatch: 400,
     NotAuthenticated: 401,
