@@ -191,6 +191,7 @@ class Reading {
       if (files.length === 0) return;
       let settled = 0;
       await this.owned.transaction(async (tx) => {
+        settled = 0;
         await lockFiles(tx, files.map((file) => file.id));
         for (const { id } of files) {
           settled += Number(await tx.run(

@@ -1,7 +1,7 @@
 // The thread that says that the plane lives (REG-2) and renews the lease of the job that it owns (LEASE-3). It has a
 // connection of its own and does nothing else, so that a long read or a large query cannot starve it.
 import { parentPort, workerData } from "node:worker_threads";
-import { connect } from "./database.js";
+import { connect, ConnectionLost } from "./database.js";
 import { register, renew } from "./lease.js";
 import { DATABASE, HEARTBEAT } from "./settings.js";
 
@@ -24,12 +24,16 @@ while (!isEnding) {
   });
   if (isEnding) break;
   const renewed = job;
-  const isOurs = await database.transaction(async (tx) => {
-    await register(tx, workerData.name);
-    return !renewed || await renew(tx, renewed, progress);
-  });
-  // LEASE-8. A job that ended just now is no loss: its owner does not listen any more.
-  if (!isOurs) parentPort.postMessage({ lost: renewed.workerId });
+  try {
+    const isOurs = await database.transaction(async (tx) => {
+      await register(tx, workerData.name);
+      return !renewed || await renew(tx, renewed, progress);
+    });
+    // LEASE-8. A job that ended just now is no loss: its owner does not listen any more.
+    if (!isOurs) parentPort.postMessage({ lost: renewed.workerId });
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) throw error; // whether this one got through, the next one finds out
+  }
 }
 await database.close();
 parentPort.close();

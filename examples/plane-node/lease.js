@@ -1,5 +1,6 @@
 // Registration, and the four statements about `jobs`: recover, claim, renew, finish. No other file writes to `jobs`.
 import { randomBytes } from "node:crypto";
+import { ConnectionLost } from "./database.js";
 import { CAPABILITIES, LEASE, LINES, PROTOCOL, VERSION } from "./settings.js";
 
 /** LEASE-8: the row was cancelled, or is another's. Nothing more is written about it. */
@@ -150,7 +151,7 @@ export class Owned {
       outcome = ["completed", null, null];
     } catch (error) {
       if (error instanceof LeaseLost) outcome = null;
-      else if (error instanceof Ending) outcome = "back";
+      else if (error instanceof Ending || error instanceof ConnectionLost) outcome = "back";
       else if (error instanceof JobFailed) outcome = ["failed", error.code, error.message];
       else outcome = ["failed", "WORKER_FAILURE", `The ${this.job.kind} met an error: ${error.message}. See the log.`];
       if (outcome?.[1] === "WORKER_FAILURE") console.error(error);

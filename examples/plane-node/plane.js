@@ -2,7 +2,7 @@
 //
 //   KURABITO_DATABASE=sqlite:////srv/kurabito.db KURABITO_STATE=/srv/kurabito node plane.js [--once]
 import { Worker } from "node:worker_threads";
-import { connect } from "./database.js";
+import { connect, ConnectionLost } from "./database.js";
 import { remove } from "./delete.js";
 import { hash } from "./hash.js";
 import { claim, Owned, register, somethingToDo } from "./lease.js";
@@ -39,20 +39,28 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
   });
 }
 
-console.log(`${name} waits for work`);
-while (!isEnding) {
-  const job = await somethingToDo(database) ? await claim(database, name) : null;
-  if (job) {
+/** Claims a job and does it; false when there is none now. */
+async function workOnOne() {
+  try {
+    const job = await somethingToDo(database) ? await claim(database, name) : null;
+    if (!job) return false;
     const outcome = await new Owned(database, job, heartbeats, () => isEnding).run(WORK[job.kind]);
     console.log(`${job.kind} ${job.id}: ${outcome}`);
-  } else if (isOnce) {
-    break;
-  } else {
-    await new Promise((resolve) => {
-      wake = resolve;
-      setTimeout(resolve, POLL);
-    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) throw error; // PLANE-7: a lease that is not known of ends by itself
+    return false;
   }
+}
+
+console.log(`${name} waits for work`);
+while (!isEnding) {
+  if (await workOnOne()) continue;
+  if (isOnce) break;
+  await new Promise((resolve) => {
+    wake = resolve;
+    setTimeout(resolve, POLL);
+  });
 }
 
 // PLANE-8: the job was given back by `Owned`; the heartbeats end first, or they would register the plane again.
