@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from tests.browser.conftest import Screen
 
 from kurabito.app.compose.feeds import open_outbound
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
+from kurabito.db import Connection
 from kurabito.metadata import records
 from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import Details, RecordCandidate, RecordKind, TmdbKind, candidates_as_stored
@@ -88,7 +90,7 @@ LACKS: dict[str, tuple[Details, dict[str, object], list[str]]] = {
     ),
     "with a key, unclear": (
         Details(title_japanese="蔵", poster_url="https://img.example/1.jpg"),
-        {"tmdb_lookup_at": 1, "tmdb_candidates": candidates_as_stored([MAYBE])},
+        {"tmdb_lookup_at": 1, "tmdb_candidates": candidates_as_stored((MAYBE,))},
         ["The poster is not downloaded yet. Every sync tries;", "TMDB has several candidates. Choose one:"],
     ),
     "with a key, nameless": (
@@ -121,17 +123,19 @@ async def test_every_other_reason_is_told_as_it_is(page: Page, stage: Stage) -> 
         for case, (details, columns, texts) in LACKS.items():
             if case.startswith("with a key") is not has_key:
                 continue
-            made = await stage.queue.database.write(lambda conn, details=details: records.add(conn, details))
-            for column, value in columns.items():
-                change = f"UPDATE metadata SET {column} = :value WHERE id = :id"
-                await stage.queue.database.write(
-                    lambda conn, change=change, values={"value": value, "id": made.id}: conn.run(change, values)
-                )
-            await page.goto(f"{stage.url}/metadata/{made.id}")
+            made = await stage.queue.database.write(partial(_add, details=details, columns=columns))
+            await page.goto(f"{stage.url}/metadata/{made}")
             lacks = page.locator("#state [data-lack]")
             await expect(lacks.first).to_be_visible()
             for text in texts:
                 await expect(lacks.filter(has_text=text)).to_have_count(1)
+
+
+def _add(conn: Connection, details: Details, columns: dict[str, object]) -> int:
+    made = records.add(conn, details)
+    for column, value in columns.items():
+        conn.run(f"UPDATE metadata SET {column} = :value WHERE id = :id", {"value": value, "id": made.id})
+    return made.id
 
 
 async def _sync(stage: Stage, parts: MetadataParts, ends: TaskState) -> None:
