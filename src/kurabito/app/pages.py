@@ -92,7 +92,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(
         record.router,
         metadata=metadata.service,
-        extras=metadata.extras,
+        stories=metadata.stories,
         sources=metadata.sources,
         handle=metadata.actor.handle,
         queue=queue,

@@ -19,7 +19,7 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
+from kurabito.api.metadata import calendar, matches, posters, records, search, sources, stories
 from kurabito.api.placements import naming, placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
@@ -75,7 +75,7 @@ def _metadata_routes(product: Product) -> list[APIRouter]:
         sources.router(metadata.sources, metadata.index),
         search.router(metadata.search, metadata.matches),
         records.router(metadata.service, metadata.actor.handle, metadata.sources, metadata.posters),
-        extras.router(metadata.extras),
+        stories.router(metadata.stories),
         calendar.router(metadata.calendar, metadata.entries),
         posters.router(metadata.posters),
         matches.router(metadata.matches),
