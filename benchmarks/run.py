@@ -42,6 +42,7 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "relink",
     "plans",
     "embedded",
 )
