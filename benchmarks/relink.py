@@ -38,7 +38,7 @@ _STYLES: Final = (
 )
 _SUBSCRIBE: Final = (
     "INSERT INTO subscriptions (name, url, new_series, start_with, fetch_interval, created_at, updated_at) "
-    "VALUES ('all', 'https://feeds.example/all', 'add', 'missing', 1000000, :now, :now) RETURNING id"
+    "VALUES ('all', 'https://feeds.example/all', 'add', 'missing', 3600000000, :now, :now) RETURNING id"
 )
 _EPISODES: Final = (
     "INSERT INTO episodes (series_id, kind, number, created_at, updated_at) "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -111,6 +112,17 @@ async def test_a_judge_that_is_killed_fails_the_run_with_a_reason(url: str, desk
     with pytest.raises(RelinkFailed, match="ended in the middle"):
         await judge.judge(LinkRange(0, 10))
     judge.end()
+
+
+async def test_a_judge_is_ended_in_the_middle_of_its_work(url: str, desk: Desk) -> None:
+    judge = ProcessJudge(url)
+    assert judge._process.pid is not None
+    os.kill(judge._process.pid, signal.SIGSTOP)
+    asked = asyncio.create_task(judge.judge(LinkRange(0, 10)))
+    await asyncio.sleep(0)
+    judge.end()
+    with pytest.raises(RelinkFailed):
+        await asked
 
 
 async def test_a_link_that_changed_since_it_was_judged_stays(desk: Desk) -> None:

@@ -115,11 +115,10 @@ class ProcessJudge:
         return said
 
     def end(self) -> None:
-        self._pipe.close()
+        """End the process, also in the middle of its work: it only reads."""
+        self._process.kill()
         self._process.join(_ENDING_TAKES)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join(_ENDING_TAKES)
+        self._pipe.close()
 
 
 @asynccontextmanager
