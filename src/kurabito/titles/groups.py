@@ -29,7 +29,9 @@ _EPISODE_NUMBER: Final = re.compile(
 _BARE_WORD: Final = re.compile(r"\s?[^\W\d_]{2}")
 _NUMBER_AS_NAME: Final = re.compile(r"\s?\d[\d.-]{0,8}\s-\s\d|\s?\[?\d{1,3}/\d{1,3}\s?(?:\]|$)")
 # `[Season 2] The Cellar - 01`: no group is called so.
-_SEASON_ALONE: Final = re.compile(r"\s?(?:S|Season\s?)\d{1,2}\s?|\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]\s?", re.I)
+_SEASON_ALONE: Final = re.compile(
+    r"\s?(?:S|Season\s?)\d{1,2}\s?|\s?第\s?[一二三四五六七八九十\d]{1,3}\s?[季期]\s?", re.I
+)
 _SUFFIX: Final = re.compile(
     r"-(?:xpost|asrequested|obfuscated|scrambled|postbot|rakuv|nzbgeek|buymore|repackpost|whiterev|pre|sample)[\w ]*$|\.sample$",
     re.I,

@@ -136,9 +136,16 @@ class Relinker:
         ranges = task.ranges(await self._database.read(lambda conn: int(conn.value(SQL.last))))
         if ranges:
             left = iter(ranges)
-            async with open_judges(self._database, self._url, len(ranges)) as judges, asyncio.TaskGroup() as together:
-                for judge in judges:
-                    together.create_task(self._take_turns(judge, left, mover, done))
+            try:
+                async with (
+                    open_judges(self._database, self._url, len(ranges)) as judges,
+                    asyncio.TaskGroup() as all_of_them,
+                ):
+                    for judge in judges:
+                        all_of_them.create_task(self._take_turns(judge, left, mover, done))
+            except ExceptionGroup as failed:
+                # The first of them says why; the others were stopped by it.
+                raise failed.exceptions[0] from None
         return done
 
     async def _take_turns(self, judge: LinkJudge, left: Iterator[LinkRange], mover: LinkMover, done: Relinked) -> None:
