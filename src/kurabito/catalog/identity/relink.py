@@ -33,7 +33,7 @@ RELINK: Final = "catalog.relink"
 KEEP: Final = "catalog.relink_if_due"
 _LOOKED_AT_EVERY: Final = 300.0
 _RANGE: Final = 10_000
-_AT_ONCE: Final = 250
+_AT_ONCE: Final = 50
 
 Wake = Callable[["RelinkTask"], Awaitable[object]]
 """Has links read again; what a change of rules or series calls."""
