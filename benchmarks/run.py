@@ -43,6 +43,7 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "relink",
     "plans",
     "embedded",
 )

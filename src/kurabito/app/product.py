@@ -90,7 +90,7 @@ def open_product(
         )
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
-    relinker = Relinker(queue, downloads.grabber)
+    relinker = Relinker(queue, downloads.grabber, settings.database)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
     return Product(
         queue=queue,
