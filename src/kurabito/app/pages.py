@@ -11,7 +11,7 @@ from kurabito.app.product import Product
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
+from kurabito.web.downloads import conflicts, downloaders, downloads, file_questions, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import indexers, search
@@ -119,6 +119,7 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
     yield partial(placements.router, placements=product.placements)
+    yield partial(file_questions.router, questions=product.file_questions)
     yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)
     # After those whose addresses begin like its own.
     yield partial(

@@ -26,6 +26,7 @@ from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.protocol.planes import DataPlanes
@@ -53,6 +54,7 @@ class Product:
     downloads: DownloadParts
     downloaders: DownloaderHealths
     placements: Placements
+    file_questions: FileQuestions
     filing: FilingLoop
     metadata: MetadataParts
     thumbnails: ThumbnailParts
@@ -107,7 +109,8 @@ def open_product(
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
         placements=Placements(database),
-        filing=open_filing(settings, database),
+        file_questions=FileQuestions(database),
+        filing=open_filing(settings, database, downloads.grabber),
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),

@@ -21,6 +21,7 @@ from kurabito.api.following import (
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
 from kurabito.api.placements import naming, placements
+from kurabito.api.placements import questions as file_questions
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -89,4 +90,5 @@ def _download_routes(product: Product) -> list[APIRouter]:
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
         placements.router(product.placements),
+        file_questions.router(product.file_questions),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +41,17 @@ VALUES (:link, 'completed', :hash, :path, :now, :now, :now) RETURNING id
 """
 
 
+def refuse_nothing(conn: Connection, download_id: int, files: Sequence[str]) -> None:
+    raise AssertionError(f"download {download_id} has no programs, but {files}")
+
+
 class Core:
     """A core that knows what the clients report, and a data plane."""
 
     def __init__(self, database: Database, plane: Database, library: Path) -> None:
         self.library = library
         self._database = database
-        self._loop = FilingLoop(database, Path("/nowhere"), reserve=0)
+        self._loop = FilingLoop(database, Path("/nowhere"), reserve=0, refuse=refuse_nothing)
         works: tuple[LeasedWork[Any], ...] = (InspectionWork(), PlacementWork())
         register(plane)
         self._runners: list[Runner[Any]] = [Runner(plane, work, name="plane") for work in works]

@@ -155,7 +155,8 @@ class PlacementExecution:
         seen = target.look()
         placed = None if seen is None else self._recognize(source, target, seen)
         if placed is None:
-            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, size=seen and seen.size)
+            found = {} if seen is None else {"size": seen.size, "mtime_ns": seen.mtime_ns}
+            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, **found)
         if self._mode in _LEAVES:
             self._modes.take_source_away(source, target)
         sync(target)

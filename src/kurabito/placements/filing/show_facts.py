@@ -12,6 +12,7 @@ from kurabito.catalog.states import SeriesKind
 from kurabito.db import Connection, Queries
 from kurabito.db.rows import ColumnList
 from kurabito.placements.filing.destination import Destination
+from kurabito.placements.filing.naming_facts import read_named_by
 from kurabito.placements.library_naming import naming_of
 from kurabito.placements.naming.numbering import (
     EntryNumbers,
@@ -25,6 +26,9 @@ from kurabito.placements.naming.presets import NamingSettings
 from kurabito.placements.naming.tokens import NameFacts
 from kurabito.placements.plans import PlanContext, ShowContext
 from kurabito.placements.plans.model import HadFile, ReleaseFacts
+from kurabito.placements.plans.paths import SplitPath
+from kurabito.placements.plans.reading import read_video
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.titles import Episode
 
 _RECORD: Final = ColumnList(
@@ -69,12 +73,8 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         season=series.season,
         is_film=series.kind is SeriesKind.MOVIE,
         episode_offset=series.episode_offset,
-        episodes=_known(record, [_number(number) for kind, number, _ in episodes if kind == "tv"]),
-        had={
-            _number(number): HadFile(release=ReleaseFacts())
-            for kind, number, is_had in episodes
-            if kind == "tv" and is_had
-        },
+        episodes=_known(record, [_number(number) for kind, number in episodes if kind == "tv"]),
+        had=_had(conn, series.id, destination),
         numbers=EntryNumbers(season=series.season, tmdb=spans, before=_before(series)),
         facts=_facts(series, record),
         folder=destination.folder,
@@ -86,6 +86,28 @@ def read_context(conn: Connection, download: DownloadFacts, destination: Destina
         link_episodes=download.episodes,
         naming=_naming(naming_of(conn, destination.library.id), record),
     )
+
+
+def _had(conn: Connection, series_id: int, destination: Destination) -> dict[Episode, HadFile]:
+    """What libraries have of the episodes. Only what Kurabito put into the library of new files gives way to a better one."""
+    library = destination.library
+    found: dict[Episode, HadFile] = {}
+    for number, library_id, path, is_placed, stored, source in conn.all(_SQL.had, {"series_id": series_id}):
+        is_ours = bool(is_placed) and library_id == library.id
+        found[_number(number)] = HadFile(
+            release=_release(stored, source) if is_ours else ReleaseFacts(),
+            replaceable=is_ours and library.upgrades is not LibraryUpgrades.NONE,
+            only_newer_version=library.upgrades is LibraryUpgrades.SAME_GROUP,
+            path=path if library_id == library.id else None,
+        )
+    return found
+
+
+def _release(stored: str | None, source: str | None) -> ReleaseFacts:
+    """What is known of the release that a file came from: what it was named by, else what its own name says."""
+    if stored is not None:
+        return read_named_by(stored).release
+    return read_video(SplitPath.of(source or "")).release
 
 
 def _naming(naming: NamingSettings, record: Any) -> NamingSettings:
