@@ -16,7 +16,7 @@ from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import indexers, search
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import folders, library, naming
+from kurabito.web.library import folders, library, naming, renames
 from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
@@ -44,6 +44,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
     yield partial(naming.router, libraries=libraries, naming=product.naming)
+    yield partial(renames.router, libraries=libraries, renames=product.renames)
     yield partial(
         duplicates.router,
         libraries=libraries,

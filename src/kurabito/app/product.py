@@ -29,6 +29,7 @@ from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
 from kurabito.placements.library_naming import LibraryNaming
+from kurabito.placements.renames.service import Renames
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -60,6 +61,7 @@ class Product:
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
     naming: LibraryNaming
+    renames: Renames
     search: ReleaseSearch
     grabs: ReleaseGrabs
 
@@ -115,6 +117,7 @@ def open_product(
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
+        renames=Renames(database),
         search=search,
         grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
     )

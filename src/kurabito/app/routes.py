@@ -20,7 +20,7 @@ from kurabito.api.following import (
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
-from kurabito.api.placements import naming, placements
+from kurabito.api.placements import naming, placements, renames
 from kurabito.api.placements import questions as file_questions
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
@@ -91,4 +91,5 @@ def _download_routes(product: Product) -> list[APIRouter]:
         conflicts.router(parts.conflicts),
         placements.router(product.placements),
         file_questions.router(product.file_questions),
+        renames.router(product.renames),
     ]

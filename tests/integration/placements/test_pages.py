@@ -120,3 +120,22 @@ async def test_a_replacement_is_shown_and_undone(house: House, site: httpx2.Asyn
     assert answer.json()["replaces_path"] == PLACED
     house.plane()
     assert house.shelf.path(PLACED).read_bytes() == b"of another release"
+
+
+async def test_renames_are_shown_applied_and_undone(house: House, site: httpx2.AsyncClient) -> None:
+    house.download(house.series("Yoru no Kurabito"), EPISODE, {EPISODE: b"one"})
+    await house.settle()
+    assert "Every file has the right name already." in await shown(site, "/library/1/renames")
+    named = {"preset": "flat", "episode_file": "{title} {episode:03}"}
+    assert (await site.put("/api/v1/libraries/1/naming", json=named)).status_code == 200
+    previewed = (await site.post("/api/v1/libraries/1/renames/preview")).json()
+    assert previewed["renames"] == [{"path": PLACED, "target": "Yoru no Kurabito/Yoru no Kurabito 001.mkv"}]
+    assert "1 file would be renamed Rename 1 file" in await shown(site, "/library/1/renames")
+    assert (await site.post("/library/1/renames")).status_code == 303
+    house.plane()
+    assert house.library() == {"Yoru no Kurabito/Yoru no Kurabito 001.mkv": b"one"}
+    assert "1 of 1 renamed Undo" in await shown(site, "/library/1/renames")
+    assert (await site.post("/api/v1/renames/1/undo")).json()["undoes_id"] == 1
+    house.plane()
+    assert house.library() == {PLACED: b"one"}
+    assert (await site.post("/library/1/renames/1/undo")).status_code == 409

@@ -162,6 +162,55 @@ def undo(placement: PlacementId) -> None:
     _with_database(lambda database: asyncio.run(Placements(database).undo(placement)))
 
 
+@app.command()
+def rename(
+    library: Annotated[int, typer.Argument(min=1, help="The library's id.", metavar="LIBRARY")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be renamed, and change nothing.")] = False,
+) -> None:
+    """Rename the files of a library as its templates say; only those that Kurabito put there.
+
+    A data plane renames them; `undo-rename` gives them their names back.
+
+    Examples:
+
+        kurabito placements rename 1 --dry-run
+    """
+    import asyncio
+
+    from kurabito.cli.shown import safe
+    from kurabito.placements.renames.service import Renames
+
+    def act(database: Database) -> None:
+        renames = Renames(database)
+        if dry_run:
+            preview = asyncio.run(renames.preview(library))
+            for one in preview.renames:
+                typer.echo(safe(f"{one.path}\n  -> {one.target}"))
+            for path, token in preview.unknown:
+                typer.echo(safe(f"{path}\n  keeps its name: {{{token}}} is not known"))
+            for path in preview.taken:
+                typer.echo(safe(f"{path}\n  keeps its name: another file has the new one"))
+            typer.echo(f"rename {len(preview.renames):,}, right already {preview.unchanged:,}")
+        elif (made := asyncio.run(renames.apply(library))) is None:
+            typer.echo("every file has the right name already")
+        else:
+            typer.echo(f"renaming {made.id}: {made.files:,} files")
+
+    _with_database(act)
+
+
+@app.command("undo-rename")
+def undo_rename(
+    renaming: Annotated[int, typer.Argument(min=1, help="The id that `rename` printed.", metavar="ID")],
+) -> None:
+    """Give the files of a renaming their names back."""
+    import asyncio
+
+    from kurabito.placements.renames.service import Renames
+
+    _with_database(lambda database: asyncio.run(Renames(database).undo(renaming)))
+
+
 def _with_database(act: Callable[[Database], object]) -> None:
     from kurabito import settings
     from kurabito.cli.databases import product_database

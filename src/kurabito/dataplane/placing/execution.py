@@ -54,6 +54,8 @@ class PlacementExecution:
         succession = self._succession
         placed = self._take_place(succession, source) if succession and succession.keeps_the_name else None
         placed = placed or self._place(source)
+        if self._mode is PlacementMode.RENAME:
+            self._roots.remove_empty(LIBRARY, self._row.values["source_path"])
         if self._row.leaves_trash:
             sidecar.remove(self._roots.file(LIBRARY, self._row.values["source_path"]))
         return placed, succession.retire(placed) if succession else None
