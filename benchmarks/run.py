@@ -43,6 +43,7 @@ PROGRAMS: Final = (
     "poll",
     "filter_preview",
     "plans",
+    "placing",
     "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
