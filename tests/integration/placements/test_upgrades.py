@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kurabito.dataplane.deletion.job import delete
+from kurabito.dataplane.jobs import JobWork
+from kurabito.dataplane.leasing.runner import Runner
+from kurabito.library.deletion.trash import Trash
 from kurabito.placements.errors import PlacementConflict
 from kurabito.placements.filing.service import PlacementChoice
+from kurabito.protocol.enums import JobKind
 
 if TYPE_CHECKING:
     from tests.integration.placements.conftest import House
@@ -80,3 +85,23 @@ async def test_a_file_that_was_found_there_is_replaced_only_when_its_keeper_says
     await house.settle()
     assert shown(house) == {PLACED: b"better"}
     assert house.shelf.all(TRASHED) == [(PLACED, PLACED)]
+
+
+async def test_what_was_replaced_is_purged_only_while_its_successor_is_there(house: House) -> None:
+    series = house.series("Yoru no Kurabito")
+    await bring(house, series, FIRST, b"first")
+    await bring(house, series, SECOND, b"second")
+    trash = Trash(house.shelf.database, days=0, may_purge=True)
+    aside = house.shelf.path(PLACED).rename(house.shelf.path("aside.mkv"))
+    await purge(house, trash)
+    assert len(house.shelf.all(TRASHED)) == 1
+    aside.rename(house.shelf.path(PLACED))
+    await purge(house, trash)
+    assert house.library() == {PLACED: b"second"}
+
+
+async def purge(house: House, trash: Trash) -> None:
+    house.shelf.clock.advance(60)
+    assert (await trash.purge()).entries == 1
+    work = JobWork({JobKind.DELETE: delete})
+    assert Runner(house.shelf.plane, work, name="plane", heartbeat=60.0).work()

@@ -12,7 +12,8 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.placements.filing import adoption, arrivals, placed_files, planner
+from kurabito.placements.adoption.rounds import AdoptionRounds
+from kurabito.placements.filing import arrivals, placed_files, planner
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
@@ -42,6 +43,7 @@ class FilingLoop:
         self._reserve = reserve
         self._refuse = refuse
         self._clock = clock or SystemClock()
+        self._adoption = AdoptionRounds(database)
         self._news = Bell()
 
     async def run(self) -> None:
@@ -65,7 +67,7 @@ class FilingLoop:
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
-        adopted = await self._adopt()
+        adopted = await self._adoption.step()
         return arrived or planned or placed or adopted
 
     async def _request_arrivals(self) -> bool:
@@ -111,10 +113,3 @@ class FilingLoop:
         if placed:
             await self._database.write(lambda conn: placed_files.note(conn, placed))
         return bool(placed)
-
-    async def _adopt(self) -> bool:
-        matched = await self._database.read(adoption.due)
-        for folder in matched:
-            files = await self._database.read(partial(adoption.read_files, matched=folder))
-            await self._database.write(partial(adoption.adopt, matched=folder, files=files))
-        return bool(matched)
