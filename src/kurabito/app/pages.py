@@ -76,7 +76,13 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         corrections=product.corrections,
     )
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
-    yield partial(questions.router, questions=product.questions, relinker=product.relinker, catalog=catalog)
+    yield partial(
+        questions.router,
+        questions=product.questions,
+        relinker=product.relinker,
+        catalog=catalog,
+        placements=product.placements,
+    )
 
 
 def _metadata_pages(product: Product) -> Iterator[PageRoutes]:

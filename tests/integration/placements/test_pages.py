@@ -81,6 +81,7 @@ async def test_a_question_is_asked_with_what_it_is_about(house: House, site: htt
     await house.settle()
     assert "Several libraries take downloads of this kind: library 1, library 2." in await shown(site)
     assert "1 file to identify" in await shown(site, "/downloads")
+    assert "1 file to identify" in await shown(site, "/questions")
     assert "Files to identify" in await shown(site, "/downloads/questions")
     chosen = {"choice": "library", "library_id": "2", "next": "/downloads/questions"}
     answer = await site.post("/downloads/questions/1/answer", data=chosen)

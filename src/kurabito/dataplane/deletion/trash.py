@@ -110,7 +110,8 @@ class _Leaving:
             return open_pair(roots, trashed, roots.file(library_id, path))
         except (RemovalRefused, RootUnavailable, PathEscapes, OSError):
             raise RemovalRefused(
-                ErrorCode.LAST_COPY, "the file that took its place is not there any more, so this one stays in the trash"
+                ErrorCode.LAST_COPY,
+                "the file that took its place is not there any more, so this one stays in the trash",
             ) from None
 
     def _intend(self, intent: Intent, entry: TrashedFile) -> str:
