@@ -45,6 +45,7 @@ PROGRAMS: Final = (
     "filter_preview",
     "relink",
     "plans",
+    "placing",
     "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"

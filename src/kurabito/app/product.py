@@ -27,8 +27,10 @@ from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
 from kurabito.placements.library_naming import LibraryNaming
+from kurabito.placements.renames.service import Renames
 from kurabito.protocol.planes import DataPlanes
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -54,11 +56,13 @@ class Product:
     downloads: DownloadParts
     downloaders: DownloaderHealths
     placements: Placements
+    file_questions: FileQuestions
     filing: FilingLoop
     metadata: MetadataParts
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
     naming: LibraryNaming
+    renames: Renames
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
@@ -109,11 +113,13 @@ def open_product(
         downloads=downloads,
         downloaders=DownloaderHealths(database, feeds.services, downloads.downloads, poll_policy(settings)),
         placements=Placements(database),
-        filing=open_filing(settings, database),
+        file_questions=FileQuestions(database),
+        filing=open_filing(settings, database, downloads.grabber),
         metadata=metadata,
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
+        renames=Renames(database),
         search=search,
         grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
         profiles=ReleaseProfiles(database),

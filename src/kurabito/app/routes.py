@@ -19,8 +19,17 @@ from kurabito.api.following import (
     title_rules,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar, matches, posters, records, search, sources, stories
-from kurabito.api.placements import naming, placements
+from kurabito.api.metadata import calendar
+from kurabito.api.metadata import matches
+from kurabito.api.metadata import posters
+from kurabito.api.metadata import records
+from kurabito.api.metadata import search
+from kurabito.api.metadata import sources
+from kurabito.api.metadata import stories
+from kurabito.api.placements import naming
+from kurabito.api.placements import placements
+from kurabito.api.placements import questions as file_questions
+from kurabito.api.placements import renames
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -90,4 +99,6 @@ def _download_routes(product: Product) -> list[APIRouter]:
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
         placements.router(product.placements),
+        file_questions.router(product.file_questions),
+        renames.router(product.renames),
     ]

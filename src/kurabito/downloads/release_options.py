@@ -15,6 +15,7 @@ from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseO
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.titles import ReleaseKind
 
 _Stored = tuple[str | None, int | None, int | None, str | None]
@@ -54,7 +55,8 @@ def choose_among(
         if download.option.link_id not in own and download.option.episode_id is not None:
             current[download.option.episode_id].append(download)
     have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
-    return choose(options, current, have, waits=waits)
+    kept = {episode: LibraryUpgrades(upgrades) for episode, upgrades in conn.all(SQL.kept, given_ids(episodes))}
+    return choose(options, current, have, kept=kept, waits=waits)
 
 
 def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:

@@ -20,7 +20,7 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.paths.tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
-from kurabito.downloads.want_again import Wanting
+from kurabito.downloads.want_again import ContentRefusals, Wanting
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
@@ -109,9 +109,10 @@ def open_downloads(
     )
 
 
-def open_filing(settings: Settings, database: Database) -> FilingLoop:
+def open_filing(settings: Settings, database: Database, grabber: Grabber) -> FilingLoop:
     """What brings downloads that are complete into libraries."""
-    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings))
+    refuse = ContentRefusals(grabber).refuse
+    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
 
 
 def reserve_bytes(settings: Settings) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from kurabito.db import Connection, Queries
 from kurabito.placements.filing.reasons import FilingReason, because
 from kurabito.placements.plans.folders import FolderKind, read_folder
-from kurabito.protocol.enums import LibraryIntake
+from kurabito.protocol.enums import LibraryIntake, LibraryUpgrades
 from kurabito.protocol.leased.placements import PlacementMode
 from kurabito.reasons import Reason
 
@@ -26,6 +26,7 @@ class AcceptingLibrary:
     name: str
     accepts: LibraryIntake
     modes: tuple[PlacementMode, ...]
+    upgrades: LibraryUpgrades = LibraryUpgrades.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +40,16 @@ class Destination:
 
 
 def find_destination(
-    conn: Connection, series_id: int, metadata_id: int | None, kind: str
+    conn: Connection, series_id: int, metadata_id: int | None, kind: str, chosen: int | None = None
 ) -> Destination | Reason[FilingReason]:
-    """Where the files of a series go, or why a person has to say."""
+    """Where the files of a series go, or why a person has to say; `chosen` is the library that one said."""
     known = {library.id: library for library in _libraries(conn)}
     values = {"series_id": series_id, "metadata_id": metadata_id}
     for library_id, folder in conn.all(_SQL.folders, values):
         if (library := known.get(library_id)) is not None and library.accepts is not LibraryIntake.NOTHING:
             return _in_folder(conn, library, folder)
+    if chosen in known:
+        return Destination(library=known[chosen])
     fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
     if len(fitting) == 1:
         return Destination(library=fitting[0])
@@ -85,6 +88,12 @@ def _in_folder(conn: Connection, library: AcceptingLibrary, folder: str) -> Dest
 
 def _libraries(conn: Connection) -> list[AcceptingLibrary]:
     return [
-        AcceptingLibrary(found, name, LibraryIntake(accepts), tuple(PlacementMode(mode) for mode in json.loads(modes)))
-        for found, name, accepts, modes in conn.all(_SQL.libraries)
+        AcceptingLibrary(
+            found,
+            name,
+            LibraryIntake(accepts),
+            tuple(PlacementMode(mode) for mode in json.loads(modes)),
+            LibraryUpgrades(upgrades),
+        )
+        for found, name, accepts, modes, upgrades in conn.all(_SQL.libraries)
     ]
