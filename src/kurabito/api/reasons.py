@@ -14,6 +14,7 @@ from kurabito.downloads.paths.tests import PathReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
 
@@ -189,6 +190,12 @@ _PLANS: Final[_Words] = {
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
 }
+_ADOPTIONS: Final[_Words] = {
+    AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
+    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
+}
 _SEARCHES: Final[_Words] = {
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",
@@ -211,6 +218,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
 }
 """The sentence of each code, or what makes it of the facts."""

@@ -16,7 +16,7 @@ from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import indexers, search
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import folders, library, naming
+from kurabito.web.library import adoption, folders, library, naming
 from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
@@ -44,6 +44,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
     yield partial(naming.router, libraries=libraries, naming=product.naming)
+    yield partial(adoption.router, adoptions=product.adoptions)
     yield partial(
         duplicates.router,
         libraries=libraries,
@@ -72,6 +73,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         metadata=product.metadata.service,
         downloads=DownloadSummaries(product.database),
         corrections=product.corrections,
+        libraries=product.library.libraries,
     )
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(questions.router, questions=product.questions, relinker=product.relinker, catalog=catalog)

@@ -25,6 +25,7 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.filing.service import Placements
 from kurabito.placements.library_naming import LibraryNaming
@@ -58,6 +59,7 @@ class Product:
     thumbnails: ThumbnailParts
     checkpoints: WalMaintenance
     naming: LibraryNaming
+    adoptions: Adoptions
     search: ReleaseSearch
     grabs: ReleaseGrabs
 
@@ -112,6 +114,7 @@ def open_product(
         thumbnails=open_thumbnails(settings, database),
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
+        adoptions=Adoptions(database),
         search=search,
         grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
     )

@@ -17,10 +17,11 @@ from kurabito.api.following import (
     relinks,
     subscriptions,
     title_rules,
+    wishes,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
-from kurabito.api.placements import naming, placements
+from kurabito.api.placements import adoption, naming, placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -34,6 +35,7 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_metadata_routes(product),
         *_download_routes(product),
         naming.router(product.naming),
+        adoption.router(product.adoptions),
         wal.router(product.checkpoints),
     ]
 
@@ -57,6 +59,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         subscriptions.router(feeds.subscriptions),
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
+        wishes.router(product.catalog),
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
         questions.router(product.questions, product.catalog),

@@ -26,6 +26,10 @@ ORDER BY rival.id;
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
 
+-- name: unwanted
+SELECT episodes.id FROM {given} CROSS JOIN episodes JOIN series ON series.id = episodes.series_id
+WHERE episodes.id = CAST(given.value AS bigint) AND {unwanted};
+
 -- name: open_conflicts
 -- Of these episodes, those whose release is still to be chosen.
 SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts

@@ -1,4 +1,5 @@
-"""Which library a series goes into, and which folder of it: the one that it has, else the only one that takes its kind."""
+"""Which library a series goes into, and which folder of it: the one that it has, else the one that was chosen for it,
+else the only one that takes its kind."""
 
 from __future__ import annotations
 
@@ -47,6 +48,9 @@ def find_destination(
     for library_id, folder in conn.all(_SQL.folders, values):
         if (library := known.get(library_id)) is not None and library.accepts is not LibraryIntake.NOTHING:
             return _in_folder(conn, library, folder)
+    chosen = known.get(conn.value(_SQL.chosen, {"series_id": series_id}) or 0)
+    if chosen is not None and chosen.accepts is not LibraryIntake.NOTHING:
+        return Destination(library=chosen)
     fitting = [library for library in known.values() if library.accepts in (LibraryIntake.ANY, kind)]
     if len(fitting) == 1:
         return Destination(library=fitting[0])
