@@ -39,6 +39,7 @@ def left(
         kurabito adopt left --json --library 1
     """
     import json
+    from functools import partial
 
     from kurabito import settings
     from kurabito.api.reasons import in_english
@@ -48,9 +49,7 @@ def left(
 
     count, after = 0, 0
     with product_database(settings.load()) as database:
-        while page := database.read_blocking(
-            lambda conn, beyond=after: store.unadopted(conn, after=beyond, limit=1000, library_id=library)
-        ):
+        while page := database.read_blocking(partial(store.unadopted, after=after, limit=1000, library_id=library)):
             after = page[-1].file_id
             count += len(page)
             for file in page:
