@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
@@ -196,7 +197,16 @@ _ADOPTIONS: Final[_Words] = {
     AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
     AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
 }
+_UNWANTED: Final[_Words] = {
+    UnwantedReason.TOO_SMALL: "it has {mb} MB for a minute, and at least {least} are wanted",
+    UnwantedReason.TOO_LARGE: "it has {mb} MB for a minute, and at most {most} are wanted",
+    UnwantedReason.BATCH: "it is a batch, and single episodes are wanted",
+    UnwantedReason.SINGLE: "it is a single episode, and batches are wanted",
+    UnwantedReason.SPECIAL: "it is a special, and those are not wanted",
+    UnwantedReason.DECIMAL: "it is an episode between two others, and those are not wanted",
+}
 _SEARCHES: Final[_Words] = {
+    SearchReason.WORSE: "it is worth {score} points, and what is there already {has}",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",
     SearchReason.FEW_SEEDERS: "it has {seeders} seeders, and its indexer should have at least {least}",
@@ -220,6 +230,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     PlanReason: _PLANS,
     AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
+    UnwantedReason: _UNWANTED,
 }
 """The sentence of each code, or what makes it of the facts."""
 

@@ -8,13 +8,14 @@ from functools import partial
 from fastapi import APIRouter
 
 from kurabito.app.product import Product
+from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
 from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
-from kurabito.web.finding import indexers, search
+from kurabito.web.finding import indexers, profiles, search
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import adoption, folders, library, naming
 from kurabito.web.pages import Pages
@@ -59,7 +60,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
 def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     feeds, catalog = product.feeds, product.catalog
     yield partial(indexers.router, indexers=feeds.indexers)
-    yield partial(search.router, search=product.search, grabs=product.grabs)
+    yield partial(search.router, search=product.search, running=RunningSearches(product.search), grabs=product.grabs)
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.
@@ -113,6 +114,7 @@ def _metadata_pages(product: Product) -> Iterator[PageRoutes]:
 
 def _download_pages(product: Product) -> Iterator[PageRoutes]:
     parts, feeds = product.downloads, product.feeds
+    yield partial(profiles.router, profiles=product.profiles, catalog=product.catalog)
     yield partial(
         rules.router,
         filters=parts.filters,

@@ -18,6 +18,7 @@ from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.downloads.health.downloaders import DownloaderHealths
+from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
 from kurabito.indexers.definitions import FOLDER
@@ -62,6 +63,7 @@ class Product:
     adoptions: Adoptions
     search: ReleaseSearch
     grabs: ReleaseGrabs
+    profiles: ReleaseProfiles
 
     @property
     def database(self) -> Database:
@@ -91,7 +93,7 @@ def open_product(
         metadata = metadata or open_metadata(settings, queue, outbound)
     database = queue.database
     relinker = Relinker(queue, downloads.grabber)
-    search = ReleaseSearch(database, feeds.indexers)
+    search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -117,6 +119,7 @@ def open_product(
         adoptions=Adoptions(database),
         search=search,
         grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
+        profiles=ReleaseProfiles(database),
     )
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from kurabito.access import Keys
 from kurabito.api.downloads import conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.finding import indexers, releases
+from kurabito.api.finding import indexers, profiles, releases
 from kurabito.api.following import (
     catalog,
     corrections,
@@ -67,6 +67,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         title_rules.router(product.title_rules),
         indexers.router(feeds.indexers),
         releases.router(product.search, product.grabs),
+        profiles.router(product.profiles),
     ]
 
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from kurabito.catalog.releases import Name
+from kurabito.downloads.profiles.score import UnwantedReason, score, unwanted
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
+from kurabito.reasons import Reason
+from kurabito.titles import ReleaseKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePreferences:
-    """How a subscription wants its releases chosen."""
+    """How a show or a subscription wants its releases chosen."""
 
     policy: Policy = Policy.BEST
     upgrade: bool = False
@@ -41,18 +43,15 @@ class ReleaseOption(NamedTuple):
     source: str | None
     languages: tuple[str, ...]
     preferences: ReleasePreferences = DEFAULT
+    title: str = ""
+    size_bytes: int | None = None
+    """Of the whole release."""
+    kind: ReleaseKind = ReleaseKind.TV
+    number: float | None = None
 
-    def rank(self, preferred: Preferences) -> tuple[int, ...]:
+    def rank(self, preferred: Preferences) -> int:
         """The larger the better."""
-        groups = [Name.of(group).folded for group in preferred.groups]
-        resolutions = preferred.resolutions
-        return (
-            _place(self.group, groups),
-            max((_place(one, preferred.languages) for one in self.languages), default=-len(preferred.languages)),
-            _place(self.resolution, resolutions) if resolutions else self.resolution or 0,
-            _place(self.source, preferred.sources),
-            self.version,
-        )
+        return score(self, preferred).total
 
 
 class CurrentDownload(NamedTuple):
@@ -76,6 +75,8 @@ class ChoiceReason(StrEnum):
     """It is better than the current release, and the subscription wants that."""
     BATCH = "batch"
     """Only a batch has it."""
+    UNWANTED = "unwanted"
+    """No release of it is what its keeper wants."""
     CURRENT_STAYS = "current_stays"
     HAVE = "have"
     """The episode needs nothing."""
@@ -99,6 +100,8 @@ class Choice:
     """Episodes that wait for a better release, and for how many minutes."""
     reasons: dict[int, ChoiceReason] = field(default_factory=dict)
     """By episode."""
+    unwanted: dict[int, Reason[UnwantedReason]] = field(default_factory=dict)
+    """Links that the preferences leave out, and why."""
 
     def replace(self, by: ReleaseOption, replaced: Iterable[CurrentDownload]) -> None:
         """Download a release in the place of others. A completed one keeps its files."""
@@ -119,12 +122,15 @@ def choose(
         releases[option.release_key].append(option)
     of_episode: dict[int, list[ReleaseOption]] = defaultdict(list)
     batches = []
+    choice = Choice()
     for links in releases.values():
-        if len(links) == 1 and (episode_id := links[0].episode_id) is not None:
+        if why := unwanted(links[0], links[0].preferences.preferred, len(links)):
+            choice.unwanted |= {one.link_id: why for one in links}
+            choice.reasons |= {one.episode_id: ChoiceReason.UNWANTED for one in links if one.episode_id is not None}
+        elif len(links) == 1 and (episode_id := links[0].episode_id) is not None:
             of_episode[episode_id].append(links[0])
         else:
             batches.append(links)
-    choice = Choice()
     for episode_id, rivals in of_episode.items():
         downloads = current.get(episode_id, ())
         choice.reasons[episode_id] = _choose_one(choice, episode_id, rivals, downloads, episode_id in have, waits)
@@ -144,7 +150,7 @@ def _choose_one(
     waits: bool,
 ) -> ChoiceReason:
     preferences = rivals[0].preferences
-    if newer := _newer_version(rivals, current):
+    if preferences.preferred.takes_revisions and (newer := _newer_version(rivals, current)):
         choice.replace(newer, [one for one in current if one.option.group == newer.group])
         return ChoiceReason.NEWER_VERSION
     if current:
@@ -169,7 +175,9 @@ def _choose_beside(
     preferences: ReleasePreferences,
 ) -> ChoiceReason:
     preferred = preferences.preferred
-    if preferences.upgrade and best.rank(preferred) > max(one.option.rank(preferred) for one in current):
+    has = max(one.option.rank(preferred) for one in current)
+    is_enough = preferred.stop_at is not None and has >= preferred.stop_at
+    if preferences.upgrade and not is_enough and best.rank(preferred) > has:
         choice.replace(best, current)
         return ChoiceReason.UPGRADE
     if preferences.policy is Policy.ASK:
@@ -199,8 +207,3 @@ def _newer_version(rivals: Iterable[ReleaseOption], current: Sequence[CurrentDow
     versions = {one.option.group: one.option.version for one in current if one.option.group is not None}
     newer = [one for one in rivals if one.group in versions and one.version > versions[one.group]]
     return max(newer, key=lambda one: one.version, default=None)
-
-
-def _place(value: str | int | None, preferred: Sequence[str | int]) -> int:
-    """0 for the most preferred, less for the others."""
-    return -preferred.index(value) if value in preferred else -len(preferred)

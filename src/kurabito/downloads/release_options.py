@@ -16,14 +16,24 @@ from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseO
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.titles import ReleaseKind
+
+_Stored = tuple[str | None, int | None, int | None, str | None]
 
 _OPTION: Final = ColumnList(
     "link.id, link.release_key, link.episode_id, groups.folded, link.version, link.resolution, link.source, link.languages, "
-    "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences"
+    "link.title, link.size_bytes, episode.kind, episode.number, "
+    "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences, "
+    "own.conflict_policy AS own_policy, own.upgrade AS own_upgrade, own.wait_minutes AS own_wait, own.preferences AS own_liked, "
+    "usual.conflict_policy AS usual_policy, usual.upgrade AS usual_upgrade, usual.wait_minutes AS usual_wait, "
+    "usual.preferences AS usual_liked"
 )
 _JOINS: Final = (
     "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
-    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
+    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id "
+    "LEFT JOIN episodes AS episode ON episode.id = link.episode_id "
+    "JOIN series ON series.id = link.series_id LEFT JOIN release_profiles AS own ON own.id = series.profile_id "
+    "LEFT JOIN release_profiles AS usual ON usual.is_default = 1"
 )
 CONFLICT: Final = ColumnList(
     "conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status, "
@@ -66,6 +76,12 @@ def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownlo
     ]
 
 
+def preferences_of(conn: Connection, series_ids: Collection[int]) -> dict[int, ReleasePreferences]:
+    """How these shows want their releases chosen; those that say nothing, and have no default, are left out."""
+    found = conn.all(SQL.series_preferences, given_ids(series_ids))
+    return {series_id: _preferences(*stored) for series_id, *stored in found}
+
+
 def without_no_ops(conn: Connection, choice: Choice) -> Choice:
     """What carrying a choice out would really do: no download that is under way, and no question that is open already."""
     under_way = {found for (found,) in conn.all(SQL.under_way, given_ids(choice.dispatch))}
@@ -90,10 +106,14 @@ def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
 
 def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> ReleaseOption:
     of = _OPTION.row(row)
-    # Many links come from few subscriptions.
-    stored = (of.conflict_policy, of.upgrade, of.wait_minutes, of.preferences)
+    # Many links come from few subscriptions and profiles.
+    stored = (
+        (of.own_policy, of.own_upgrade, of.own_wait, of.own_liked),
+        (of.conflict_policy, of.upgrade, of.wait_minutes, of.preferences),
+        (of.usual_policy, of.usual_upgrade, of.usual_wait, of.usual_liked),
+    )
     if stored not in known:
-        known[stored] = _preferences(*stored)
+        known[stored] = _first_said(*stored)
     # A release that names no version is the first.
     return ReleaseOption(
         of.id,
@@ -105,7 +125,19 @@ def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> Relea
         of.source,
         tuple(json.loads(of.languages)),
         known[stored],
+        of.title,
+        of.size_bytes,
+        ReleaseKind(of.kind or ReleaseKind.TV),
+        of.number,
     )
+
+
+def _first_said(own: _Stored, subscription: _Stored, usual: _Stored) -> ReleasePreferences:
+    """What the show says; else its subscription, if that says anything; else the default."""
+    if own[0] is not None:
+        return _preferences(*own)
+    said = _preferences(*subscription)
+    return said if said != DEFAULT else _preferences(*usual)
 
 
 def _preferences(

@@ -22,6 +22,14 @@ WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is
   AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
 ORDER BY rival.id;
 
+-- name: series_preferences
+-- What shows say of their releases, and else the default.
+SELECT series.id, profile.conflict_policy, profile.upgrade, profile.wait_minutes, profile.preferences
+FROM {given} CROSS JOIN series
+JOIN release_profiles AS profile
+    ON profile.id = coalesce(series.profile_id, (SELECT usual.id FROM release_profiles AS usual WHERE usual.is_default = 1))
+WHERE series.id = CAST(given.value AS bigint);
+
 -- name: have
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';

@@ -9,6 +9,7 @@ from typing import Any, Final
 from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
@@ -27,6 +28,7 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     PlanReason: "plan_reason",
     AdoptionReason: "adoption_reason",
     SearchReason: "search_reason",
+    UnwantedReason: "unwanted_reason",
 }
 
 

@@ -30,7 +30,7 @@ UPGRADE = ReleasePreferences(upgrade=True)
 WAIT = ReleasePreferences(wait_minutes=30)
 
 
-def prefers(**preferred: tuple[Any, ...]) -> ReleasePreferences:
+def prefers(**preferred: Any) -> ReleasePreferences:
     return ReleasePreferences(preferred=Preferences(**preferred))
 
 

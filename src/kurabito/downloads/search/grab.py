@@ -14,6 +14,7 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.reasons import DispatchCause
 from kurabito.downloads.search import links
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.feeds.results import FeedItem
 from kurabito.indexers.service import Indexers
 
 
@@ -43,18 +44,17 @@ class ReleaseGrabs:
         item = found.item
         if item.is_usenet or item.download_url is None:
             raise GrabRefused("this release is for Usenet, and no downloader takes it; grab another")
-        indexer = await self._indexers.get(found.indexer_id)
-        if not links.is_storable(item, indexer.settings):
-            target = await self._indexers.fetch_link(found.indexer_id, item.download_url)
-            stored = links.storable(item, target)
-        else:
-            stored = item
+        own = found.indexer_id
+        settings = None if own is None else (await self._indexers.get(own)).settings
+        stored: FeedItem = item
+        if not links.is_storable(item, settings):
+            stored = links.storable(item, await self._indexers.fetch_link(own, item.download_url))
         title_rules = await self._database.read(rules.enabled)
         release = links.readable(stored, title_rules)
 
         def write(conn: Connection) -> Grabbed:
             lock_catalog(conn)
-            link_ids = link_found(conn, release)
+            link_ids = link_found(conn, release, found.indexer_id)
             self._grabber.carry_out(conn, Choice(dispatch=link_ids), DispatchCause.GRABBED)
             downloads = store.of_links(conn, link_ids)
             return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
