@@ -45,7 +45,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
     yield partial(naming.router, libraries=libraries, naming=product.naming)
-    yield partial(adoption.router, adoptions=product.adoptions)
+    yield partial(adoption.router, adoptions=product.adoptions, imports=product.imports, catalog=product.catalog)
     yield partial(
         duplicates.router,
         libraries=libraries,

@@ -21,7 +21,7 @@ from kurabito.api.following import (
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
 from kurabito.api.metadata import calendar, extras, matches, posters, records, search, sources
-from kurabito.api.placements import adoption, naming, placements
+from kurabito.api.placements import adoption, imports, naming, placements
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -36,6 +36,7 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_download_routes(product),
         naming.router(product.naming),
         adoption.router(product.adoptions),
+        imports.router(product.imports),
         wal.router(product.checkpoints),
     ]
 

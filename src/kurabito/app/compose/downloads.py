@@ -26,6 +26,7 @@ from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.imports.service import Imports
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -112,6 +113,11 @@ def open_downloads(
 def open_filing(settings: Settings, database: Database) -> FilingLoop:
     """What brings downloads that are complete into libraries."""
     return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings))
+
+
+def open_imports(settings: Settings, database: Database) -> Imports:
+    """What gives files to series by a person's word."""
+    return Imports(database, download_root(settings), reserve=reserve_bytes(settings))
 
 
 def reserve_bytes(settings: Settings) -> int:
