@@ -90,11 +90,12 @@ def want(
 
     if bool(series) == everything:
         raise typer.BadParameter("name some series, or all that are not followed with --all")
-    changed = asyncio.run(_want(settings.load(), SeriesWish(wanted.value), series or None))
+    changed = asyncio.run(want_episodes(settings.load(), SeriesWish(wanted.value), series or None))
     typer.echo(f"Series changed: {changed:,}")
 
 
-async def _want(settings: Settings, wanted: SeriesWish, series: list[int] | None) -> int:
+async def want_episodes(settings: Settings, wanted: SeriesWish, series: list[int] | None) -> int:
+    """Say which episodes of some series, or of all that are not followed, are downloaded; how many series there were."""
     from kurabito.app.database import is_new, prepare_database
     from kurabito.catalog.catalog import Catalog
     from kurabito.downloads.grabber import Grabber
