@@ -187,7 +187,9 @@ def _kind(
     if is_film or (sorted_as is FolderKind.FILMS and not _PAIR.search(stem)):
         return WorkKind.FILM, None
     if told.kind in (ReleaseKind.OVA, ReleaseKind.SPECIAL) and season != 0 and not _PAIR.search(stem):
-        return WorkKind.SPECIAL, _special_label(stem, episodes)
+        # `11.5(OVA)`: where it stands among the episodes says more than the word.
+        is_between = len(episodes) == 1 and isinstance(episodes[0], float)
+        return WorkKind.SPECIAL, f"{episodes[0]:g}" if is_between else _special_label(stem, episodes)
     if season == 0:
         return WorkKind.SPECIAL, f"S00E{int(episodes[0]):02}" if episodes else _special_label(stem, episodes)
     if len(episodes) == 1 and (isinstance(episodes[0], float) or episodes[0] == 0):
