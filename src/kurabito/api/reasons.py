@@ -15,6 +15,7 @@ from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
 
@@ -198,6 +199,12 @@ _PLANS: Final[_Words] = {
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
 }
+_ADOPTIONS: Final[_Words] = {
+    AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
+    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
+}
 _UNWANTED: Final[_Words] = {
     UnwantedReason.TOO_SMALL: "it has {mb} MB for a minute, and at least {least} are wanted",
     UnwantedReason.TOO_LARGE: "it has {mb} MB for a minute, and at most {most} are wanted",
@@ -229,6 +236,7 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
     UnwantedReason: _UNWANTED,
 }

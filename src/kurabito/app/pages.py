@@ -17,7 +17,7 @@ from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import indexers, profiles, search
 from kurabito.web.following import follow, following, title_rules
-from kurabito.web.library import folders, library, naming, renames
+from kurabito.web.library import adoption, folders, library, naming, renames
 from kurabito.web.pages import Pages
 from kurabito.web.shows import calendar, choose, corrections, matches, questions, record, series
 
@@ -46,6 +46,7 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
     yield partial(folders.router, libraries=libraries, folders=Folders(product.database))
     yield partial(naming.router, libraries=libraries, naming=product.naming)
     yield partial(renames.router, libraries=libraries, renames=product.renames)
+    yield partial(adoption.router, adoptions=product.adoptions, imports=product.imports, catalog=product.catalog)
     yield partial(
         duplicates.router,
         libraries=libraries,
@@ -74,6 +75,7 @@ def _feed_pages(product: Product) -> Iterator[PageRoutes]:
         metadata=product.metadata.service,
         downloads=DownloadSummaries(product.database),
         corrections=product.corrections,
+        libraries=product.library.libraries,
     )
     yield partial(corrections.router, catalog=catalog, corrections=product.corrections)
     yield partial(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, poll_policy
+from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, open_imports, poll_policy
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -26,9 +26,11 @@ from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
 from kurabito.library.duplicates.groups import Duplicates
 from kurabito.maintenance.wal import WalMaintenance
+from kurabito.placements.adoption.service import Adoptions
 from kurabito.placements.filing.loop import FilingLoop
 from kurabito.placements.filing.questions import FileQuestions
 from kurabito.placements.filing.service import Placements
+from kurabito.placements.imports.service import Imports
 from kurabito.placements.library_naming import LibraryNaming
 from kurabito.placements.renames.service import Renames
 from kurabito.protocol.planes import DataPlanes
@@ -63,6 +65,8 @@ class Product:
     checkpoints: WalMaintenance
     naming: LibraryNaming
     renames: Renames
+    adoptions: Adoptions
+    imports: Imports
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
@@ -120,6 +124,8 @@ def open_product(
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
         renames=Renames(database),
+        adoptions=Adoptions(database),
+        imports=open_imports(settings, database),
         search=search,
         grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
         profiles=ReleaseProfiles(database),

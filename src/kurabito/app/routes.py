@@ -17,19 +17,12 @@ from kurabito.api.following import (
     relinks,
     subscriptions,
     title_rules,
+    wishes,
 )
 from kurabito.api.library import jobs, libraries, scan_tasks, thumbs
-from kurabito.api.metadata import calendar
-from kurabito.api.metadata import matches
-from kurabito.api.metadata import posters
-from kurabito.api.metadata import records
-from kurabito.api.metadata import search
-from kurabito.api.metadata import sources
-from kurabito.api.metadata import stories
-from kurabito.api.placements import naming
-from kurabito.api.placements import placements
+from kurabito.api.metadata import calendar, matches, posters, records, search, sources, stories
+from kurabito.api.placements import adoption, imports, naming, placements, renames
 from kurabito.api.placements import questions as file_questions
-from kurabito.api.placements import renames
 from kurabito.api.system import keys, wal
 from kurabito.app.product import Product
 
@@ -43,6 +36,8 @@ def routes(product: Product, keys_of_programs: Keys) -> list[APIRouter]:
         *_metadata_routes(product),
         *_download_routes(product),
         naming.router(product.naming),
+        adoption.router(product.adoptions),
+        imports.router(product.imports),
         wal.router(product.checkpoints),
     ]
 
@@ -66,6 +61,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         subscriptions.router(feeds.subscriptions),
         services.router(feeds.services, product.downloads.paths, product.downloaders),
         fetcher_results.router(feeds.intake, feeds.services, feeds.subscriptions),
+        wishes.router(product.catalog),
         catalog.router(product.catalog),
         corrections.router(product.corrections, product.relinker),
         questions.router(product.questions, product.catalog),

@@ -47,6 +47,10 @@ JOIN library_roots AS library ON library.id = file.library_id
 WHERE had.episode_id = CAST(given.value AS bigint) AND file.is_missing = 0
 ORDER BY had.episode_id, file.id;
 
+-- name: unwanted
+SELECT episodes.id FROM {given} CROSS JOIN episodes JOIN series ON series.id = episodes.series_id
+WHERE episodes.id = CAST(given.value AS bigint) AND {unwanted};
+
 -- name: open_conflicts
 -- Of these episodes, those whose release is still to be chosen.
 SELECT conflicts.episode_id FROM {given} CROSS JOIN conflicts

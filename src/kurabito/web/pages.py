@@ -79,19 +79,23 @@ class Pages:
     ) -> HTMLResponse:
         """The template as an answer to this request."""
         words = self.words(request)
-        text = _templates().get_template(template).render(
-            address=self.addresses.to,
-            asset=lambda name: self.addresses.base_path + self._assets.path(name),
-            here=lambda **changes: self.addresses.here(request, **changes),
-            lang=words.catalogue.tag,
-            path=self.addresses.path_of(request),
-            principal=principal_of(request),
-            say=words.say,
-            theme=theme_of(request),
-            this=self.addresses.here(request),
-            waiting_for_reader=getattr(request.state, "waiting", 0),
-            words=words,
-            **values,
+        text = (
+            _templates()
+            .get_template(template)
+            .render(
+                address=self.addresses.to,
+                asset=lambda name: self.addresses.base_path + self._assets.path(name),
+                here=lambda **changes: self.addresses.here(request, **changes),
+                lang=words.catalogue.tag,
+                path=self.addresses.path_of(request),
+                principal=principal_of(request),
+                say=words.say,
+                theme=theme_of(request),
+                this=self.addresses.here(request),
+                waiting_for_reader=getattr(request.state, "waiting", 0),
+                words=words,
+                **values,
+            )
         )
         # The language is the visitor's own, so a cache between must not hand one's page to another.
         return HTMLResponse(text, status, {"Cache-Control": "no-store", **(headers or {})})

@@ -26,6 +26,7 @@ from kurabito.http import Outbound
 from kurabito.library import libraries
 from kurabito.modules.service_client import ServiceCalls
 from kurabito.placements.filing.loop import FilingLoop
+from kurabito.placements.imports.service import Imports
 from kurabito.runtime import Registry
 from kurabito.runtime.delegation import DelegatedTasks
 from kurabito.settings import Settings
@@ -113,6 +114,11 @@ def open_filing(settings: Settings, database: Database, grabber: Grabber) -> Fil
     """What brings downloads that are complete into libraries."""
     refuse = ContentRefusals(grabber).refuse
     return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
+
+
+def open_imports(settings: Settings, database: Database) -> Imports:
+    """What gives files to series by a person's word."""
+    return Imports(database, download_root(settings), reserve=reserve_bytes(settings))
 
 
 def reserve_bytes(settings: Settings) -> int:
