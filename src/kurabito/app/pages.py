@@ -12,7 +12,7 @@ from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import conflicts, downloaders, downloads, placements, rule_moves, rules
+from kurabito.web.downloads import blocklist, conflicts, downloaders, downloads, placements, rule_moves, rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import indexers, profiles, search
@@ -120,6 +120,7 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
+    yield partial(blocklist.router, blocklist=parts.blocklist)
     yield partial(placements.router, placements=product.placements)
     yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)
     # After those whose addresses begin like its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, services
+from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
 from kurabito.api.finding import indexers, profiles, releases
 from kurabito.api.following import (
@@ -89,5 +89,6 @@ def _download_routes(product: Product) -> list[APIRouter]:
         downloads.episodes_router(parts.wanting),
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
+        blocklist.router(parts.blocklist),
         placements.router(product.placements),
     ]

@@ -124,3 +124,11 @@ async def test_a_profile_is_made_changed_and_used_by_a_show(site: Site) -> None:
     assert "Its own preferences" not in (await site.post("/series/1/profile", profile="1")).text
     assert "No profile yet" in (await site.post("/rules/profiles/1/remove")).text
     assert (await site.get("/rules/profiles/1")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_the_list_of_failed_releases_is_shown(site: Site, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/downloads/blocklist")).status_code == 200
+    assert (await site.post("/downloads/blocklist/clear")).status_code == 200
+    assert (await site.post("/downloads/blocklist/7/clear")).status_code == 404
