@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, poll_policy
+from kurabito.app.compose.downloads import (
+    DownloadParts,
+    download_root,
+    open_downloads,
+    open_filing,
+    poll_policy,
+    reserve_bytes,
+)
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -17,10 +24,13 @@ from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
+from kurabito.downloads.dispatch.room import Room
 from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.downloads.wanted.search import WantedSearch
+from kurabito.downloads.wanted.service import WantedEpisodes
 from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
@@ -62,6 +72,8 @@ class Product:
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
+    wanted: WantedEpisodes
+    wanted_search: WantedSearch
 
     @property
     def database(self) -> Database:
@@ -92,6 +104,7 @@ def open_product(
     database = queue.database
     relinker = Relinker(queue, downloads.grabber)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
+    grabs = ReleaseGrabs(database, feeds.indexers, search, downloads.grabber)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -115,8 +128,10 @@ def open_product(
         checkpoints=open_wal(settings, database),
         naming=LibraryNaming(database),
         search=search,
-        grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
+        grabs=grabs,
         profiles=ReleaseProfiles(database),
+        wanted=WantedEpisodes(database, queue, search),
+        wanted_search=WantedSearch(database, search, grabs, Room(download_root(settings), reserve_bytes(settings))),
     )
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from kurabito.access import Keys
 from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.finding import indexers, profiles, releases
+from kurabito.api.finding import indexers, profiles, releases, wanted
 from kurabito.api.following import (
     catalog,
     corrections,
@@ -65,6 +65,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         indexers.router(feeds.indexers),
         releases.router(product.search, product.grabs),
         profiles.router(product.profiles),
+        wanted.router(product.wanted),
     ]
 
 

@@ -180,6 +180,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.metadata,
         product.relinker,
         product.thumbnails.sweeper,
+        product.wanted_search,
     )
 
 

@@ -119,6 +119,8 @@ class DispatchCause(StrEnum):
     """Among several releases."""
     GRABBED = "grabbed"
     """Its keeper took it from a search."""
+    SEARCHED = "searched"
+    """The search for what is wanted found it."""
     NEXT_BEST = "next_best"
     """Another release could not be had."""
     REGISTERED = "downloader_registered"

@@ -15,6 +15,7 @@ from kurabito.catalog.linker import lock_catalog
 from kurabito.db import Connection, Database, Queries, Query
 from kurabito.downloads import download_files, store
 from kurabito.downloads.blocklist import store as blocklist
+from kurabito.downloads.blocklist.dead import give_up_dead
 from kurabito.downloads.dispatch import attempts, recovery
 from kurabito.downloads.dispatch.attempts import GOOD_POLLS, PendingCleanup
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup, count_poll, revive_found
@@ -188,7 +189,7 @@ class DownloadScheduler:
         """Give up what is dead, and take another release of everything that failed at a downloader."""
         lock_catalog(conn)
         if self._dead is not None:
-            self._tasks.clear(conn, _give_up_dead(conn, self._dead))
+            self._tasks.clear(conn, give_up_dead(conn, self._dead))
         if failed := blocklist.unnoticed(conn):
             self._grabber.take_next(conn, failed)
 
@@ -277,20 +278,6 @@ def _mistaken(conn: Connection, completed: Iterable[int]) -> dict[int, dict[str,
 
 def _mark_unreachable(conn: Connection, module_id: int, reason: Reason[DownloadReason]) -> int:
     return conn.run(_SQL.mark_unreachable, {"module_id": module_id, "reason": reason.stored()})
-
-
-def _give_up_dead(conn: Connection, age: timedelta) -> set[int]:
-    """Fail what no peer has had for so long; the downloaders that have something to clean up."""
-    found = conn.all(_SQL.dead, {"age": age // timedelta(microseconds=1)})
-    hours = round(age / timedelta(hours=1), 1)
-    cleanups: set[int] = set()
-    for code, lacks_info in ((DownloadReason.NO_METADATA, 1), (DownloadReason.DEAD, 0)):
-        ids = [one for one, lacks in found if lacks == lacks_info]
-        given = {**attempts.given_ids(ids), "reason": because(code, hours=hours).stored()}
-        failed = [one for (one,) in conn.all(_SQL.fail, given)] if ids else []
-        store.restate_episodes(conn, failed)
-        cleanups |= attempts.request_cleanup(conn, failed, CleanupKind.CANCEL)
-    return cleanups
 
 
 def _leave(conn: Connection, query: Query, code: DownloadReason) -> None:

@@ -35,7 +35,7 @@ class ReleaseGrabs:
         self._search = search
         self._grabber = grabber
 
-    async def grab(self, key: str) -> Grabbed:
+    async def grab(self, key: str, why: DispatchCause = DispatchCause.GRABBED) -> Grabbed:
         """Download a release that was found, whatever would be decided about it; its series is not followed for it.
 
         Raises FoundReleaseNotFound, GrabRefused, or what asking for its link raises.
@@ -55,7 +55,7 @@ class ReleaseGrabs:
         def write(conn: Connection) -> Grabbed:
             lock_catalog(conn)
             link_ids = link_found(conn, release, found.indexer_id)
-            self._grabber.carry_out(conn, Choice(dispatch=link_ids), DispatchCause.GRABBED)
+            self._grabber.carry_out(conn, Choice(dispatch=link_ids), why)
             downloads = store.of_links(conn, link_ids)
             return Grabbed(tuple(link_ids), tuple(sorted(download_id for download_id, _ in downloads.values())))
 
