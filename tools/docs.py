@@ -28,6 +28,7 @@ from kurabito.db import migrate, open_database
 from kurabito.db.migrate import PRODUCT
 from kurabito.errors import KurabitoError
 from kurabito.protocol.error_codes import ErrorCode
+from kurabito.protocol.external import WORKERS
 from kurabito.protocol.rights import DATA_PLANE
 from kurabito.protocol.rules import SECTIONS, section
 from kurabito.protocol.tables import TABLES, Table
@@ -82,6 +83,11 @@ def events() -> str:
 def rules() -> str:
     """The rules of the protocol, section by section."""
     return "\n\n".join(_wrapped(section(name)) for name in SECTIONS)
+
+
+def worker_rules() -> str:
+    """The rules for external workers, section by section."""
+    return "\n\n".join(_wrapped(WORKERS.section(name)) for name in WORKERS.sections)
 
 
 def ddl() -> str:
@@ -177,6 +183,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "commands": commands,
     "events": events,
     "rules": rules,
+    "worker_rules": worker_rules,
     "protocol": protocol,
     "ddl": ddl,
     "codes": codes,

@@ -1,4 +1,4 @@
-"""The plane that is examined: a process, with all that it starts, which can be killed, frozen and asked to end."""
+"""What is examined: a process, with all that it starts, which can be killed, frozen and asked to end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,20 +19,14 @@ HEARTBEAT_SECONDS: Final = 0.5
 _TAIL: Final = 600
 
 
-class Subject:
-    """A running plane. Use it as a context: it does not outlive that."""
+class ExaminedProcess:
+    """A running program, which is told some settings and nothing else of ours."""
 
-    def __init__(self, command: Sequence[str], url: str, state: Path, log: Path) -> None:
+    def __init__(self, command: Sequence[str], told: Mapping[str, str], log: Path) -> None:
         self._log = log
         kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-        told = {
-            "DATABASE": url,
-            "STATE": str(state),
-            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
-            "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
-        }
         with log.open("ab") as output:
-            # A session of its own: a signal to it reaches whatever the plane started.
+            # A session of its own: a signal to it reaches whatever the program started.
             self._process = subprocess.Popen(  # noqa: S603 - the caller names the program to examine
                 list(command),
                 env={**kept, **{PREFIX + name: value for name, value in told.items()}},
@@ -84,3 +78,16 @@ class Subject:
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
+
+
+class Subject(ExaminedProcess):
+    """A running plane."""
+
+    def __init__(self, command: Sequence[str], url: str, state: Path, log: Path) -> None:
+        told = {
+            "DATABASE": url,
+            "STATE": str(state),
+            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
+            "HEARTBEAT_SECONDS": f"{HEARTBEAT_SECONDS:g}",
+        }
+        super().__init__(command, told, log)

@@ -30,6 +30,7 @@ from kurabito.metadata.errors import (
     TmdbError,
 )
 from kurabito.modules.errors import KeyOfAnotherModule
+from kurabito.protocol.errors import WorkerProtocolMismatch
 from kurabito.runtime.errors import TaskFinished
 from kurabito.settings.errors import SettingLocked
 from kurabito.thumbnails.errors import ThumbnailNotReady, ThumbnailsFull
@@ -70,6 +71,7 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     DatabaseUnavailable: 503,
     NothingPasted: 422,
     TaskFinished: 400,
+    WorkerProtocolMismatch: 400,
     NotAuthenticated: 401,
     ScopeMissing: 403,
     GuessedTooOften: 429,

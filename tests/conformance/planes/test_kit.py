@@ -102,6 +102,7 @@ def test_the_rules_without_a_check_are_known() -> None:
         "PLANE-5",
         "PLANE-6",
         "PLANE-7",
+        "PLANE-9",
         "REG-5",
         "REG-6",
         "SCAN-5",

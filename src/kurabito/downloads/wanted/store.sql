@@ -19,6 +19,7 @@ SELECT {wanted} FROM episodes AS episode JOIN series ON series.id = episode.seri
 LEFT JOIN wanted_searches AS search ON search.episode_id = episode.id
 WHERE episode.state = 'wanted' AND series.state = 'followed' AND series.merged_into IS NULL
     AND episode.kind IN ('tv', 'movie') AND coalesce(episode.aired_at, 0) <= :now
+    AND (series.wanted <> 'future' OR coalesce(episode.aired_at, episode.created_at) >= coalesce(series.wanted_since, 0))
     AND NOT EXISTS (SELECT 1 FROM conflicts AS conflict WHERE conflict.episode_id = episode.id AND conflict.status <> 'resolved')
     AND NOT EXISTS (SELECT 1 FROM anime_links AS batch CROSS JOIN downloads AS download
                     WHERE batch.series_id = series.id AND batch.episode_id IS NULL AND batch.is_batch = 1

@@ -45,10 +45,7 @@ def join_dumps(conn: Connection) -> Joined:
     for statement in (_SQL.forget_titles, _SQL.forget_entries, _SQL.forget_sounds, _SQL.forget_offsets):
         conn.run(statement)
     entries = IndexEntries(_known(conn))
-    homeless = 0
-    for source in _ORDER:
-        for found in read_dump(conn, source):
-            homeless += not entries.add(source, found)
+    homeless = sum(entries.add_all(source, list(read_dump(conn, source))) for source in _ORDER)
     franchises = franchises_of(entries)
     names = list(added_names(entries, franchises))
     run_in_chunks(conn, _SQL.add_entries, (_row(one) for one in entries if one.source is not DumpSource.BANGUMI_DATA))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,8 @@ from kurabito.clock import Clock, SystemClock
 from kurabito.db import Connection, Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
-from kurabito.placements.filing import adoption, arrivals, placed_files, planner
+from kurabito.placements.adoption.rounds import AdoptionRounds
+from kurabito.placements.filing import arrivals, placed_files, planner
 from kurabito.wakeup import Bell
 
 _EVERY: Final = 5.0
@@ -29,6 +29,7 @@ class FilingLoop:
         self._root = root
         self._reserve = reserve
         self._clock = clock or SystemClock()
+        self._adoption = AdoptionRounds(database)
         self._news = Bell()
 
     async def run(self) -> None:
@@ -52,7 +53,7 @@ class FilingLoop:
         arrived = await self._request_arrivals()
         planned = await self._plan()
         placed = await self._note_placed()
-        adopted = await self._adopt()
+        adopted = await self._adoption.step()
         return arrived or planned or placed or adopted
 
     async def _request_arrivals(self) -> bool:
@@ -94,10 +95,3 @@ class FilingLoop:
         if placed:
             await self._database.write(lambda conn: placed_files.note(conn, placed))
         return bool(placed)
-
-    async def _adopt(self) -> bool:
-        matched = await self._database.read(adoption.due)
-        for folder in matched:
-            files = await self._database.read(partial(adoption.read_files, matched=folder))
-            await self._database.write(partial(adoption.adopt, matched=folder, files=files))
-        return bool(matched)

@@ -22,8 +22,15 @@ from kurabito.reasons import Reason
 from kurabito.titles import ReleaseKind
 
 _SQL: Final = Queries("kurabito.placements.filing", "planner.sql")
-_LABEL: Final = re.compile(r"(OVA|SP|OAD)?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
-_LABELLED: Final = {"ova": ReleaseKind.OVA, "oad": ReleaseKind.OVA, "sp": ReleaseKind.SPECIAL, "": ReleaseKind.TV}
+_LABEL: Final = re.compile(r"(OVA|OAD|SP|Special|S00E)?\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+_LABELLED: Final = {
+    "ova": ReleaseKind.OVA,
+    "oad": ReleaseKind.OVA,
+    "sp": ReleaseKind.SPECIAL,
+    "special": ReleaseKind.SPECIAL,
+    "s00e": ReleaseKind.SPECIAL,
+    "": ReleaseKind.TV,
+}
 
 EpisodeKey = tuple[str, float]
 """The kind and the number of an episode of a series."""

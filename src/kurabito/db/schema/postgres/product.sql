@@ -1304,12 +1304,6 @@ CREATE TRIGGER tr_jobs_allowed BEFORE UPDATE OF status ON jobs FOR EACH ROW
           AND new.payload NOT LIKE '{"restore"%')
     EXECUTE FUNCTION refuse_removal();
 
--- When the files of a matched folder were last given to their episodes.
-CREATE TABLE folder_adoptions (
-    match_id   bigint NOT NULL PRIMARY KEY REFERENCES folder_matches (id) ON DELETE CASCADE,
-    adopted_at bigint NOT NULL
-);
-
 -- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
 -- is told each name, so that it has no right to read this.
 CREATE TABLE library_naming (
@@ -1393,6 +1387,41 @@ CREATE TABLE indexer_queries (
 );
 
 CREATE INDEX ix_indexer_queries_indexer ON indexer_queries (indexer_id, asked_at);
+
+-- What a followed series wants: everything, what has no file, or only what comes from a moment on.
+ALTER TABLE series ADD COLUMN wanted text NOT NULL DEFAULT 'all' CHECK (wanted IN ('future', 'missing', 'all'));
+ALTER TABLE series ADD COLUMN wanted_since bigint;
+-- The library that its files go into, where the user chose one.
+ALTER TABLE series ADD COLUMN library_id bigint REFERENCES library_roots (id) ON DELETE SET NULL;
+
+-- By what an episode has a file: it was placed, its name says it, or a person did.
+ALTER TABLE episode_files ADD COLUMN given_by text NOT NULL DEFAULT 'placement'
+    CHECK (given_by IN ('placement', 'name', 'keeper'));
+
+-- When what a library has was last given to episodes: all of it, and each folder as it was then.
+CREATE TABLE library_adoptions (
+    library_id bigint  NOT NULL PRIMARY KEY REFERENCES library_roots (id) ON DELETE CASCADE,
+    adopted_at bigint  NOT NULL
+);
+
+CREATE TABLE adopted_folders (
+    library_id  bigint  NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    folder      text    NOT NULL,
+    records     text    NOT NULL,
+    fingerprint text    NOT NULL,
+    PRIMARY KEY (library_id, folder)
+);
+
+-- Videos of a library that no episode has, and why.
+CREATE TABLE unadopted_files (
+    file_id    bigint  NOT NULL PRIMARY KEY,
+    library_id bigint  NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    folder     text    NOT NULL,
+    reason     text    NOT NULL,
+    created_at bigint  NOT NULL
+);
+
+CREATE INDEX ix_unadopted_files_library ON unadopted_files (library_id, folder);
 
 -- Every request counts towards the limit of an indexer, also those for further pages.
 CREATE TABLE indexer_requests (

@@ -1736,12 +1736,6 @@ BEGIN
     SELECT RAISE(ABORT, 'JOB-1: nothing is removed while the keeper does not allow it');
 END;
 
--- When the files of a matched folder were last given to their episodes.
-CREATE TABLE folder_adoptions (
-    match_id   INTEGER NOT NULL PRIMARY KEY REFERENCES folder_matches (id) ON DELETE CASCADE,
-    adopted_at INTEGER NOT NULL
-);
-
 -- How a library names the files that are put into it; a library without a row names them as Jellyfin reads them. A data plane
 -- is told each name, so that it has no right to read this.
 CREATE TABLE library_naming (
@@ -1825,6 +1819,41 @@ CREATE TABLE indexer_queries (
 );
 
 CREATE INDEX ix_indexer_queries_indexer ON indexer_queries (indexer_id, asked_at);
+
+-- What a followed series wants: everything, what has no file, or only what comes from a moment on.
+ALTER TABLE series ADD COLUMN wanted TEXT NOT NULL DEFAULT 'all' CHECK (wanted IN ('future', 'missing', 'all'));
+ALTER TABLE series ADD COLUMN wanted_since INTEGER;
+-- The library that its files go into, where the user chose one.
+ALTER TABLE series ADD COLUMN library_id INTEGER REFERENCES library_roots (id) ON DELETE SET NULL;
+
+-- By what an episode has a file: it was placed, its name says it, or a person did.
+ALTER TABLE episode_files ADD COLUMN given_by TEXT NOT NULL DEFAULT 'placement'
+    CHECK (given_by IN ('placement', 'name', 'keeper'));
+
+-- When what a library has was last given to episodes: all of it, and each folder as it was then.
+CREATE TABLE library_adoptions (
+    library_id INTEGER NOT NULL PRIMARY KEY REFERENCES library_roots (id) ON DELETE CASCADE,
+    adopted_at INTEGER NOT NULL
+);
+
+CREATE TABLE adopted_folders (
+    library_id  INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    folder      TEXT    NOT NULL,
+    records     TEXT    NOT NULL,
+    fingerprint TEXT    NOT NULL,
+    PRIMARY KEY (library_id, folder)
+) WITHOUT ROWID;
+
+-- Videos of a library that no episode has, and why.
+CREATE TABLE unadopted_files (
+    file_id    INTEGER NOT NULL PRIMARY KEY,
+    library_id INTEGER NOT NULL REFERENCES library_roots (id) ON DELETE CASCADE,
+    folder     TEXT    NOT NULL,
+    reason     TEXT    NOT NULL,
+    created_at INTEGER NOT NULL
+);
+
+CREATE INDEX ix_unadopted_files_library ON unadopted_files (library_id, folder);
 
 -- Every request counts towards the limit of an indexer, also those for further pages.
 CREATE TABLE indexer_requests (
