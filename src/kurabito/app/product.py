@@ -25,6 +25,8 @@ from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
 from kurabito.downloads.dispatch.room import Room
+from kurabito.downloads.follow.service import ShowFollower
+from kurabito.downloads.follow.standby import StandIns
 from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
@@ -74,6 +76,8 @@ class Product:
     profiles: ReleaseProfiles
     wanted: WantedEpisodes
     wanted_search: WantedSearch
+    follower: ShowFollower
+    stand_ins: StandIns
 
     @property
     def database(self) -> Database:
@@ -104,6 +108,7 @@ def open_product(
     database = queue.database
     relinker = Relinker(queue, downloads.grabber)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
+    catalog = Catalog(database, downloads.grabber, relinker.wake)
     grabs = ReleaseGrabs(database, feeds.indexers, search, downloads.grabber)
     return Product(
         queue=queue,
@@ -113,7 +118,7 @@ def open_product(
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
         feeds=feeds,
-        catalog=Catalog(database, downloads.grabber, relinker.wake),
+        catalog=catalog,
         catalog_summaries=CatalogSummaries(database),
         title_rules=TitleRules(database, feeds.intake, relinker.wake),
         relinker=relinker,
@@ -130,6 +135,8 @@ def open_product(
         search=search,
         grabs=grabs,
         profiles=ReleaseProfiles(database),
+        follower=ShowFollower(database, catalog, search, grabs, feeds.indexers, feeds.subscriptions),
+        stand_ins=StandIns(database, feeds.subscriptions),
         wanted=WantedEpisodes(database, queue, search),
         wanted_search=WantedSearch(database, search, grabs, Room(download_root(settings), reserve_bytes(settings))),
     )

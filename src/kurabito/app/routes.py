@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from kurabito.access import Keys
 from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.finding import indexers, profiles, releases, wanted
+from kurabito.api.finding import follow, indexers, profiles, releases, wanted
 from kurabito.api.following import (
     catalog,
     corrections,
@@ -66,6 +66,7 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         releases.router(product.search, product.grabs),
         profiles.router(product.profiles),
         wanted.router(product.wanted),
+        follow.router(product.search, product.follower),
     ]
 
 

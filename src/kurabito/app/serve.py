@@ -181,6 +181,7 @@ def _registry(settings: Settings, product: Product, access: Access) -> Registry:
         product.relinker,
         product.thumbnails.sweeper,
         product.wanted_search,
+        product.stand_ins,
     )
 
 

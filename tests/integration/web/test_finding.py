@@ -161,3 +161,15 @@ async def test_what_is_wanted_is_shown_searched_for_and_fetched(site: Site, jack
     await site.post("/series/1/automatic-search", is_automatic="off")
     await site.post("/series/1/backfill", key=key)
     assert "Yoru no Kurabito" not in (await site.get("/wanted")).text
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_a_group_is_chosen_and_its_show_followed(site: Site, jackett: StandIn, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/search/groups")).status_code in (200, 303)
+    await site.post("/search/indexers", name="Jackett", url=jackett.url("/"), allows_private="yes")
+    groups = await site.get("/search/groups", q="Yoru no Kurabito")
+    assert "1080p" in groups.text
+    (key,) = re.findall(r'name="key" value="([^"]+)"', groups.text)
+    followed = await site.post("/search/groups", key=key)
+    assert (followed.status_code, followed.url.path) == (200, "/series/1")
