@@ -118,6 +118,8 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.REPORTED: "the downloader reports an error",
     DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
+    DownloadReason.DEAD: "no peer had it for {hours} hours",
+    DownloadReason.NO_METADATA: "no peer told what is in it for {hours} hours",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
@@ -214,6 +216,7 @@ _UNWANTED: Final[_Words] = {
     UnwantedReason.DECIMAL: "it is an episode between two others, and those are not wanted",
 }
 _SEARCHES: Final[_Words] = {
+    SearchReason.BLOCKED: "it failed, and is blocked",
     SearchReason.WORSE: "it is worth {score} points, and what is there already {has}",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",

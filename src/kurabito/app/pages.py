@@ -12,10 +12,17 @@ from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import conflicts, downloaders, downloads, file_questions, placements, rule_moves, rules
+from kurabito.web.downloads import blocklist
+from kurabito.web.downloads import conflicts
+from kurabito.web.downloads import downloaders
+from kurabito.web.downloads import downloads
+from kurabito.web.downloads import file_questions
+from kurabito.web.downloads import placements
+from kurabito.web.downloads import rule_moves
+from kurabito.web.downloads import rules
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
-from kurabito.web.finding import indexers, profiles, search
+from kurabito.web.finding import groups, indexers, profiles, search, wanted
 from kurabito.web.following import follow, following, title_rules
 from kurabito.web.library import adoption, folders, library, naming, renames
 from kurabito.web.pages import Pages
@@ -61,7 +68,10 @@ def _library_pages(product: Product) -> Iterator[PageRoutes]:
 def _feed_pages(product: Product) -> Iterator[PageRoutes]:
     feeds, catalog = product.feeds, product.catalog
     yield partial(indexers.router, indexers=feeds.indexers)
-    yield partial(search.router, search=product.search, running=RunningSearches(product.search), grabs=product.grabs)
+    running = RunningSearches(product.search)
+    yield partial(search.router, search=product.search, running=running, grabs=product.grabs)
+    yield partial(groups.router, search=product.search, running=running, follower=product.follower)
+    yield partial(wanted.router, wanted=product.wanted, catalog=catalog, grabs=product.grabs)
     yield partial(title_rules.router, rules=product.title_rules)
     yield partial(follow.router, subscriptions=feeds.subscriptions, previews=feeds.previews, catalog=catalog)
     # After those whose addresses begin like its own.
@@ -129,6 +139,7 @@ def _download_pages(product: Product) -> Iterator[PageRoutes]:
     )
     yield partial(rule_moves.router, filters=parts.filters)
     yield partial(conflicts.router, conflicts=parts.conflicts)
+    yield partial(blocklist.router, blocklist=parts.blocklist)
     yield partial(placements.router, placements=product.placements)
     yield partial(file_questions.router, questions=product.file_questions)
     yield partial(downloaders.router, downloaders=product.downloaders, paths=parts.paths)

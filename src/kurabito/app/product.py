@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts, open_downloads, open_filing, open_imports, poll_policy
+from kurabito.app.compose.downloads import DownloadParts
+from kurabito.app.compose.downloads import download_root
+from kurabito.app.compose.downloads import open_downloads
+from kurabito.app.compose.downloads import open_filing
+from kurabito.app.compose.downloads import open_imports
+from kurabito.app.compose.downloads import poll_policy
+from kurabito.app.compose.downloads import reserve_bytes
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
@@ -17,10 +23,15 @@ from kurabito.catalog.identity.service import Questions
 from kurabito.catalog.summaries import CatalogSummaries
 from kurabito.catalog.title_rules import TitleRules
 from kurabito.db import Database
+from kurabito.downloads.dispatch.room import Room
+from kurabito.downloads.follow.service import ShowFollower
+from kurabito.downloads.follow.standby import StandIns
 from kurabito.downloads.health.downloaders import DownloaderHealths
 from kurabito.downloads.profiles.service import ReleaseProfiles
 from kurabito.downloads.search.grab import ReleaseGrabs
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.downloads.wanted.search import WantedSearch
+from kurabito.downloads.wanted.service import WantedEpisodes
 from kurabito.indexers.definitions import FOLDER
 from kurabito.library.deletion.plans import DeletionPlans
 from kurabito.library.deletion.trash import Trash
@@ -70,6 +81,10 @@ class Product:
     search: ReleaseSearch
     grabs: ReleaseGrabs
     profiles: ReleaseProfiles
+    wanted: WantedEpisodes
+    wanted_search: WantedSearch
+    follower: ShowFollower
+    stand_ins: StandIns
 
     @property
     def database(self) -> Database:
@@ -100,6 +115,8 @@ def open_product(
     database = queue.database
     relinker = Relinker(queue, downloads.grabber, settings.database)
     search = ReleaseSearch(database, feeds.indexers, feeds.pasted)
+    catalog = Catalog(database, downloads.grabber, relinker.wake)
+    grabs = ReleaseGrabs(database, feeds.indexers, search, downloads.grabber)
     return Product(
         queue=queue,
         planes=DataPlanes(database),
@@ -108,7 +125,7 @@ def open_product(
         plans=DeletionPlans(database, allowed=settings.allow_delete),
         trash=open_trash(settings, database),
         feeds=feeds,
-        catalog=Catalog(database, downloads.grabber, relinker.wake),
+        catalog=catalog,
         catalog_summaries=CatalogSummaries(database),
         title_rules=TitleRules(database, feeds.intake, relinker.wake),
         relinker=relinker,
@@ -127,8 +144,12 @@ def open_product(
         adoptions=Adoptions(database),
         imports=open_imports(settings, database),
         search=search,
-        grabs=ReleaseGrabs(database, feeds.indexers, search, downloads.grabber),
+        grabs=grabs,
         profiles=ReleaseProfiles(database),
+        follower=ShowFollower(database, catalog, search, grabs, feeds.indexers, feeds.subscriptions),
+        stand_ins=StandIns(database, feeds.subscriptions),
+        wanted=WantedEpisodes(database, queue, search),
+        wanted_search=WantedSearch(database, search, grabs, Room(download_root(settings), reserve_bytes(settings))),
     )
 
 

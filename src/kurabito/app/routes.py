@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from kurabito.access import Keys
-from kurabito.api.downloads import conflicts, downloads, filters, services
+from kurabito.api.downloads import blocklist, conflicts, downloads, filters, services
 from kurabito.api.duplicates import duplicates, trash
-from kurabito.api.finding import indexers, profiles, releases
+from kurabito.api.finding import follow, indexers, profiles, releases, wanted
 from kurabito.api.following import (
     catalog,
     corrections,
@@ -70,6 +70,8 @@ def _feed_routes(product: Product) -> list[APIRouter]:
         indexers.router(feeds.indexers),
         releases.router(product.search, product.grabs),
         profiles.router(product.profiles),
+        wanted.router(product.wanted),
+        follow.router(product.search, product.follower),
     ]
 
 
@@ -94,6 +96,7 @@ def _download_routes(product: Product) -> list[APIRouter]:
         downloads.episodes_router(parts.wanting),
         filters.router(parts.filters),
         conflicts.router(parts.conflicts),
+        blocklist.router(parts.blocklist),
         placements.router(product.placements),
         file_questions.router(product.file_questions),
         renames.router(product.renames),

@@ -20,6 +20,7 @@ from kurabito.cli.collection.fetch import fetch
 from kurabito.cli.collection.import_files import import_files
 from kurabito.cli.collection.search import search
 from kurabito.cli.collection.title import title
+from kurabito.cli.collection.wanted import wanted
 from kurabito.cli.conformance import conformance
 from kurabito.cli.processes.dataplane import dataplane
 from kurabito.cli.processes.demo import demo
@@ -50,6 +51,7 @@ app.command()(worker)
 app.command()(title)
 app.command()(fetch)
 app.command()(search)
+app.command()(wanted)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(keys.app, name="key")
 app.add_typer(user.app, name="user")

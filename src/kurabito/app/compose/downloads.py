@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.db import Connection, Database
+from kurabito.downloads.blocklist.service import Blocklist
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
@@ -44,6 +45,7 @@ class DownloadParts:
     conflicts: Conflicts
     downloads: Downloads
     wanting: Wanting
+    blocklist: Blocklist
     dispatcher: DownloadDispatcher
     cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
@@ -87,6 +89,7 @@ def open_downloads(
         Conflicts(database, grabber),
         Downloads(database, downloaders, tasks, stalled=timedelta(minutes=settings.stalled_minutes)),
         Wanting(database, downloaders, grabber),
+        Blocklist(database),
         DownloadDispatcher(
             database,
             downloaders,
@@ -105,6 +108,7 @@ def open_downloads(
             cleanup,
             interval=settings.download_poll_interval,
             elsewhere=policy.elsewhere,
+            dead=None if settings.dead_hours is None else timedelta(hours=settings.dead_hours),
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )
