@@ -43,7 +43,9 @@ PROGRAMS: Final = (
     "dispatch",
     "poll",
     "filter_preview",
+    "relink",
     "plans",
+    "placing",
     "embedded",
 )
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
