@@ -257,10 +257,15 @@ async def test_no_report_of_a_sync_shows_more_than_there_is(
     records_in_all = len(add_all(desk, wanted))
     world.error_rate = 0.2
     for _ in range(2):
-        reports: list[tuple[int, int]] = []
-        await desk.runner._sync().run(lambda done, total, reports=reports: reports.append((done, total)))
+        reports = await _reports(desk)
         assert reports
         assert all(0 <= done <= total <= records_in_all for done, total in reports), reports
         assert [done for done, _ in reports] == sorted(done for done, _ in reports)
         assert len({total for _, total in reports}) <= 2, reports
         assert reports[-1][0] == reports[-1][1]
+
+
+async def _reports(desk: Desk) -> list[tuple[int, int]]:
+    reports: list[tuple[int, int]] = []
+    await desk.runner._sync().run(lambda done, total: reports.append((done, total)))
+    return reports
