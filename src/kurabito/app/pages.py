@@ -12,14 +12,16 @@ from kurabito.downloads.search.running import RunningSearches
 from kurabito.downloads.summaries import DownloadSummaries
 from kurabito.library.duplicates.reclaimable import Reclaimable
 from kurabito.library.folders import Folders
-from kurabito.web.downloads import blocklist
-from kurabito.web.downloads import conflicts
-from kurabito.web.downloads import downloaders
-from kurabito.web.downloads import downloads
-from kurabito.web.downloads import file_questions
-from kurabito.web.downloads import placements
-from kurabito.web.downloads import rule_moves
-from kurabito.web.downloads import rules
+from kurabito.web.downloads import (
+    blocklist,
+    conflicts,
+    downloaders,
+    downloads,
+    file_questions,
+    placements,
+    rule_moves,
+    rules,
+)
 from kurabito.web.downloads.scopes import Scopes
 from kurabito.web.duplicates import duplicates, plans, trash
 from kurabito.web.finding import groups, indexers, profiles, search, wanted

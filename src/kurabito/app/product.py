@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kurabito.app.compose.downloads import DownloadParts
-from kurabito.app.compose.downloads import download_root
-from kurabito.app.compose.downloads import open_downloads
-from kurabito.app.compose.downloads import open_filing
-from kurabito.app.compose.downloads import open_imports
-from kurabito.app.compose.downloads import poll_policy
-from kurabito.app.compose.downloads import reserve_bytes
+from kurabito.app.compose.downloads import (
+    DownloadParts,
+    download_root,
+    open_downloads,
+    open_filing,
+    open_imports,
+    poll_policy,
+    reserve_bytes,
+)
 from kurabito.app.compose.feeds import FeedParts, open_feeds, open_outbound
 from kurabito.app.compose.library import LibraryParts, open_library
 from kurabito.app.compose.metadata import MetadataParts, open_metadata
