@@ -46,6 +46,11 @@ def spelled_parts(folded: str, part: int) -> list[str]:
     return [folded + mark for mark in marks]
 
 
+def part_name(shown: str, part: int) -> Name:
+    """The name of a later part of a season, written in one way; without its mark it is that of the first part."""
+    return Name.of(f"{shown} Part {part}")
+
+
 @lru_cache(maxsize=16_384)
 def is_junk(shown: str) -> bool:
     """Whether a name says nothing about which show it is; a feed repeats few names."""
