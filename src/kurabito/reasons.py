@@ -55,6 +55,7 @@ class InputReason(StrEnum):
     TARGET_MISSING = "target_missing"
     TARGET_UNWANTED = "target_unwanted"
     FEED_URL = "feed_url"
+    PROXY_URL = "proxy_url"
     FEED_TAKEN = "feed_taken"
     NO_SERIES = "no_series"
     NO_LIBRARY = "no_library"

@@ -3,7 +3,7 @@
 Reads a line of JSON for each plane that is to work, forks it, and answers with how that ended: `done` or `killed`. A moment is
 the n-th of these: a file is about to be linked, renamed or removed, a folder to be made, a block of a copy to be written; a
 transaction is about to be asked for, or was committed. With `named` the file system is taken for one where every file has a
-name; with `apart` for one that cannot move a file without the danger of replacing another.
+name; with `apart` for one that cannot move a file without the danger of replacing another, nor swap two names.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def work(url: str, moment: int, *, named: bool, apart: bool) -> None:
         staged._UNNAMED = 0  # type: ignore[misc]
     if apart:
         syscalls.rename_without_replacing = cannot_move
+        syscalls.swap = cannot_move
     sys.addaudithook(lambda event, _: pass_by() if event in TOUCHES else None)
     database = open_database(url, create=False, rights=DATA_PLANE)
     database.open()

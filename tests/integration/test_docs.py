@@ -229,7 +229,15 @@ def test_no_page_is_left_out_of_the_index(page: Path) -> None:
 
 def test_generated_parts_are_up_to_date() -> None:
     tool = load_tool()
-    generated = {"cli.md", "database.md", "errors.md", "protocol.md", "protocol-schema.md", "settings.md"}
+    generated = {
+        "cli.md",
+        "database.md",
+        "errors.md",
+        "protocol.md",
+        "protocol-schema.md",
+        "settings.md",
+        "worker-protocol.md",
+    }
     assert {page.name for page in tool.pages()} == generated
     assert tool.stale() == [], "run `make docs`"
 

@@ -11,9 +11,11 @@ from pydantic import BaseModel, Field
 from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import SAID, DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import TEXT, Reason, reason_of
 
@@ -73,6 +75,10 @@ def _programs(facts: Mapping[str, Any]) -> str:
     return f"a program among videos is there to be started by mistake: {', '.join(facts['files'])}"
 
 
+def _unsafe(facts: Mapping[str, Any]) -> str:
+    return f"it brought programs where videos should be: {', '.join(facts['files'])}"
+
+
 def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Words about other files."""
     return lambda facts: words.format(others=", ".join(facts["others"]))
@@ -112,10 +118,13 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.REPORTED: "the downloader reports an error",
     DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
+    DownloadReason.DEAD: "no peer had it for {hours} hours",
+    DownloadReason.NO_METADATA: "no peer told what is in it for {hours} hours",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
     DownloadReason.ANOTHER_EPISODE: "the downloader has one torrent for this and for {title}, which is another episode",
+    DownloadReason.UNSAFE_FILES: _unsafe,
     DownloadReason.REPLACED: "a better release took its place",
     DownloadReason.FILTERED: "a filter excludes it",
     DownloadReason.CANCELLED: "cancelled by its keeper",
@@ -163,6 +172,9 @@ _PLANS: Final[_Words] = {
     PlanReason.FOLDER_SEASON: "its name says the episode, and the folder {folder} the season",
     PlanReason.RUN: "the number that differs among the names of its folder is the episode",
     PlanReason.ABSOLUTE: "its number counts through all seasons",
+    PlanReason.SAID: "a person said so",
+    PlanReason.BETTER: "it takes the place of {path}, which is not as good",
+    PlanReason.NOT_CHOSEN: "a person chose {other} for the same episode",
     PlanReason.WITH_VIDEO: "it belongs to {video}",
     PlanReason.EXTRA: "an extra: {word}",
     PlanReason.EXTRA_STAYS: "an extra, and the library leaves extras where they are: {word}",
@@ -189,7 +201,23 @@ _PLANS: Final[_Words] = {
     PlanReason.SAME_NAME: _and_others("it would get the same name as {others}"),
     PlanReason.ONLY_TRACKS: "subtitles without a video",
 }
+_ADOPTIONS: Final[_Words] = {
+    AdoptionReason.UNMATCHED_FOLDER: "it is not known which show the folder {folder} is; choose a match",
+    AdoptionReason.UNKNOWN_SHOW: "it lies in no folder of a show, and no single show is known as {title}",
+    AdoptionReason.NO_TITLE: "it lies in no folder of a show, and its name says none",
+    AdoptionReason.UNNUMBERED_SPECIAL: "a special without a number: {label}",
+}
+_UNWANTED: Final[_Words] = {
+    UnwantedReason.TOO_SMALL: "it has {mb} MB for a minute, and at least {least} are wanted",
+    UnwantedReason.TOO_LARGE: "it has {mb} MB for a minute, and at most {most} are wanted",
+    UnwantedReason.BATCH: "it is a batch, and single episodes are wanted",
+    UnwantedReason.SINGLE: "it is a single episode, and batches are wanted",
+    UnwantedReason.SPECIAL: "it is a special, and those are not wanted",
+    UnwantedReason.DECIMAL: "it is an episode between two others, and those are not wanted",
+}
 _SEARCHES: Final[_Words] = {
+    SearchReason.BLOCKED: "it failed, and is blocked",
+    SearchReason.WORSE: "it is worth {score} points, and what is there already {has}",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",
     SearchReason.FEW_SEEDERS: "it has {seeders} seeders, and its indexer should have at least {least}",
@@ -211,7 +239,9 @@ ENGLISH: Final[Mapping[type[StrEnum], _Words]] = {
     CheckpointReason: _CHECKPOINTS,
     PathReason: _PATHS,
     PlanReason: _PLANS,
+    AdoptionReason: _ADOPTIONS,
     SearchReason: _SEARCHES,
+    UnwantedReason: _UNWANTED,
 }
 """The sentence of each code, or what makes it of the facts."""
 

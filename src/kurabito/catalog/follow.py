@@ -33,7 +33,7 @@ class FollowFromMetadata:
 
     async def follow_record(self, metadata_id: int) -> Series:
         """Follow what a record is about: releases of it are taken as soon as a feed brings them; raises MetadataNotFound."""
-        series_id = await self._database.write(lambda conn: _series_of(conn, records.find(conn, metadata_id)))
+        series_id = await self._database.write(lambda conn: series_of_record(conn, records.find(conn, metadata_id)))
         return await self._catalog.change(series_id, {"state": SeriesState.FOLLOWED})
 
     async def follow_entry(self, bgm_id: int) -> Series:
@@ -41,14 +41,15 @@ class FollowFromMetadata:
 
         def record(conn: Connection) -> int:
             known = records.of_bgm(conn, bgm_id)
-            return known.id if known is not None else _add(conn, bgm_id)
+            return known.id if known is not None else add_record(conn, bgm_id)
 
         followed = await self.follow_record(await self._database.write(record))
         await self._fill_in()
         return followed
 
 
-def _add(conn: Connection, bgm_id: int) -> int:
+def add_record(conn: Connection, bgm_id: int) -> int:
+    """Make the record of an entry of the offline index; raises MetadataNotFound."""
     (entry,) = offline.find_entries(conn, [Details(bgm_id=bgm_id)])
     if entry is None:
         raise MetadataNotFound(
@@ -57,12 +58,12 @@ def _add(conn: Connection, bgm_id: int) -> int:
     return records.add(conn, details_of_entry(entry)).id
 
 
-def _series_of(conn: Connection, record: Metadata) -> int:
-    """The series that a record fills in: the one that has it, the one that has its name, or a new one."""
+def series_of_record(conn: Connection, record: Metadata, new_state: SeriesState = SeriesState.FOLLOWED) -> int:
+    """The series that a record fills in: the one that has it, the one that has its name, or a new one in this state."""
     lock_catalog(conn)
     details = record.details
     if (known := conn.value(_SQL.of_record, {"metadata_id": record.id})) is not None:
-        return int(known)
+        return series.find_current(conn, int(known)).id
     kind = SeriesKind.MOVIE if details.kind is RecordKind.MOVIE else SeriesKind.TV
     names, season_in_titles = names_of_record(details)
     rows = [alias_row(name, kind, season_in_titles) for name in names]
@@ -76,7 +77,7 @@ def _series_of(conn: Connection, record: Metadata) -> int:
             "kind": kind,
             "year": details.year,
             "country": None,
-            "state": SeriesState.FOLLOWED,
+            "state": new_state,
         }
         series_id = int(conn.value(aliases.SQL.add_series, values))
         aliases.add(conn, ({**row, "series_id": series_id} for row in rows), AliasSource.RECORD)

@@ -35,10 +35,16 @@ def lock_catalog(conn: Connection) -> None:
     conn.lock(AdvisoryLock.CATALOG)
 
 
-def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int, Subscription]) -> NewLinks:
+def link(
+    conn: Connection,
+    releases: Mapping[int, Release],
+    origins: Mapping[int, Subscription],
+    indexer_id: int | None = None,
+) -> NewLinks:
     """Make the links of some releases; they and their subscriptions are given by the ids of their items.
 
-    A release that has no subscription has no item either, and any id will do. The caller has locked the catalog.
+    A release that has no subscription has no item either, and any id will do: a search found it at an indexer. The caller
+    has locked the catalog.
     """
     new = _new_releases(conn, releases)
     if not new:
@@ -49,7 +55,7 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     groups = _groups(conn, new.values())
     episodes = _episodes(conn, ((release, matches[item_id]) for item_id, release in new.items()))
     rows = [
-        {"raw_item_id": item_id if item_id in origins else None, **row}
+        {"raw_item_id": item_id if item_id in origins else None, "indexer_id": indexer_id, **row}
         for item_id, release in new.items()
         for row in _rows(release, matches[item_id], groups, episodes)
     ]
@@ -57,9 +63,9 @@ def link(conn: Connection, releases: Mapping[int, Release], origins: Mapping[int
     return NewLinks([link_id for link_id, held in made if held is None], len(made))
 
 
-def link_found(conn: Connection, release: Release) -> list[int]:
+def link_found(conn: Connection, release: Release, indexer_id: int | None) -> list[int]:
     """The links of a release that a search found; they are made if it is new. The caller has locked the catalog."""
-    link(conn, {0: release}, {})
+    link(conn, {0: release}, {}, indexer_id)
     return [link_id for link_id, _ in conn.all(_SQL.links_of_release, {"release_key": release.identity.release_key})]
 
 

@@ -32,7 +32,7 @@ WHERE episode.series_id = CAST(given.value ->> 'series_id' AS bigint) AND episod
 -- name: add_links
 INSERT INTO anime_links (release_key, raw_item_id, series_id, episode_id, group_id, title, url, hash, download_type,
                          resolution, source, languages, version, size_bytes, is_batch, held_reason, held_why,
-                         clues, question_id, created_at)
+                         clues, question_id, indexer_id, created_at)
 SELECT given.value ->> 'release_key', CAST(given.value ->> 'raw_item_id' AS bigint),
        CAST(given.value ->> 'series_id' AS bigint), CAST(given.value ->> 'episode_id' AS bigint),
        CAST(given.value ->> 'group_id' AS bigint), given.value ->> 'title', given.value ->> 'url', given.value ->> 'hash',
@@ -40,6 +40,6 @@ SELECT given.value ->> 'release_key', CAST(given.value ->> 'raw_item_id' AS bigi
        given.value ->> 'source', given.value ->> 'languages', CAST(given.value ->> 'version' AS integer),
        CAST(given.value ->> 'size_bytes' AS bigint), CAST(given.value ->> 'is_batch' AS integer),
        given.value ->> 'held_reason', given.value ->> 'held_why', given.value ->> 'clues',
-       CAST(given.value ->> 'question_id' AS bigint), :now
+       CAST(given.value ->> 'question_id' AS bigint), CAST(given.value ->> 'indexer_id' AS bigint), :now
 FROM {given} WHERE true
 RETURNING id, held_reason;

@@ -9,8 +9,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from kurabito.conformance.outcomes import RuleOutcome, RuleVerdict
-from kurabito.protocol.rules import rules
-from kurabito.protocol.version import SPOKEN
+from kurabito.protocol.rulebook import RuleBook
+from kurabito.protocol.rules import PLANES
 
 
 def summary(outcomes: Sequence[RuleOutcome]) -> str:
@@ -26,15 +26,14 @@ def lines(outcome: RuleOutcome) -> Iterator[str]:
     yield from (f"{'':<11}   {one}" for one in dict.fromkeys(details))
 
 
-def as_json(outcomes: Sequence[RuleOutcome]) -> str:
+def as_json(outcomes: Sequence[RuleOutcome], book: RuleBook = PLANES) -> str:
     """Every rule with its text, verdict and evidence."""
-    return json.dumps(
-        {"protocol": str(SPOKEN), "rules": [_row(outcome) for outcome in outcomes]}, indent=2, ensure_ascii=False
-    )
+    found = [_row(outcome, book) for outcome in outcomes]
+    return json.dumps({"protocol": book.version, "rules": found}, indent=2, ensure_ascii=False)
 
 
-def _row(outcome: RuleOutcome) -> dict[str, Any]:
-    rule = rules()[outcome.rule]
+def _row(outcome: RuleOutcome, book: RuleBook) -> dict[str, Any]:
+    rule = book.rules[outcome.rule]
     return {
         "rule": rule.id,
         "level": rule.level,
@@ -46,19 +45,20 @@ def _row(outcome: RuleOutcome) -> dict[str, Any]:
     }
 
 
-def as_junit(outcomes: Sequence[RuleOutcome]) -> str:
+def as_junit(outcomes: Sequence[RuleOutcome], book: RuleBook = PLANES) -> str:
     """A test suite in which each rule is a test."""
     counted = Counter(outcome.verdict for outcome in outcomes)
     suite = ET.Element(
         "testsuite",
-        name=f"protocol {SPOKEN}",
+        name=f"{book.title} {book.version}",
         tests=str(len(outcomes)),
         failures=str(counted[RuleVerdict.FAILED]),
         skipped=str(counted[RuleVerdict.NOT_COVERED]),
     )
     for outcome in outcomes:
-        section = rules()[outcome.rule].section
-        case = ET.SubElement(suite, "testcase", name=outcome.rule, classname=f"protocol.{section}")
+        section = book.rules[outcome.rule].section
+        classname = f"{book.title.replace(' ', '.')}.{section}"
+        case = ET.SubElement(suite, "testcase", name=outcome.rule, classname=classname)
         if outcome.verdict is RuleVerdict.FAILED:
             ET.SubElement(case, "failure", message=outcome.evidence[0]).text = "\n".join(outcome.evidence)
         elif outcome.verdict is RuleVerdict.NOT_COVERED:

@@ -16,10 +16,9 @@ from kurabito.db import Database
 from kurabito.errors import KurabitoError
 from kurabito.logs import get_logger
 from kurabito.protocol import planes
+from kurabito.protocol.terms import LOOK_SECONDS
 from kurabito.wakeup import Bell
 
-_LOOK_ANYWAY: Final = 5.0
-"""Seconds after which a runner looks although nothing was announced: rows also become due by time."""
 _BACKOFF: Final = 1.0
 
 _log = get_logger(__name__)
@@ -121,7 +120,7 @@ class DataPlane:
 
     async def _rest(self, roused: asyncio.Event) -> None:
         stopping = asyncio.ensure_future(self._stopping.wait())
-        news = asyncio.ensure_future(self._clock.wait(roused, _LOOK_ANYWAY))
+        news = asyncio.ensure_future(self._clock.wait(roused, LOOK_SECONDS))
         await asyncio.wait({stopping, news}, return_when=asyncio.FIRST_COMPLETED)
         for waiting in (stopping, news):
             waiting.cancel()

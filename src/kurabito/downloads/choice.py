@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from kurabito.catalog.releases import Name
+from kurabito.downloads.profiles.score import UnwantedReason, score, unwanted
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import NO_PREFERENCES, Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
+from kurabito.reasons import Reason
+from kurabito.titles import ReleaseKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasePreferences:
-    """How a subscription wants its releases chosen."""
+    """How a show or a subscription wants its releases chosen."""
 
     policy: Policy = Policy.BEST
     upgrade: bool = False
@@ -26,6 +29,7 @@ class ReleasePreferences:
 
 
 DEFAULT: Final = ReleasePreferences()
+NOTHING_KEPT: Final[Mapping[int, LibraryUpgrades]] = {}
 
 
 class ReleaseOption(NamedTuple):
@@ -41,18 +45,15 @@ class ReleaseOption(NamedTuple):
     source: str | None
     languages: tuple[str, ...]
     preferences: ReleasePreferences = DEFAULT
+    title: str = ""
+    size_bytes: int | None = None
+    """Of the whole release."""
+    kind: ReleaseKind = ReleaseKind.TV
+    number: float | None = None
 
-    def rank(self, preferred: Preferences) -> tuple[int, ...]:
+    def rank(self, preferred: Preferences) -> int:
         """The larger the better."""
-        groups = [Name.of(group).folded for group in preferred.groups]
-        resolutions = preferred.resolutions
-        return (
-            _place(self.group, groups),
-            max((_place(one, preferred.languages) for one in self.languages), default=-len(preferred.languages)),
-            _place(self.resolution, resolutions) if resolutions else self.resolution or 0,
-            _place(self.source, preferred.sources),
-            self.version,
-        )
+        return score(self, preferred).total
 
 
 class CurrentDownload(NamedTuple):
@@ -76,6 +77,10 @@ class ChoiceReason(StrEnum):
     """It is better than the current release, and the subscription wants that."""
     BATCH = "batch"
     """Only a batch has it."""
+    UPGRADES_OFF = "upgrades_off"
+    """It is better than the file that a library has, and that library keeps its files."""
+    UNWANTED = "unwanted"
+    """No release of it is what its keeper wants."""
     CURRENT_STAYS = "current_stays"
     HAVE = "have"
     """The episode needs nothing."""
@@ -99,6 +104,8 @@ class Choice:
     """Episodes that wait for a better release, and for how many minutes."""
     reasons: dict[int, ChoiceReason] = field(default_factory=dict)
     """By episode."""
+    unwanted: dict[int, Reason[UnwantedReason]] = field(default_factory=dict)
+    """Links that the preferences leave out, and why."""
 
     def replace(self, by: ReleaseOption, replaced: Iterable[CurrentDownload]) -> None:
         """Download a release in the place of others. A completed one keeps its files."""
@@ -111,28 +118,53 @@ def choose(
     current: Mapping[int, Sequence[CurrentDownload]],
     have: frozenset[int],
     *,
+    kept: Mapping[int, LibraryUpgrades] = NOTHING_KEPT,
     waits: bool = True,
 ) -> Choice:
-    """Choose among new releases; `current` is by episode, `have` are the episodes that need nothing."""
+    """Choose among new releases; `current` is by episode, `have` are the episodes that need nothing.
+
+    `kept` says by episode what may take the place of its file in a library; nothing is fetched that could not.
+    """
     releases: dict[str, list[ReleaseOption]] = defaultdict(list)
     for option in options:
         releases[option.release_key].append(option)
     of_episode: dict[int, list[ReleaseOption]] = defaultdict(list)
     batches = []
+    choice = Choice()
     for links in releases.values():
-        if len(links) == 1 and (episode_id := links[0].episode_id) is not None:
+        if why := unwanted(links[0], links[0].preferences.preferred, len(links)):
+            choice.unwanted |= {one.link_id: why for one in links}
+            choice.reasons |= {one.episode_id: ChoiceReason.UNWANTED for one in links if one.episode_id is not None}
+        elif len(links) == 1 and (episode_id := links[0].episode_id) is not None:
             of_episode[episode_id].append(links[0])
         else:
             batches.append(links)
-    choice = Choice()
     for episode_id, rivals in of_episode.items():
         downloads = current.get(episode_id, ())
-        choice.reasons[episode_id] = _choose_one(choice, episode_id, rivals, downloads, episode_id in have, waits)
+        upgrades = kept.get(episode_id, LibraryUpgrades.ANYTHING)
+        reason = _upgrades_off(rivals, downloads, upgrades)
+        choice.reasons[episode_id] = reason or _choose_one(
+            choice, episode_id, rivals, downloads, episode_id in have, waits
+        )
     dispatched = set(choice.dispatch)
     covered = {one.episode_id for one in options if one.link_id in dispatched} | have | set(current)
     for links in batches:
         _choose_batch(choice, links, covered)
     return choice
+
+
+def _upgrades_off(
+    rivals: Sequence[ReleaseOption], current: Sequence[CurrentDownload], upgrades: LibraryUpgrades
+) -> ChoiceReason | None:
+    """Why nothing is fetched for an episode whose file in a library would not give way to it."""
+    newer = _newer_version(rivals, current)
+    if not current or upgrades is LibraryUpgrades.ANYTHING or (newer and upgrades is LibraryUpgrades.SAME_GROUP):
+        return None
+    preferences = rivals[0].preferences
+    best = _best(rivals, preferences)
+    ranks = [one.option.rank(preferences.preferred) for one in current]
+    is_better = preferences.upgrade and best.rank(preferences.preferred) > max(ranks)
+    return ChoiceReason.UPGRADES_OFF if newer or is_better else None
 
 
 def _choose_one(
@@ -144,7 +176,7 @@ def _choose_one(
     waits: bool,
 ) -> ChoiceReason:
     preferences = rivals[0].preferences
-    if newer := _newer_version(rivals, current):
+    if preferences.preferred.takes_revisions and (newer := _newer_version(rivals, current)):
         choice.replace(newer, [one for one in current if one.option.group == newer.group])
         return ChoiceReason.NEWER_VERSION
     if current:
@@ -169,7 +201,9 @@ def _choose_beside(
     preferences: ReleasePreferences,
 ) -> ChoiceReason:
     preferred = preferences.preferred
-    if preferences.upgrade and best.rank(preferred) > max(one.option.rank(preferred) for one in current):
+    has = max(one.option.rank(preferred) for one in current)
+    is_enough = preferred.stop_at is not None and has >= preferred.stop_at
+    if preferences.upgrade and not is_enough and best.rank(preferred) > has:
         choice.replace(best, current)
         return ChoiceReason.UPGRADE
     if preferences.policy is Policy.ASK:
@@ -199,8 +233,3 @@ def _newer_version(rivals: Iterable[ReleaseOption], current: Sequence[CurrentDow
     versions = {one.option.group: one.option.version for one in current if one.option.group is not None}
     newer = [one for one in rivals if one.group in versions and one.version > versions[one.group]]
     return max(newer, key=lambda one: one.version, default=None)
-
-
-def _place(value: str | int | None, preferred: Sequence[str | int]) -> int:
-    """0 for the most preferred, less for the others."""
-    return -preferred.index(value) if value in preferred else -len(preferred)

@@ -52,6 +52,30 @@ class DownloadNotFound(DownloadError, NotFound):
     code = "download_not_found"
 
 
+class BlockNotFound(DownloadError, NotFound):
+    """No blocked release has that id."""
+
+    code = "block_not_found"
+
+
+class ProfileNotFound(DownloadError, NotFound):
+    """No profile has that id."""
+
+    code = "profile_not_found"
+
+
+class ProfileConflict(DownloadError, StateConflict):
+    """Another profile has that name."""
+
+    code = "profile_conflict"
+
+
+class NothingPasted(DownloadError):
+    """What was pasted into the search leads to nothing that can be downloaded or followed."""
+
+    code = "nothing_pasted"
+
+
 class FoundReleaseNotFound(DownloadError, NotFound):
     """No search of late found that release."""
 

@@ -105,6 +105,10 @@ class DownloadItem:
     url: str
     save_path: str
     """The folder for it, as the downloader sees it. Nothing is written beside it."""
+    seed_ratio: float | None = None
+    """Seeded until so much was given back; None is as the program does it."""
+    seed_minutes: int | None = None
+    """Or for so long, whichever is first."""
 
 
 @dataclass(frozen=True, slots=True)

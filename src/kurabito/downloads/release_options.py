@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from kurabito.catalog.states import UNWANTED
 from kurabito.db import Connection, Queries
 from kurabito.db.port import Row
 from kurabito.db.rows import ColumnList
@@ -15,20 +16,33 @@ from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseO
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
+from kurabito.titles import ReleaseKind
+
+_Stored = tuple[str | None, int | None, int | None, str | None]
 
 _OPTION: Final = ColumnList(
     "link.id, link.release_key, link.episode_id, groups.folded, link.version, link.resolution, link.source, link.languages, "
-    "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences"
+    "link.title, link.size_bytes, episode.kind, episode.number, "
+    "subscription.conflict_policy, subscription.upgrade, subscription.wait_minutes, subscription.preferences, "
+    "own.conflict_policy AS own_policy, own.upgrade AS own_upgrade, own.wait_minutes AS own_wait, own.preferences AS own_liked, "
+    "usual.conflict_policy AS usual_policy, usual.upgrade AS usual_upgrade, usual.wait_minutes AS usual_wait, "
+    "usual.preferences AS usual_liked"
 )
 _JOINS: Final = (
     "LEFT JOIN groups ON groups.id = link.group_id LEFT JOIN raw_anime_items AS item ON item.id = link.raw_item_id "
-    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id"
+    "LEFT JOIN subscriptions AS subscription ON subscription.id = item.subscription_id "
+    "LEFT JOIN episodes AS episode ON episode.id = link.episode_id "
+    "JOIN series ON series.id = link.series_id LEFT JOIN release_profiles AS own ON own.id = series.profile_id "
+    "LEFT JOIN release_profiles AS usual ON usual.is_default = 1"
 )
 CONFLICT: Final = ColumnList(
     "conflict.id, conflict.episode_id, episode.series_id, series.title, episode.kind, episode.number, conflict.status, "
     "conflict.due_at, conflict.link_id, conflict.created_at"
 )
-SQL: Final = Queries("kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS, conflict=CONFLICT)
+SQL: Final = Queries(
+    "kurabito.downloads", "release_options.sql", option=_OPTION, joins=_JOINS, conflict=CONFLICT, unwanted=UNWANTED
+)
 
 
 def choose_among(
@@ -44,7 +58,15 @@ def choose_among(
         if download.option.link_id not in own and download.option.episode_id is not None:
             current[download.option.episode_id].append(download)
     have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
-    return choose(options, current, have, waits=waits)
+    kept = {episode: LibraryUpgrades(upgrades) for episode, upgrades in conn.all(SQL.kept, given_ids(episodes))}
+    unwanted = frozenset(found for (found,) in conn.all(SQL.unwanted, given_ids(episodes)))
+    return choose(_without(options, unwanted), current, have | unwanted, kept=kept, waits=waits)
+
+
+def _without(options: Sequence[ReleaseOption], unwanted: Collection[int]) -> list[ReleaseOption]:
+    """The releases without those that have nothing but an episode that is not wanted; of a batch all links stay."""
+    links = Counter(one.release_key for one in options)
+    return [one for one in options if links[one.release_key] > 1 or one.episode_id not in unwanted]
 
 
 def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownload]:
@@ -54,6 +76,12 @@ def current_downloads(conn: Connection, *episode_ids: int) -> list[CurrentDownlo
         CurrentDownload(_option(tuple(row), known), download_id, Status(status))
         for *row, download_id, status in conn.all(SQL.current, given_ids(episode_ids))
     ]
+
+
+def preferences_of(conn: Connection, series_ids: Collection[int]) -> dict[int, ReleasePreferences]:
+    """How these shows want their releases chosen; those that say nothing, and have no default, are left out."""
+    found = conn.all(SQL.series_preferences, given_ids(series_ids))
+    return {series_id: _preferences(*stored) for series_id, *stored in found}
 
 
 def without_no_ops(conn: Connection, choice: Choice) -> Choice:
@@ -80,10 +108,14 @@ def rivals(conn: Connection, link_ids: Iterable[int]) -> dict[int, str]:
 
 def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> ReleaseOption:
     of = _OPTION.row(row)
-    # Many links come from few subscriptions.
-    stored = (of.conflict_policy, of.upgrade, of.wait_minutes, of.preferences)
+    # Many links come from few subscriptions and profiles.
+    stored = (
+        (of.own_policy, of.own_upgrade, of.own_wait, of.own_liked),
+        (of.conflict_policy, of.upgrade, of.wait_minutes, of.preferences),
+        (of.usual_policy, of.usual_upgrade, of.usual_wait, of.usual_liked),
+    )
     if stored not in known:
-        known[stored] = _preferences(*stored)
+        known[stored] = _first_said(*stored)
     # A release that names no version is the first.
     return ReleaseOption(
         of.id,
@@ -95,7 +127,19 @@ def _option(row: Row, known: dict[tuple[Any, ...], ReleasePreferences]) -> Relea
         of.source,
         tuple(json.loads(of.languages)),
         known[stored],
+        of.title,
+        of.size_bytes,
+        ReleaseKind(of.kind or ReleaseKind.TV),
+        of.number,
     )
+
+
+def _first_said(own: _Stored, subscription: _Stored, usual: _Stored) -> ReleasePreferences:
+    """What the show says; else its subscription, if that says anything; else the default."""
+    if own[0] is not None:
+        return _preferences(*own)
+    said = _preferences(*subscription)
+    return said if said != DEFAULT else _preferences(*usual)
 
 
 def _preferences(

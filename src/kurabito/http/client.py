@@ -7,6 +7,7 @@ import ssl
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
+from functools import partial
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, Final, Self
@@ -50,7 +51,18 @@ class Outbound:
         tls: ssl.SSLContext | None = None,
         random: Callable[[], float] = random.random,
     ) -> None:
-        clock = clock or SystemClock()
+        clock, private_hosts = clock or SystemClock(), tuple(private_hosts)
+        self._like_this = partial(
+            Outbound,
+            private_hosts=private_hosts,
+            at_once=at_once,
+            interval=interval,
+            clock=clock,
+            resolver=resolver,
+            tls=tls,
+            random=random,
+        )
+        self._proxied: dict[str, Outbound] = {}
         guard = Guard(private_hosts, proxied=proxy is not None)
         self._courtesy = Courtesy(clock, at_once=at_once, interval=interval)
         self._wire = Wire(guard, resolver, clock, proxy, tls)
@@ -62,7 +74,15 @@ class Outbound:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for other in self._proxied.values():
+            await other.__aexit__()
         await self._wire.__aexit__()
+
+    def through(self, proxy: str) -> Outbound:
+        """The same way out through another proxy. It is open as long as this one."""
+        if proxy not in self._proxied:
+            self._proxied[proxy] = self._like_this(proxy=proxy)
+        return self._proxied[proxy]
 
     def pace(self, host: str, interval: float) -> None:
         """Let so many seconds pass from one request to this host to the next; other hosts have the common interval."""

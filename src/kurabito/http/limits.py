@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -41,8 +41,18 @@ class Limits:
                 raise InvalidInput(name, f"must be more than 0, got {getattr(self, name)!r}")
 
 
-async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """The outcome of `work`, or TimeoutError after `seconds` of the clock."""
+async def within(
+    clock: Clock,
+    seconds: float,
+    work: Coroutine[Any, Any, T],
+    *,
+    discard: Callable[[T], Awaitable[object]] | None = None,
+) -> T:
+    """The outcome of `work`, or TimeoutError after `seconds` of the clock.
+
+    `discard` gets an outcome that came in the moment when the caller was cancelled or the time was up: it would be lost, and
+    with it a connection that is never closed.
+    """
     done = asyncio.Event()
 
     def settled(task: asyncio.Future[T]) -> None:
@@ -56,9 +66,11 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> 
     try:
         if not await clock.wait(done, seconds):
             raise TimeoutError
-        return task.result()
-    finally:
-        if not task.done():
-            task.cancel()
-            # What it holds (a connection, a file) is given back before the caller continues.
-            await asyncio.wait({task})
+    except BaseException:
+        # What it holds (a connection, a file) is given back before the caller continues.
+        task.cancel()
+        await asyncio.wait({task})
+        if discard is not None and not task.cancelled() and task.exception() is None:
+            await discard(task.result())
+        raise
+    return task.result()

@@ -57,7 +57,8 @@ class CheckedBackend(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         assert timeout is not None
         try:
-            return await within(self._clock, timeout, self._connect(host, port, timeout))
+            connecting = self._connect(host, port, timeout)
+            return await within(self._clock, timeout, connecting, discard=lambda stream: stream.aclose())
         except TimeoutError:
             raise Unreachable(
                 f"{host} did not take a connection within {timeout:g} s; check the name and the network"

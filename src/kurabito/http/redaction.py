@@ -18,6 +18,12 @@ def bare(url: httpx2.URL) -> str:
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 
+def has_passkey(url: str) -> bool:
+    """Whether a URL has what looks like a passkey in its query, in its path or before its host."""
+    path = url.partition("://")[2].partition("?")[0]
+    return mask_text(url) != url or _TOKEN.search(path) is not None
+
+
 def shown(url: httpx2.URL) -> str:
     """Scheme, host and path, without what in the path looks like a passkey."""
     path = url.raw_path.partition(b"?")[0].decode("ascii")

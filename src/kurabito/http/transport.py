@@ -44,15 +44,14 @@ class Wire:
         if proxy is not None:
             # The proxy itself is where the settings say, which may well be next door.
             self._pools[Route.PROXY] = _proxy_pool(tls, trusting, httpx2.Proxy(proxy))
-        self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        for pool in self._pools.values():
-            await self._open.enter_async_context(pool)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._open.aclose()
+        async with AsyncExitStack() as closing:
+            for pool in self._pools.values():
+                closing.push_async_callback(pool.aclose)
 
     @asynccontextmanager
     async def send(self, request: httpx2.Request, route: Route, limits: Limits) -> AsyncIterator[httpx2.Response]:
@@ -111,7 +110,7 @@ def _named(url: httpx2.URL) -> Iterator[None]:
     except httpcore2.TimeoutException:
         raise TimedOut(f"{shown(url)} stopped in the middle of its answer; try again later") from None
     except httpcore2.ProxyError as error:
-        raise Unreachable(f"the proxy did not connect us to {shown(url)}: {error}; check KURABITO_PROXY") from None
+        raise Unreachable(f"the proxy did not connect us to {shown(url)}: {error}; check its URL") from None
     except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:
         raise ConnectionBroke(
             f"the connection to {shown(url)} broke: {mask_text(str(error)) or type(error).__name__}; try again later"

@@ -11,6 +11,7 @@ from kurabito.reasons import InputReason, refused
 LONGEST_URL: Final = 4_000
 _KEYS: Final = frozenset({"apikey", "jackett_apikey", "passkey", "api_key"})
 _API: Final = "/api"
+_PROXIES: Final = ("http", "https", "socks5", "socks5h")
 
 
 class IndexerAddress(NamedTuple):
@@ -41,6 +42,26 @@ def mirror_of(url: str) -> str:
     """The address at which a site is asked instead of its own; raises InvalidInput."""
     parts = _parts(url, "must be the address of a site, like https://mirror.example")
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def proxy_of(url: str) -> str:
+    """The URL of a proxy, user and password included; raises InvalidInput."""
+    text = url.strip()
+    problem = f"must be the URL of a proxy that begins with one of {', '.join(f'{one}://' for one in _PROXIES)}"
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in _PROXIES and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    if not fits or len(text) > LONGEST_URL or not text.isprintable() or " " in text:
+        raise InvalidInput("proxy", problem, refused(InputReason.PROXY_URL))
+    return text
+
+
+def without_login(url: str) -> str:
+    """The URL as it may be shown: without user and password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _parts(url: str, problem: str) -> SplitResult:

@@ -15,6 +15,8 @@ PRIORITIES: Final = (-1000, 1000)
 MOST_PER_HOUR: Final = 3_600
 MOST_SEEDERS: Final = 100_000
 MOST_CATEGORIES: Final = 50
+MOST_RATIO: Final = 100.0
+MOST_SEED_MINUTES: Final = 366 * 24 * 60
 DEFAULT_PER_HOUR: Final = 60
 
 
@@ -55,9 +57,16 @@ class IndexerSettings:
     priority: int = 0
     """The larger is named first where several have a release."""
     per_hour: int = DEFAULT_PER_HOUR
+    """Requests, also those for further pages and for the link of a release."""
     is_enabled: bool = True
     allows_private: bool = False
     """Its host may be inside the keeper's own network."""
+    proxy: str | None = field(default=None, repr=False)
+    """Asked through this one, and not through the one of the settings; a password in it is a secret."""
+    seed_ratio: float | None = None
+    """Its releases are seeded until so much was given back; None is as the downloader does it."""
+    seed_minutes: int | None = None
+    """Or for so long, whichever is first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +122,16 @@ def check(settings: IndexerSettings) -> None:
     _within("priority", settings.priority, *PRIORITIES)
     _within("per_hour", settings.per_hour, 1, MOST_PER_HOUR)
     _within("min_seeders", settings.min_seeders, 0, MOST_SEEDERS)
+    if settings.seed_ratio is not None:
+        _within("seed_ratio", settings.seed_ratio, 0, MOST_RATIO)
+    if settings.seed_minutes is not None:
+        _within("seed_minutes", settings.seed_minutes, 0, MOST_SEED_MINUTES)
     if len(settings.categories) > MOST_CATEGORIES:
         problem = f"must be at most {MOST_CATEGORIES} categories"
         raise InvalidInput("categories", problem, refused(InputReason.TOO_MANY, most=MOST_CATEGORIES))
 
 
-def _within(name: str, number: int, least: int, most: int) -> None:
+def _within(name: str, number: float, least: float, most: float) -> None:
     if not least <= number <= most:
         problem = f"must be a number from {least} to {most}"
         raise InvalidInput(name, problem, refused(InputReason.NUMBER, least=least, most=most))

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from kurabito.feeds.parser import Feed
+from kurabito.indexers.errors import IndexerResting
 from kurabito.indexers.port import MOST_RESULTS, IndexerItem, IndexerReply
 
 
 async def collect(page_of: Callable[[int], Awaitable[Feed]], page_size: int, most_pages: int) -> IndexerReply:
-    """The results of the pages, each once; `page_of` is given the number of a page, from 0."""
+    """The results of the pages, each once; `page_of` is given the number of a page, from 0.
+
+    Where the indexer may not be asked for another page, what the others had is the answer.
+    """
     found: dict[str, IndexerItem] = {}
     is_whole = True
     for number in range(most_pages):
-        feed = await page_of(number)
+        try:
+            feed = await page_of(number)
+        except IndexerResting:
+            if not number:
+                raise
+            is_whole = False
+            break
         before = len(found)
         for item in feed.items:
             if isinstance(item, IndexerItem):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -12,6 +13,15 @@ from kurabito.titles import Episode
 MOST_RESULTS: Final = 1_000
 """Results that one query takes of one indexer."""
 MOST_PAGES: Final = 5
+MOST_SPELLINGS: Final = 3
+"""Each of them costs requests."""
+
+Admit = Callable[[], Awaitable[None]]
+"""Asked before each request to an indexer; raises IndexerResting where its limit is reached."""
+
+
+async def admit_all() -> None:
+    """Counts nothing."""
 
 
 class SearchKind(StrEnum):
@@ -30,6 +40,12 @@ class SearchQuery:
     kind: SearchKind = SearchKind.ANY
     season: int | None = None
     episode: Episode | None = None
+    also: tuple[str, ...] = ()
+    """Other spellings of the text, each asked for too."""
+
+    def each(self) -> list[SearchQuery]:
+        """A query for each spelling."""
+        return [replace(self, text=text, also=()) for text in dict.fromkeys((self.text, *self.also))][:MOST_SPELLINGS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from kurabito.indexers.addresses import host_of
 from kurabito.indexers.definitions import SiteDefinition
 from kurabito.indexers.errors import IndexerLimited, IndexerUnreadable
 from kurabito.indexers.pages import collect
-from kurabito.indexers.port import MOST_PAGES, IndexerCaps, IndexerReply, SearchQuery
+from kurabito.indexers.port import MOST_PAGES, Admit, IndexerCaps, IndexerReply, SearchQuery, admit_all
 from kurabito.indexers.results import read_result
 
 # A site that wants to rest is not waited for here: its indexer rests.
@@ -29,10 +29,17 @@ class SearchFeed:
     """Asks one site, at its own address or at a mirror."""
 
     def __init__(
-        self, outbound: Outbound, site: SiteDefinition, *, mirror: str | None = None, allows_private: bool = False
+        self,
+        outbound: Outbound,
+        site: SiteDefinition,
+        admit: Admit = admit_all,
+        *,
+        mirror: str | None = None,
+        allows_private: bool = False,
     ) -> None:
         self._outbound = outbound
         self._site = site
+        self._admit = admit
         self._mirror = mirror
         self._allows_private = allows_private
 
@@ -55,6 +62,7 @@ class SearchFeed:
         host = host_of(url)
         self._outbound.pace(host, self._site.interval)
         trusted = [host] if self._allows_private else ()
+        await self._admit()
         try:
             reply = await self._outbound.get(url, trusted=trusted, limits=_LIMITS, may_break=True)
         except BadStatus as error:

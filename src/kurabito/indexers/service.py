@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from kurabito import logs
@@ -13,11 +14,11 @@ from kurabito.errors import InvalidInput
 from kurabito.http import Limits, Outbound
 from kurabito.http.errors import LeadsToMagnet, OutboundError
 from kurabito.indexers import store
-from kurabito.indexers.addresses import host_of, mirror_of, pasted
-from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions
+from kurabito.indexers.addresses import host_of, mirror_of, pasted, proxy_of, without_login
+from kurabito.indexers.definitions import SiteDefinition, SiteDefinitions, feed_of_show
 from kurabito.indexers.errors import IndexerError, IndexerRefused, IndexerResting, SiteInvalid
 from kurabito.indexers.model import DEFAULT_PER_HOUR, AskedQuery, IndexerKind, IndexerSettings, StoredIndexer
-from kurabito.indexers.port import Indexer, IndexerItem, SearchQuery
+from kurabito.indexers.port import Indexer, IndexerItem, IndexerReply, SearchQuery
 from kurabito.indexers.search_feed import SearchFeed
 from kurabito.indexers.torznab import Torznab, TorznabSettings
 from kurabito.logs import mask_text
@@ -75,6 +76,10 @@ class Indexers:
         """
         old = (await self.get(indexer_id)).settings
         new = dict(changes)
+        if new.get("proxy"):
+            # A proxy is shown without its login; one that comes back as it was shown stays.
+            kept = old.proxy is not None and new["proxy"] == without_login(old.proxy)
+            new["proxy"] = old.proxy if kept else proxy_of(new["proxy"])
         if "url" in new:
             checked = await asyncio.to_thread(self._checked, replace(old, url=new["url"], api_key=None))
             new["url"] = checked.url
@@ -115,17 +120,32 @@ class Indexers:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
 
-    async def fetch_link(self, indexer_id: int, url: str) -> str | bytes:
-        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError.
-
-        A link on the indexer's own host is trusted as far as that host is.
-        """
+    async def feed_of(self, indexer_id: int, text: str, mikan_id: int | None) -> str | None:
+        """The feed that brings what a text finds at a site; None for Torznab, whose feeds have a key in them."""
         settings = (await self.get(indexer_id)).settings
-        host = host_of(url)
-        is_own = settings.url is not None and host_of(settings.url) == host
-        trusted = [host] if is_own and settings.allows_private else ()
+        if settings.kind is not IndexerKind.SITE:
+            return None
+        site = await asyncio.to_thread(self._sites.find, settings.site or "")
+        feed = feed_of_show(site, text, mikan_id, settings.url)
+        # A site that its keeper described with a passkey is not written into a subscription, which is shown.
+        return feed if feed is not None and mask_text(feed) == feed else None
+
+    async def fetch_link(self, indexer_id: int | None, url: str) -> str | bytes:
+        """What the link of a result leads to: a magnet link, or the bytes of a torrent file; raises OutboundError,
+        or IndexerResting at its limit.
+
+        A link on the indexer's own host is trusted as far as that host is. None is for a link that its keeper pasted.
+        """
+        trusted: tuple[str, ...] = ()
+        way = self._outbound
+        if indexer_id is not None:
+            settings = (await self.get(indexer_id)).settings
+            host = host_of(url)
+            is_own = settings.url is not None and host_of(settings.url) == host
+            trusted, way = ((host,) if is_own and settings.allows_private else ()), self._way(settings)
+            await self._admit(indexer_id)
         try:
-            return (await self._outbound.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
+            return (await way.get(url, trusted=trusted, limits=_LINK_LIMITS)).content
         except LeadsToMagnet as found:
             return found.magnet
 
@@ -137,7 +157,11 @@ class Indexers:
         except (IndexerResting, SiteInvalid) as error:
             return IndexerOutcome(indexer=indexer, error=error)
         try:
-            reply = await adapter.search(query)
+            reply = await spelled(adapter, query)
+        except IndexerResting as error:
+            code = error.code
+            await self._database.write(lambda conn: store.note_limit(conn, query_id, code))
+            return IndexerOutcome(indexer=indexer, error=error)
         except (IndexerError, OutboundError) as error:
             code, message = error.code, mask_text(str(error))
             asked_wait = error.retry_after if isinstance(error, IndexerRefused) else None
@@ -154,23 +178,35 @@ class Indexers:
         known = self._open.get(indexer.id)
         if known is not None and known[0] == settings:
             return known[1]
+        admit = partial(self._admit, indexer.id)
         if settings.kind is IndexerKind.SITE:
             site = self._sites.find(settings.site or "")
             # Its file may change, so it is read for every query.
-            return SearchFeed(self._outbound, site, mirror=settings.url, allows_private=settings.allows_private)
+            return SearchFeed(
+                self._way(settings), site, admit, mirror=settings.url, allows_private=settings.allows_private
+            )
         adapter = Torznab(
-            self._outbound,
+            self._way(settings),
             TorznabSettings(
                 url=settings.url or "",
                 api_key=settings.api_key,
                 categories=settings.categories,
                 allows_private=settings.allows_private,
             ),
+            admit,
         )
         self._open[indexer.id] = settings, adapter
         return adapter
 
+    async def _admit(self, indexer_id: int) -> None:
+        await self._database.write(lambda conn: store.admit(conn, indexer_id))
+
+    def _way(self, settings: IndexerSettings) -> Outbound:
+        return self._outbound if settings.proxy is None else self._outbound.through(settings.proxy)
+
     def _checked(self, settings: IndexerSettings) -> IndexerSettings:
+        if settings.proxy:
+            settings = replace(settings, proxy=proxy_of(settings.proxy))
         if settings.kind is IndexerKind.SITE:
             try:
                 site = self._sites.find(settings.site or "")
@@ -182,6 +218,22 @@ class Indexers:
             return replace(settings, name=name, site=site.key, url=mirror, api_key=None, per_hour=per_hour)
         address = pasted(settings.url or "")
         return replace(settings, url=address.url, site=None, api_key=settings.api_key or address.api_key)
+
+
+async def spelled(adapter: Indexer, query: SearchQuery) -> IndexerReply:
+    """What an indexer has under any spelling, each result once; as many spellings as its limit allows."""
+    first, *others = query.each()
+    reply = await adapter.search(first)
+    items, is_whole = {item.key: item for item in reply.items}, reply.is_whole
+    for other in others:
+        try:
+            more = await adapter.search(other)
+        except IndexerResting:
+            is_whole = False
+            break
+        items = {item.key: item for item in more.items} | items
+        is_whole = is_whole and more.is_whole
+    return IndexerReply(tuple(items.values()), is_whole)
 
 
 def failing(indexers: Sequence[StoredIndexer], least: int = 3) -> list[StoredIndexer]:

@@ -17,7 +17,8 @@ from kurabito.indexers.model import AskedQuery, IndexerKind, IndexerSettings, In
 from kurabito.reasons import InputReason, refused
 
 _INDEXER: Final = ColumnList(
-    "id, kind, name, site, url, api_key, categories, min_seeders, priority, per_hour, is_enabled, allows_private, failures, "
+    "id, kind, name, site, url, api_key, categories, min_seeders, priority, per_hour, is_enabled, allows_private, proxy, seed_ratio, "
+    "seed_minutes, failures, "
     "error_code, error_message, rests_until, last_success_at, last_failure_at, created_at, updated_at"
 )
 _QUERY: Final = ColumnList("query, asked_at, results, error_code")
@@ -59,9 +60,10 @@ def change(conn: Connection, indexer_id: int, changes: dict[str, Any]) -> Stored
     new = replace(old, **changes)
     check(new)
     _check_name(conn, new.name, indexer_id)
-    conn.run(_SQL.change, {"id": indexer_id, **_stored(new)})
-    if (new.url, new.api_key, new.allows_private) != (old.url, old.api_key, old.allows_private):
-        conn.run(_SQL.restart, {"id": indexer_id})
+    own = {"id": indexer_id}
+    conn.run(_SQL.change, own | _stored(new))
+    if _way(new) != _way(old):
+        conn.run(_SQL.restart, own)
     return find(conn, indexer_id)
 
 
@@ -76,17 +78,21 @@ def begin(conn: Connection, indexer_id: int, text: str, *, by_hand: bool = False
 
     A test `by_hand` asks one that rests: its keeper may have mended it. The limit of an hour holds for all.
     """
-    conn.run(_SQL.hold, {"id": indexer_id})
-    indexer = find(conn, indexer_id)
+    indexer = _within_limit(conn, indexer_id)
     name, rests_until = indexer.settings.name, indexer.status.rests_until
     if rests_until is not None and rests_until > to_datetime(conn.now()) and not by_hand:
         raise IndexerResting(f"{name} failed and rests until {rests_until:%H:%M} UTC; test it to ask it before that")
-    values = {"id": indexer_id, "window": _HOUR}
-    if conn.value(_SQL.count_recent, values) >= indexer.settings.per_hour:
-        raise IndexerResting(f"{name} was asked {indexer.settings.per_hour} times in the last hour, which is its limit")
-    conn.run(_SQL.forget_queries, {**values, "kept": _KEPT})
     query_id: int = conn.value(_SQL.add_query, {"id": indexer_id, "query": text[:_LONGEST_QUERY]})
+    conn.run(_SQL.forget_queries, {"id": indexer_id, "kept": _KEPT})
     return query_id
+
+
+def admit(conn: Connection, indexer_id: int) -> None:
+    """Note a request before it is sent; raises IndexerResting at the limit of an hour."""
+    _within_limit(conn, indexer_id)
+    values = {"id": indexer_id, "window": _HOUR}
+    conn.run(_SQL.forget_requests, values)
+    conn.run(_SQL.add_request, values)
 
 
 def note_success(conn: Connection, indexer_id: int, query_id: int, results: int) -> None:
@@ -109,6 +115,11 @@ def note_failure(
     conn.run(_SQL.note_failure, {**values, "rest": round(rest * SECOND)})
 
 
+def note_limit(conn: Connection, query_id: int, code: str) -> None:
+    """Write down that a query was not asked because of the limit, which is no fault of the indexer."""
+    conn.run(_SQL.answer_query, {"query_id": query_id, "results": None, "error_code": code})
+
+
 def queries(conn: Connection, indexer_id: int, limit: int = 20) -> list[AskedQuery]:
     """The last queries, the newest first."""
     rows = (_QUERY.row(row) for row in conn.all(_SQL.queries, {"id": indexer_id, "limit": limit}))
@@ -116,6 +127,17 @@ def queries(conn: Connection, indexer_id: int, limit: int = 20) -> list[AskedQue
         AskedQuery(text=of.query, asked_at=to_datetime(of.asked_at), results=of.results, error_code=of.error_code)
         for of in rows
     ]
+
+
+def _within_limit(conn: Connection, indexer_id: int) -> StoredIndexer:
+    conn.run(_SQL.hold, {"id": indexer_id})
+    indexer = find(conn, indexer_id)
+    most = indexer.settings.per_hour
+    if conn.value(_SQL.count_recent, {"id": indexer_id, "window": _HOUR}) >= most:
+        raise IndexerResting(
+            f"{indexer.settings.name} was asked {most} times in the last hour, which is its limit; try again later"
+        )
+    return indexer
 
 
 def _check_name(conn: Connection, name: str, own: int | None = None) -> None:
@@ -126,6 +148,10 @@ def _check_name(conn: Connection, name: str, own: int | None = None) -> None:
 def _taken() -> IndexerConflict:
     problem = "another indexer has this name already; choose another"
     return IndexerConflict(problem, field="name", reason=refused(InputReason.NAME_TAKEN))
+
+
+def _way(settings: IndexerSettings) -> tuple[str | None, str | None, bool, str | None]:
+    return settings.url, settings.api_key, settings.allows_private, settings.proxy
 
 
 def _stored(settings: IndexerSettings) -> dict[str, Any]:
@@ -141,6 +167,9 @@ def _stored(settings: IndexerSettings) -> dict[str, Any]:
         "per_hour": settings.per_hour,
         "is_enabled": int(settings.is_enabled),
         "allows_private": int(settings.allows_private),
+        "proxy": settings.proxy,
+        "seed_ratio": settings.seed_ratio,
+        "seed_minutes": settings.seed_minutes,
     }
 
 
@@ -158,6 +187,9 @@ def _indexer(row: Row) -> StoredIndexer:
         per_hour=of.per_hour,
         is_enabled=bool(of.is_enabled),
         allows_private=bool(of.allows_private),
+        proxy=of.proxy,
+        seed_ratio=of.seed_ratio,
+        seed_minutes=of.seed_minutes,
     )
     status = IndexerStatus(
         failures=of.failures,

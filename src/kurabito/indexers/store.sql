@@ -1,8 +1,8 @@
 -- name: add
 INSERT INTO indexers (kind, name, site, url, api_key, categories, min_seeders, priority, per_hour, is_enabled, allows_private,
-                      created_at, updated_at)
+                      proxy, seed_ratio, seed_minutes, created_at, updated_at)
 VALUES (:kind, :name, :site, :url, :api_key, :categories, :min_seeders, :priority, :per_hour, :is_enabled, :allows_private,
-        :now, :now)
+        :proxy, :seed_ratio, :seed_minutes, :now, :now)
 RETURNING id;
 
 -- name: get
@@ -17,7 +17,8 @@ SELECT {indexer} FROM indexers ORDER BY priority DESC, id;
 -- name: change
 UPDATE indexers
 SET name = :name, url = :url, api_key = :api_key, categories = :categories, min_seeders = :min_seeders, priority = :priority,
-    per_hour = :per_hour, is_enabled = :is_enabled, allows_private = :allows_private, updated_at = :now
+    per_hour = :per_hour, is_enabled = :is_enabled, allows_private = :allows_private, proxy = :proxy,
+    seed_ratio = :seed_ratio, seed_minutes = :seed_minutes, updated_at = :now
 WHERE id = :id;
 
 -- name: restart
@@ -28,18 +29,24 @@ UPDATE indexers SET failures = 0, error_code = NULL, error_message = NULL, rests
 DELETE FROM indexers WHERE id = :id;
 
 -- name: hold
--- Two queries at once count one after the other.
+-- Two requests at once count one after the other.
 UPDATE indexers SET updated_at = updated_at WHERE id = :id;
 
 -- name: count_recent
-SELECT count(*) FROM indexer_queries WHERE indexer_id = :id AND asked_at > :now - CAST(:window AS bigint);
+SELECT count(*) FROM indexer_requests WHERE indexer_id = :id AND asked_at > :now - CAST(:window AS bigint);
+
+-- name: add_request
+INSERT INTO indexer_requests (indexer_id, asked_at) VALUES (:id, :now);
+
+-- name: forget_requests
+DELETE FROM indexer_requests WHERE indexer_id = :id AND asked_at <= :now - CAST(:window AS bigint);
 
 -- name: add_query
 INSERT INTO indexer_queries (indexer_id, query, asked_at) VALUES (:id, :query, :now) RETURNING id;
 
 -- name: forget_queries
-DELETE FROM indexer_queries WHERE indexer_id = :id AND asked_at <= :now - CAST(:window AS bigint)
-    AND id NOT IN (SELECT id FROM indexer_queries WHERE indexer_id = :id ORDER BY id DESC LIMIT :kept);
+DELETE FROM indexer_queries WHERE indexer_id = :id AND id NOT IN (
+    SELECT id FROM indexer_queries WHERE indexer_id = :id ORDER BY id DESC LIMIT :kept);
 
 -- name: answer_query
 UPDATE indexer_queries SET results = :results, error_code = :error_code WHERE id = :query_id;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kurabito.feeds.errors import ErrorDocument, FeedUnreadable
@@ -15,9 +15,20 @@ from kurabito.indexers.addresses import host_of
 from kurabito.indexers.capabilities import read_caps
 from kurabito.indexers.errors import IndexerKeyRefused, IndexerLimited, IndexerRefused, IndexerUnreadable
 from kurabito.indexers.pages import collect
-from kurabito.indexers.port import MOST_PAGES, IndexerCaps, IndexerReply, SearchKind, SearchQuery
+from kurabito.indexers.port import (
+    MOST_PAGES,
+    Admit,
+    IndexerCaps,
+    IndexerItem,
+    IndexerReply,
+    SearchKind,
+    SearchQuery,
+    admit_all,
+)
 from kurabito.indexers.results import read_result
+from kurabito.indexers.secrets import public_magnet, without_key
 from kurabito.logs import MASK, mask_text
+from kurabito.modules.download_types import DownloadType
 
 DEFAULT_CATEGORIES: Final = (2000, 5000)
 """Films and shows, with what is below them."""
@@ -44,9 +55,10 @@ class TorznabSettings:
 class Torznab:
     """One Torznab indexer."""
 
-    def __init__(self, outbound: Outbound, settings: TorznabSettings) -> None:
+    def __init__(self, outbound: Outbound, settings: TorznabSettings, admit: Admit = admit_all) -> None:
         self._outbound = outbound
         self._settings = settings
+        self._admit = admit
         self._caps: IndexerCaps | None = None
 
     async def caps(self) -> IndexerCaps:
@@ -70,7 +82,15 @@ class Torznab:
             offset = {"offset": str(number * caps.page_size)} if number else {}
             return await asyncio.to_thread(self._read, await self._ask(params | offset))
 
-        return await collect(page_of, caps.page_size, MOST_PAGES)
+        reply = await collect(page_of, caps.page_size, MOST_PAGES)
+        return replace(reply, items=tuple(self._cleared(item) for item in reply.items))
+
+    def _cleared(self, item: IndexerItem) -> IndexerItem:
+        key = self._settings.api_key
+        cleared = without_key(item, key)
+        if cleared.download_type is DownloadType.MAGNET and cleared.download_url:
+            return replace(cleared, download_url=public_magnet(cleared.download_url, key))
+        return cleared
 
     def _params(self, query: SearchQuery, caps: IndexerCaps) -> dict[str, str]:
         kind = query.kind if query.kind in caps.kinds else SearchKind.ANY
@@ -96,6 +116,7 @@ class Torznab:
         settings = self._settings
         key = {"apikey": settings.api_key} if settings.api_key else {}
         trusted = [host_of(settings.url)] if settings.allows_private else ()
+        await self._admit()
         try:
             return await self._outbound.get(
                 settings.url, params={**params, **key}, trusted=trusted, limits=_LIMITS, may_break=True

@@ -33,7 +33,6 @@ _COUNTED_PART: Final = re.compile(
     r"(?:第\s*(?P<han>\d|[一二三四])\s*(?:クール|部分)|(?:Part|パート|Cour)[. ]?(?P<digit>\d))\s*[)\]]?$",
     re.IGNORECASE,
 )
-_JAPANESE: Final = "ja"
 # TMDB has many an OVA, and some web series, among its films.
 _WORLDS: Final = {
     RecordKind.TV: (TmdbKind.TV,),
@@ -126,7 +125,7 @@ async def look_up_western(tmdb: TitleSource, title: str, year: int | None, kind:
         if folded in (fold_name(match.name), fold_name(match.local_name or ""))
         and (year is None or match.year is None or abs(match.year - year) <= 1)
     ]
-    chosen = None if year is None else _nearest([match for match in found if match.year is not None], year)
+    chosen = None if year is None else nearest([match for match in found if match.year is not None], year)
     if chosen is not None:
         return Lookup(chosen.id, world, poster_url=chosen.poster_url)
     return Lookup(candidates=tuple(_candidate(match) for match in found))
@@ -138,13 +137,14 @@ def weigh(matches: Sequence[Title], year: int | None, title: str | None = None) 
     None when two are left, or none: a live action that has the name alone is not what an anime record is about.
     """
     animations = [match for match in matches if match.is_animation]
-    return _nearest([match for match in animations if match.name == title] or animations, year)
+    return nearest([match for match in animations if match.name == title] or animations, year)
 
 
-def _nearest(matches: Sequence[Title], year: int | None) -> Title | None:
-    distances = {match.id: 0 if year is None else abs((match.year or year) - year) for match in matches}
-    nearest = min(distances.values(), default=0)
-    left = [match for match in matches if distances[match.id] == nearest]
+def nearest(matches: Sequence[Title], year: int | None) -> Title | None:
+    """The one that began nearest to the year; None when several did, or there is none."""
+    distances = [0 if year is None else abs((match.year or year) - year) for match in matches]
+    least = min(distances, default=0)
+    left = [match for match, distance in zip(matches, distances, strict=True) if distance == least]
     return left[0] if len(left) == 1 else None
 
 
@@ -182,7 +182,7 @@ async def _look_up_sequel(tmdb: TitleSource, sequel: Sequel, year: int | None, k
 
 
 def _is_japanese(match: Title, folded: str) -> bool:
-    return fold_name(match.name) == folded and match.language in (None, _JAPANESE)
+    return fold_name(match.name) == folded and match.is_japanese
 
 
 def _candidate(match: Title, season: int | None = None) -> RecordCandidate:

@@ -22,6 +22,7 @@ from kurabito.metadata.sources.tmdb import Title, TmdbClient
 from kurabito.titles import fold_title
 from kurabito.titles.text import is_foreign
 
+_CHINESE: Final = "zh"
 _MOST: Final = 20
 """Of each source."""
 _BIGGEST: Final = 10**15
@@ -150,17 +151,31 @@ def record_of_choice(conn: Connection, chosen: int | Details) -> int:
     return known.id if known is not None else records.add(conn, chosen).id
 
 
-def details_of_title(title: Title) -> Details:
-    """What a record of a title of TMDB begins with."""
-    named = "title_japanese" if is_foreign(title.name) else "title_english"
+def details_of_title(title: Title, season: int | None = None) -> Details:
+    """What a record of a title of TMDB, or of one of its seasons, begins with."""
+    season = season if title.kind is TmdbKind.TV else None
     return Details(
         kind=RecordKind.MOVIE if title.kind is TmdbKind.MOVIE else RecordKind.TV,
         year=title.year,
+        season=season,
         poster_url=title.poster_url,
         tmdb_id=title.id,
         tmdb_kind=title.kind,
-        **{named: title.name},  # type: ignore[arg-type]
+        tmdb_season=season,
+        **_titles(title),  # type: ignore[arg-type]
     )
+
+
+def _titles(title: Title) -> dict[str, str]:
+    """Its names by the languages that a record has; of any other language, the name that TMDB has in English."""
+    if not is_foreign(title.name):
+        return {"title_english": title.name}
+    if title.is_japanese:
+        return {"title_japanese": title.name}
+    english = title.local_name if title.local_name and not is_foreign(title.local_name) else None
+    if title.language == _CHINESE:
+        return {"title_chinese": title.name, **({"title_english": english} if english else {})}
+    return {"title_english": english or title.name}
 
 
 def details_of_entry(entry: OfflineEntry) -> Details:

@@ -8,8 +8,9 @@
     planes.py       data planes register and say that they live
     version.py      which version of it a program and a database speak
     terms.py        the numbers and lists that it fixes
-    rules/          what a data plane has to do, in numbered rules
+    rules/          what a data plane has to do, in numbered rules;  rulebook.py  how rules are written down
     tables/         the tables column by column, from which `docs/protocol.md` is written
+    external/       the other contract: what an external worker has to do over HTTP
 
 The control plane decides and the data plane executes; the database is all they share.
 """

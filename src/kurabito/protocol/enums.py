@@ -68,6 +68,16 @@ class LibraryIntake(StrEnum):
     NOTHING = "nothing"
 
 
+class LibraryUpgrades(StrEnum):
+    """Which better releases take the place of files that Kurabito put into a library."""
+
+    NONE = "none"
+    SAME_GROUP = "same_group"
+    """A newer version of the same group's release."""
+    ANYTHING = "anything"
+    """Whatever the preferences of its subscription call better."""
+
+
 class ScanFinding(StrEnum):
     """What a scan notes about a file until its end."""
 

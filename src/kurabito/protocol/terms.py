@@ -9,6 +9,8 @@ from typing import Final
 
 LEASE_SECONDS: Final = 30.0
 HEARTBEAT_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 5.0
+"""A plane that has nothing to do looks for work so often, although nothing was announced: rows also become due by time."""
 
 LONGEST_PATH: Final = 4096
 """Characters of a relative path."""

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from kurabito import logs
 from kurabito.access.errors import AccessError, GuessedTooOften, NotAuthenticated, ScopeMissing
-from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, TransferNotFound
+from kurabito.downloads.errors import DownloaderError, DownloaderUnavailable, NothingPasted, TransferNotFound
 from kurabito.errors import DatabaseUnavailable, InvalidInput, KurabitoError, NotFound, PayloadTooLarge, StateConflict
 from kurabito.feeds.errors import FeedUnreadable, FetcherRefused
 from kurabito.http.errors import OutboundError, TimedOut, UrlNotAllowed
@@ -30,6 +30,7 @@ from kurabito.metadata.errors import (
     TmdbError,
 )
 from kurabito.modules.errors import KeyOfAnotherModule
+from kurabito.protocol.errors import WorkerProtocolMismatch
 from kurabito.runtime.errors import TaskFinished
 from kurabito.settings.errors import SettingLocked
 from kurabito.thumbnails.errors import ThumbnailNotReady, ThumbnailsFull
@@ -68,7 +69,9 @@ STATUSES: Final[Mapping[type[KurabitoError], int]] = {
     NotFound: 404,
     StateConflict: 409,
     DatabaseUnavailable: 503,
+    NothingPasted: 422,
     TaskFinished: 400,
+    WorkerProtocolMismatch: 400,
     NotAuthenticated: 401,
     ScopeMissing: 403,
     GuessedTooOften: 429,

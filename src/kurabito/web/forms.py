@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -20,6 +21,8 @@ from kurabito.site.errors import status_of
 CHECKED: Final = "yes"
 """What a ticked box sends."""
 _MOST_FIELDS: Final = 400
+_BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
+_DECIMAL: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -134,6 +137,23 @@ def count_of(name: str, text: str, most: int = 100_000) -> int:
             name, f"must be a number from 0 to {most:,}", refused(InputReason.NUMBER, least=0, most=most)
         )
     return int(text)
+
+
+def listed(name: str, text: str, most: int = 100) -> tuple[str, ...]:
+    """The values in a field with commas between; raises InvalidInput."""
+    found = dict.fromkeys(one.strip() for one in _BETWEEN.split(text) if one.strip())
+    if len(found) > most:
+        raise InvalidInput(name, f"must be {most} at most", refused(InputReason.TOO_MANY, most=most))
+    return tuple(line_of(name, one) for one in found)
+
+
+def ratio_of(name: str, text: str, most: float) -> float:
+    """The number in a field, which may have decimals; raises InvalidInput."""
+    if not _DECIMAL.fullmatch(text.strip()) or float(text) > most:
+        raise InvalidInput(
+            name, f"must be a number from 0 to {most:g}", refused(InputReason.NUMBER, least=0, most=most)
+        )
+    return float(text)
 
 
 def line_of(name: str, text: str, longest: int = 200) -> str:

@@ -1,4 +1,4 @@
-"""The pages that the navigation leads to. A new page is one entry here, and its words in the catalogues."""
+"""The pages that the navigation leads to. A new page is one entry here, and its texts in one file of `locales/`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class NavigationEntry(NamedTuple):
-    """A page in the navigation; its title is the message `nav.<name>`."""
+    """A page in the navigation; its title is the message `<name>.nav`."""
 
     name: str
     path: str
@@ -17,6 +17,7 @@ NAVIGATION: Final = (
     NavigationEntry("tasks", "/tasks"),
     NavigationEntry("following", "/following"),
     NavigationEntry("search", "/search"),
+    NavigationEntry("wanted", "/wanted"),
     NavigationEntry("calendar", "/calendar"),
     NavigationEntry("series", "/series"),
     NavigationEntry("downloads", "/downloads"),

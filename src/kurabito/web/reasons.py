@@ -9,9 +9,11 @@ from typing import Any, Final
 from kurabito.catalog.states import DoubtReason, FilterReason
 from kurabito.downloads.items import TransferDetail
 from kurabito.downloads.paths.tests import PathReason
+from kurabito.downloads.profiles.score import UnwantedReason
 from kurabito.downloads.reasons import DownloadReason
 from kurabito.downloads.search.decisions import SearchReason
 from kurabito.maintenance.wal import CheckpointReason
+from kurabito.placements.adoption.reasons import AdoptionReason
 from kurabito.placements.plans.reasons import PlanReason
 from kurabito.reasons import InputReason, Reason
 
@@ -24,7 +26,9 @@ _SECTIONS: Final[Mapping[type[StrEnum], str]] = {
     TransferDetail: "transfer",
     InputReason: "input",
     PlanReason: "plan_reason",
+    AdoptionReason: "adoption_reason",
     SearchReason: "search_reason",
+    UnwantedReason: "unwanted_reason",
 }
 
 

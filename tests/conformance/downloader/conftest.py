@@ -135,15 +135,23 @@ class Swarm:
         seeded: bool = True,
         path: tuple[str, ...] = (),
         also: Sequence[dict[bytes, Any]] = (),
+        parts: Sequence[str] = (),
     ) -> Release:
-        """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is."""
+        """A torrent of one file, like no other; `path` puts it below the torrent's own folder, however odd that is.
+
+        With `parts` it has these files, each with as much of the content.
+        """
         folder = self.folder / str(len(self.releases))
         content = random.Random(str(folder)).randbytes(size)
         pieces = b"".join(
             hashlib.sha1(content[at : at + PIECE], usedforsecurity=False).digest() for at in range(0, size, PIECE)
         )
         info: dict[bytes, Any] = {b"name": name.encode(), b"piece length": PIECE, b"pieces": pieces}
-        if path:
+        share = size // max(1, len(parts))
+        if parts:
+            names = [part.split("/") for part in parts]
+            info[b"files"] = [{b"length": share, b"path": [one.encode() for one in name]} for name in names]
+        elif path:
             info[b"files"] = [{b"length": size, b"path": [part.encode() for part in path]}, *also]
         else:
             info[b"length"] = size
@@ -154,9 +162,10 @@ class Swarm:
         params = lt.load_torrent_buffer(torrent)
         params.save_path = str(folder)
         assert params.ti is not None
-        here = folder / params.ti.layout().file_path(0)
-        here.parent.mkdir(parents=True, exist_ok=True)
-        here.write_bytes(content)
+        for place in range(max(1, len(parts))):
+            here = folder / params.ti.layout().file_path(place)
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.write_bytes(content[place * share : (place + 1) * share])
         params.flags &= ~lt.torrent_flags.auto_managed
         # Whoever came while it is being checked would be turned away.
         params.flags |= lt.torrent_flags.seed_mode
@@ -314,6 +323,14 @@ class Program(ABC):
         """What its user sees of a torrent; None when it is gone."""
         raise AssertionError(f"{self.name} has no user of its own")
 
+    async def seed_goal(self, release: Release) -> tuple[float, float] | None:
+        """Until which ratio and for how many minutes it seeds a torrent, as its user sees it; None where that is not seen."""
+        return None
+
+    def goal_of(self, ratio: float, minutes: float) -> tuple[float, float] | None:
+        """What `seed_goal` is after this was asked for."""
+        return ratio, minutes
+
     async def remove_by_hand(self, release: Release) -> None:
         """What its user does with a torrent that has served."""
         raise AssertionError(f"{self.name} has no user of its own")
@@ -325,6 +342,10 @@ class Program(ABC):
 
 class QBittorrent(Program):
     name = ClientName.QBITTORRENT
+
+    async def seed_goal(self, release: Release) -> tuple[float, float] | None:
+        (torrent,) = await self.call("torrents/info", {"hashes": release.hash})
+        return torrent["ratio_limit"], torrent["seeding_time_limit"]
 
     async def call(self, path: str, data: dict[str, Any] | None = None, **rest: Any) -> Any:
         """What it answers to its user."""
@@ -377,6 +398,15 @@ class Transmission(Program):
     name = ClientName.TRANSMISSION
     needs_to_be_dialled = True
     _looks = 0
+
+    async def seed_goal(self, release: Release) -> tuple[float, float] | None:
+        found = await self.call("torrent-get", ids=[release.hash], fields=["seedRatioLimit", "seedRatioMode"])
+        (torrent,) = found["torrents"]
+        return (torrent["seedRatioLimit"], 0.0) if torrent["seedRatioMode"] == 1 else None
+
+    def goal_of(self, ratio: float, minutes: float) -> tuple[float, float] | None:
+        # It knows no time for which a torrent is seeded.
+        return ratio, 0.0
 
     def command(self) -> list[str]:
         settings = self.folder / "settings.json"
@@ -440,6 +470,10 @@ class Aria2(Program):
     name = ClientName.ARIA2
     takes_http = True
 
+    async def seed_goal(self, release: Release) -> tuple[float, float] | None:
+        options = await self.ask("aria2.getOption", release.hash[:16])
+        return float(options["seed-ratio"]), float(options["seed-time"])
+
     def command(self) -> list[str]:
         session = self.folder / "session"
         session.touch()
@@ -502,6 +536,10 @@ class Embedded(Program):
 
     async def start(self) -> None:
         pass
+
+    async def seed_goal(self, release: Release) -> tuple[float, float] | None:
+        ratio, seconds = json.loads((self.notes / f"{release.hash}.seed").read_text())
+        return ratio, seconds / 60
 
     def options(self) -> EmbeddedOptions:
         return EmbeddedOptions(port=self.peer_port, interface="127.0.0.1", finds_peers=False)

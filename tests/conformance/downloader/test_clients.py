@@ -62,6 +62,17 @@ async def test_what_is_taken_arrives_and_what_cannot_be_taken_is_refused_with_a_
     await every_program.keeps(promise)
 
 
+async def test_a_torrent_is_seeded_as_long_as_it_is_asked_for_with(every_program: EveryProgram) -> None:
+    async def promise(rig: Rig) -> None:
+        release = rig.swarm.release("Kura - 01.mkv")
+        item = DownloadItem(rig.swarm.put("1.torrent", release.torrent), rig.save_path("1"), 2.5, 90)
+        (result,) = await rig.client.add_torrents([item])
+        assert result.status is ItemStatus.ACCEPTED
+        assert await rig.program.seed_goal(release) == rig.program.goal_of(2.5, 90)
+
+    await every_program.keeps(promise)
+
+
 async def test_what_is_there_already_is_accepted_and_stays_as_it_is(every_program: EveryProgram) -> None:
     async def promise(rig: Rig) -> None:
         release = rig.swarm.release("Kura - 01.mkv", seeded=False)

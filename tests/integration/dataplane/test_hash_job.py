@@ -206,6 +206,17 @@ def test_every_file_is_hashed_where_that_is_the_policy(shelf: Shelf) -> None:
     assert None not in shelf.column("content_hash").values()
 
 
+def test_a_file_that_was_sampled_before_is_read_whole_where_that_is_the_policy_now(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=os.urandom(BIG))
+    shelf.hash()
+    assert shelf.column("content_hash") == {"a": None}
+    wanted = ("UPDATE library_roots SET hash_policy = 'all'", "UPDATE library_files SET needs_hash = 1")
+    shelf.database.write_blocking(lambda conn: [conn.run(sql) for sql in wanted])
+    shelf.hash()
+    assert shelf.column("content_hash") == {"a": blake3((shelf.folder / "a").read_bytes()).digest()}
+
+
 def test_files_wait_when_another_algorithm_is_chosen_while_they_are_read(shelf: Shelf) -> None:
     shelf.open()
     shelf.put(a=b"same", b=b"same")
@@ -259,6 +270,39 @@ def test_what_cannot_be_read_is_tried_later_and_stops_nothing(shelf: Shelf, cloc
     shelf.hash()
     assert shelf.column("hash_error_count")["b"] == 2
     assert shelf.column("hash_retry_after")["b"] - clock.now() == 2 * first_wait
+
+
+@pytest.mark.parametrize("size", [4, BIG])
+def test_what_is_no_ordinary_file_is_not_read(shelf: Shelf, size: int) -> None:
+    shelf.open(policy="all")
+    shelf.put(pipe=b"x" * size, folder=b"y" * size)
+    for name in ("pipe", "folder"):
+        (shelf.folder / name).unlink()
+    os.mkfifo(shelf.folder / "pipe")
+    (shelf.folder / "folder").mkdir()
+    assert shelf.hash() == ("completed", None)
+    assert set(shelf.column("hash_last_error").values()) == {"FILE_UNREADABLE: it is no ordinary file"}
+
+
+def test_a_failure_is_not_written_to_a_row_that_tells_of_another_file_by_now(shelf: Shelf) -> None:
+    shelf.open()
+    shelf.put(a=b"before", b=b"before")
+    (shelf.folder / "a").unlink()
+    executor = HashFiles()
+
+    def see_another(job: LeasedJob) -> None:
+        write = job.write
+
+        def writing(fn: Callable[[Connection], Any], **options: Any) -> Any:
+            seeing = "UPDATE library_files SET size_bytes = 7, needs_hash = 0 WHERE relative_path = 'a'"
+            shelf.database.write_blocking(lambda conn: conn.run(seeing))
+            return write(fn, **options)
+
+        job.write = writing  # type: ignore[method-assign]
+        executor(job)
+
+    assert shelf.hash(see_another) == ("completed", None)
+    assert shelf.column("hash_last_error") == {"a": None, "b": None}
 
 
 def test_a_job_ends_in_time_and_the_next_one_goes_on(shelf: Shelf) -> None:

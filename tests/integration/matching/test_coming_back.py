@@ -17,6 +17,7 @@ from kurabito.metadata.pending import Ids
 from kurabito.metadata.records import RecordKind, TmdbKind
 from kurabito.metadata.sources import offline
 from kurabito.metadata.sources.bangumi_data import OfflineEntry
+from kurabito.metadata.sources.tmdb import TMDB_LIMITS
 
 if TYPE_CHECKING:
     from tests.integration.matching.conftest import Desk
@@ -101,9 +102,64 @@ async def test_tmdb_decides_by_an_exact_name_and_year_alone_and_else_offers(desk
 async def test_a_tmdb_that_does_not_answer_spends_nothing(desk: Desk, world: World) -> None:
     await desk.scan("蔵の夜/01.mkv", "蔵の朝/01.mkv")
     world.troubles += [(401, {})]
-    assert (await desk.online(world.port).match_again()).asked == 0
+    done = await desk.online(world.port).match_again()
+    assert (done.asked, done.failed) == (0, 2)
+    # A key that is refused for one folder is refused for all.
+    assert len(world.asked) == 1
     assert all(match.asked_at is None for match in (await desk.open()).values())
     assert (await desk.online(world.port).match_again()).asked == 2
+
+
+async def test_one_lookup_that_fails_leaves_the_others_alone(
+    desk: Desk, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kurabito.http.retries._FIRST_WAIT", 0.0)
+    world.shows += [show(number, f"蔵{number}", "2018-04-01") for number in range(1, 5)]
+    await desk.scan(*(f"蔵{number} (2018)/01.mkv" for number in range(1, 5)))
+    world.troubles += [(500, {})] * TMDB_LIMITS.attempts
+    done = await desk.online(world.port).match_again()
+    assert (done.asked, done.online, done.failed) == (3, 3, 1)
+    (left,) = (await desk.open()).values()
+    assert left.asked_at is None
+    assert (await desk.online(world.port).match_again()).online == 1
+
+
+async def test_shows_and_films_of_the_west_are_decided_by_name_and_year_or_country(desk: Desk, world: World) -> None:
+    western = {"genres": (18,), "language": "en", "countries": ("US",)}
+    world.shows += [
+        show(1, "Cellar", "2005-04-01", **western),
+        show(2, "Cellar", "2001-04-01", **western | {"countries": ("GB",)}),
+        show(3, "Night Watch", "2010-04-01", **western),
+        # Japanese live action of the name, and an anime of the year before.
+        show(4, "蔵", "2020-04-01", genres=(18,), local="The Vault"),
+        show(5, "Bottle", "2015-04-01"),
+        show(6, "Bottle", "2016-04-01", **western),
+        show(7, "와인", "2021-04-01", genres=(18,), language="ko", local="Wine", countries=("KR",)),
+    ]
+    world.season_starts[3] = ["2010-04-01", "2011-04-01", "2013-04-01"]
+    await desk.scan(
+        "Cellar (UK)/01.mkv",
+        "Cellar (2005)/Season 3/01.mkv",
+        "Cellar/01.mkv",
+        "Night Watch/01.mkv",
+        "Night Watch S03 (2013)/01.mkv",
+        "Night Watch S03 (2019)/01.mkv",
+        "The Vault (2020)/01.mkv",
+        "Bottle (2016)/01.mkv",
+        "Wine (2021)/01.mkv",
+    )
+    await desk.online(world.port).match_again()
+    found = {
+        folder: desk.get(match.metadata_id).details for folder, match in (await desk.all(MatchState.MATCHED)).items()
+    }
+    assert {folder: (one.tmdb_id, one.tmdb_season) for folder, one in found.items()} == {
+        "Cellar (UK)": (2, None),
+        "Cellar (2005)/Season 3": (1, 3),
+        "Night Watch": (3, None),
+        "Night Watch S03 (2013)": (3, 3),
+        "Wine (2021)": (7, None),
+    }
+    assert (found["Wine (2021)"].title_english, found["Wine (2021)"].title_japanese) == ("Wine", None)
 
 
 MANY = 5_000

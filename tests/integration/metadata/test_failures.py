@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from kurabito.db import Dialect
+from kurabito.db import Connection, Database, Dialect
 from kurabito.metadata import pending, records
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.pending import Ids
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 RECORDS = 300
 LIST_PAGES = 6
+RESTARTS = 30
 POSTER = "/posters/0123456789abcdef.jpg"
 
 
@@ -114,38 +116,73 @@ def _lookups(world: World) -> int:
 
 
 async def test_every_quick_restart_gets_further_and_reads_no_page_twice(
-    make_desk: Callable[..., Desk], world: World, made_up: Any
+    make_desk: Callable[..., Desk], world: World, made_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk()
     collection = made_up.populate(world, range(2018, 2020), shows=120)
     add_all(desk, [Details(title_japanese=one.title, year=one.year, poster_url=POSTER) for one in collection])
-
-    def progress() -> int:
-        return int(
-            desk.database.read_blocking(
-                lambda conn: conn.value(
-                    "SELECT (SELECT count(*) FROM tmdb_pages) "
-                    "+ (SELECT count(*) FROM metadata WHERE tmdb_lookup_at IS NOT NULL)"
-                )
-            )
-        )
-
-    before, restarts = progress(), 0
-    while restarts < 30 and desk.database.read_blocking(pending.count_lookups):
+    got_further = _tell_of_progress(desk.database, monkeypatch)
+    restarts = 0
+    while restarts < RESTARTS and desk.database.read_blocking(pending.count_lookups):
         restarts += 1
+        before, kept = _progress(desk.database), _kept_pages(desk.database)
+        got_further.clear()
+        world.asked.clear()
         sync = asyncio.create_task(make_desk().runner._sync().run(lambda _done, _total: None))
-        async with asyncio.timeout(180):
-            while progress() == before and not sync.done():
-                await asyncio.sleep(0.001)
-        sync.cancel()
-        await asyncio.gather(sync, return_exceptions=True)
-        assert progress() > before
-        before = progress()
-    lists = [path for path in world.asked if "/discover/" in path]
-    assert lists
-    # What was under way when the process stopped is asked for again, and nothing else.
-    assert len(lists) <= len(set(lists)) + restarts * 5 * LIST_PAGES
-    assert desk.database.read_blocking(lambda conn: conn.value("SELECT count(*) FROM tmdb_pages")) >= 2 * LIST_PAGES
+        noticed = asyncio.create_task(got_further.wait())
+        await asyncio.wait({sync, noticed}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (sync, noticed):
+            task.cancel()
+        await asyncio.gather(sync, noticed, return_exceptions=True)
+        assert _progress(desk.database) > before
+        # What was under way when the process stopped is asked for again, and nothing else.
+        assert not kept.intersection(map(_list_page, filter(_is_list, world.asked)))
+    kept = _kept_pages(desk.database)
+    world.asked.clear()
+    await make_desk().runner._sync().run(lambda _done, _total: None)
+    assert desk.database.read_blocking(pending.count_lookups) == 0
+    asked = [_list_page(path) for path in world.asked if _is_list(path)]
+    assert len(asked) == len(set(asked))
+    assert not kept.intersection(asked)
+    assert len(_kept_pages(desk.database)) >= 2 * LIST_PAGES
+
+
+def _tell_of_progress(database: Database, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """An event that is set by each write after which more pages or more lookups are kept than before."""
+    event, write = asyncio.Event(), database.write
+
+    async def noticing(fn: Callable[[Connection], Any]) -> Any:
+        before = _progress(database)
+        answer = await write(fn)
+        if _progress(database) > before:
+            event.set()
+        return answer
+
+    monkeypatch.setattr(database, "write", noticing)
+    return event
+
+
+def _progress(database: Database) -> int:
+    looked_up = "SELECT count(*) FROM metadata WHERE tmdb_lookup_at IS NOT NULL"
+    return int(
+        database.read_blocking(lambda conn: conn.value(f"SELECT (SELECT count(*) FROM tmdb_pages) + ({looked_up})"))
+    )
+
+
+def _kept_pages(database: Database) -> set[tuple[str, str, str]]:
+    rows = database.read_blocking(lambda conn: conn.all("SELECT kind, year, page FROM tmdb_pages"))
+    return {(kind, str(year), str(page)) for kind, year, page in rows}
+
+
+def _is_list(path: str) -> bool:
+    return path.startswith("/3/discover/")
+
+
+def _list_page(path: str) -> tuple[str, str, str]:
+    parts = urlsplit(path)
+    query = parse_qs(parts.query)
+    (year,) = query.get("first_air_date_year") or query["primary_release_year"]
+    return parts.path.rpartition("/")[2], year, query["page"][0]
 
 
 async def test_a_sync_that_could_ask_no_service_has_not_succeeded(

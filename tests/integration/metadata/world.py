@@ -39,18 +39,21 @@ class Show:
     genres: tuple[int, ...] = (ANIMATION,)
     language: str = "ja"
     kind: str = "tv"
+    local: str = ""
+    """Its name in English, where that is another."""
+    countries: tuple[str, ...] = ("JP",)
 
     def told(self) -> dict[str, Any]:
-        named, dated = (
-            ("original_title", "release_date") if self.kind == "movie" else ("original_name", "first_air_date")
-        )
+        is_film = self.kind == "movie"
+        named, local = ("original_title", "title") if is_film else ("original_name", "name")
         return {
             "id": self.id,
             named: self.name,
-            dated: self.date,
+            local: self.local or self.name,
+            "release_date" if is_film else "first_air_date": self.date,
+            **({} if is_film else {"origin_country": list(self.countries)}),
             "genre_ids": list(self.genres),
             "original_language": self.language,
-            "origin_country": ["JP"],
             "poster_path": f"/{self.id}.jpg",
             "popularity": 1.5,
             "vote_average": 7.0,
@@ -143,7 +146,7 @@ class World:
                     await self.hold_lists.wait()
                 return self._tmdb(query, lambda: self._discover(kind, query))
             case ["3", "search", kind]:
-                return self._tmdb(query, lambda: self._search(kind, query["query"]))
+                return self._tmdb(query, lambda: self._search(kind, query))
             case ["3", "tv" | "movie", *_] if self.troubles:
                 return *self.troubles.pop(0), b"{}"
             case ["3", "tv" | "movie" as kind, number]:
@@ -181,9 +184,17 @@ class World:
         shown = [show.told() for show in found[(page - 1) * PAGE : page * PAGE]]
         return _json(200, {"page": page, "results": shown, "total_pages": pages, "total_results": len(found)})
 
-    def _search(self, kind: str, words: str) -> list[Show]:
-        asked = _folded(words)
-        return [show for show in self.shows if show.kind == kind and asked in _folded(show.name)]
+    def _search(self, kind: str, query: dict[str, str]) -> list[Show]:
+        """By any of its names, however they are typed."""
+        asked = _searched(query["query"])
+        year = query.get("first_air_date_year") or query.get("primary_release_year") or ""
+        return [
+            show
+            for show in self.shows
+            if show.kind == kind
+            and show.date.startswith(year)
+            and any(asked in _searched(name) for name in (show.name, show.local))
+        ]
 
     def _details(self, kind: str, number: int, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
         if self.chance.random() < self.error_rate:
@@ -265,6 +276,12 @@ class World:
 
 def _folded(name: str) -> str:
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _searched(name: str) -> str:
+    bare = (letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    words = "".join(letter if letter.isalnum() else " " * (letter != "'") for letter in bare).casefold().split()
+    return "".join(word for word in words if word not in ("the", "and")) or name
 
 
 def _json(status: int, body: Any) -> tuple[int, dict[str, str], bytes]:

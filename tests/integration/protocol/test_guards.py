@@ -115,7 +115,7 @@ FORBIDDEN = {
     "UPDATE thumbnails SET status = 'ready'": "LEASE-7",
     "UPDATE placements SET status = 'completed'": "LEASE-7",
     "UPDATE placements SET status = 'running', worker_id = 'stranger#1', updated_at = 2": "REG-1",
-    "UPDATE placements SET target_path = '../x'": "LEASE-7",
+    "UPDATE placements SET target_path = '../x'": "PLANE-1",
     "INSERT INTO placements (library_id, mode, size_bytes, target_path, created_at, updated_at) "
     "VALUES (1, 'write', 1, 'x', 1, 1)": "PLANE-3",
     "DELETE FROM inspections": "PLANE-4",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import html
 import re
 from collections.abc import AsyncIterator
 
 import pytest
 from tests.integration.web.conftest import Site
 from tests.support.indexers import KEY, Answered, StandIn, caps, channel, jackett_item, prowlarr_item, standing_in
+
+from kurabito.db import Connection
 
 
 @pytest.fixture
@@ -69,3 +73,103 @@ async def test_a_feed_that_is_pasted_into_the_search_is_followed(site: Site) -> 
     sent = await site.get("/search", q="https://example.org/rss?a=1")
     assert sent.status_code == 303
     assert 'value="https://example.org/rss?a=1"' in (await site.get(sent.headers["location"])).text
+
+
+async def test_a_page_is_shown_before_the_last_answer_and_told_of_it(site: Site) -> None:
+    slow = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await slow.wait()
+        writer.close()
+
+    def respond(_path: str, query: dict[str, str]) -> Answered:
+        return Answered(caps() if query["t"] == "caps" else channel(jackett_item("http://a.example", 7)))
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with standing_in(respond) as fast:
+        port = server.sockets[0].getsockname()[1]
+        await site.post("/search/indexers", name="Fast", url=fast.url("/1/api"), allows_private="yes")
+        await site.post("/search/indexers", name="Slow", url=f"http://127.0.0.1:{port}/api", allows_private="yes")
+        first = await site.get("/search", q="Yoru no Kurabito")
+        assert "Yoru no Kurabito - 07" in first.text
+        (stream,) = re.findall(r'data-answers="([^"]+)"', first.text)
+        slow.set()
+        told = await site.client.get(html.unescape(stream))
+        assert told.text.endswith("event: done\ndata: {}\n\n")
+        last = await site.get("/search", q="Yoru no Kurabito")
+        assert "data-answers" not in last.text
+        assert "Slow" in last.text
+        # The page was asked for three times, and the indexer once for what it can do and once for results.
+        assert [query["t"] for _, query in fast.asked] == ["caps", "search"]
+    server.close()
+
+
+async def test_a_profile_is_made_changed_and_used_by_a_show(site: Site) -> None:
+    filled = {
+        "name": "Small", "is_default": "yes", "conflict_policy": "best", "wait_minutes": "30", "groups": "Kura, Bito",
+        "resolutions": "1080p、720", "terms": "50 HEVC\n-100 /hard.?sub/", "batches": "any", "most_mb": "12,5",
+    }  # fmt: skip
+    refused = await site.post("/rules/profiles", **{**filled, "terms": "HEVC"})
+    assert (refused.status_code, "HEVC" in refused.text) == (422, True)
+    made = await site.post("/rules/profiles", **filled)
+    assert ("Small" in made.text, "Default" in made.text) == (True, True)
+    shown = await site.get("/rules/profiles/1")
+    for text in ('value="Kura, Bito"', 'value="1080, 720"', "-100 /hard.?sub/", 'value="12.5"', "is worth"):
+        assert text in shown.text
+    magnet = f"magnet:?xt=urn:btih:{5:040x}&dn=%5BKura%5D%20Yoru%20-%2005%20%5B1080p%5D"
+    found = await site.get("/search", q=magnet)
+    (key,) = re.findall(r'name="key" value="([^"]+)"', found.text)
+    await site.post("/search/grab", key=key)
+    own = await site.post("/series/1/profile/own", conflict_policy="ask", groups="Kura", batches="any")
+    assert "Its own preferences" in own.text
+    assert "Its own preferences" not in (await site.post("/series/1/profile", profile="1")).text
+    assert "No profile yet" in (await site.post("/rules/profiles/1/remove")).text
+    assert (await site.get("/rules/profiles/1")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_the_list_of_failed_releases_is_shown(site: Site, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/downloads/blocklist")).status_code == 200
+    assert (await site.post("/downloads/blocklist/clear")).status_code == 200
+    assert (await site.post("/downloads/blocklist/7/clear")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_what_is_wanted_is_shown_searched_for_and_fetched(site: Site, jackett: StandIn, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/wanted")).status_code == 200
+    await site.post("/search/indexers", name="Jackett", url=jackett.url("/"), allows_private="yes")
+    found = await site.get("/search", q="Yoru no Kurabito")
+    (key,) = re.findall(r'name="key" value="([^"]+)"', found.text)
+    await site.post("/search/grab", key=key)
+    await site.post("/series/1/state", state="followed")
+
+    def lose(conn: Connection) -> None:
+        conn.run("DELETE FROM downloads")
+        conn.run("UPDATE episodes SET state = 'wanted'")
+
+    await site.queue.database.write(lose)
+    for path in ("/wanted", "/wanted?by=show"):
+        assert "Yoru no Kurabito" in (await site.get(path)).text
+    plan = await site.get("/series/1/backfill")
+    assert re.findall(r'name="key" value="([^"]+)"', plan.text) == [key]
+    searched = await site.post("/wanted/search", episode="1")
+    assert 'data-tone="active"' in searched.text
+    assert 'value="off"' in (await site.post("/wanted/policy", is_automatic="on")).text
+    await site.post("/series/1/automatic-search", is_automatic="off")
+    await site.post("/series/1/backfill", key=key)
+    assert "Yoru no Kurabito" not in (await site.get("/wanted")).text
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh-Hans", "zh-Hant"])
+async def test_a_group_is_chosen_and_its_show_followed(site: Site, jackett: StandIn, language: str) -> None:
+    site.client.headers["Accept-Language"] = language
+    assert (await site.get("/search/groups")).status_code in (200, 303)
+    await site.post("/search/indexers", name="Jackett", url=jackett.url("/"), allows_private="yes")
+    groups = await site.get("/search/groups", q="Yoru no Kurabito")
+    assert "1080p" in groups.text
+    (key,) = re.findall(r'name="key" value="([^"]+)"', groups.text)
+    followed = await site.post("/search/groups", key=key)
+    assert (followed.status_code, followed.url.path) == (200, "/series/1")

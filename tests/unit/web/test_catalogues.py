@@ -150,7 +150,7 @@ def test_every_number_that_a_template_gives_is_a_number() -> None:
 @pytest.mark.parametrize("tag", OTHERS)
 def test_nothing_but_names_is_left_in_english(tag: str) -> None:
     english, other = catalogues()["en"].messages, catalogues()[tag].messages
-    assert {key for key in english if english[key] == other[key]} == {"nav.docs"}
+    assert {key for key in english if english[key] == other[key]} == {"docs.nav"}
 
 
 def test_every_value_that_is_shown_has_a_message() -> None:
@@ -161,7 +161,7 @@ def test_every_value_that_is_shown_has_a_message() -> None:
         | {f"task_error.{why}" for why in LostReason}
         | {f"event.{name}" for name in EVENTS}
     )
-    wanted |= {f"theme.{theme}" for theme in THEMES} | {f"nav.{entry.name}" for entry in NAVIGATION}
+    wanted |= {f"theme.{theme}" for theme in THEMES} | {f"{entry.name}.nav" for entry in NAVIGATION}
     wanted |= {f"trouble.{code.lower()}" for code in ErrorCode} | {f"reason.{reason}" for reason in KeepReason}
     wanted |= {f"step.{state}" for state in LogState} | {f"library.policy_{policy}" for policy in HashPolicy}
     wanted |= {f"plan.keep_{rule}" for rule in KeepRule}

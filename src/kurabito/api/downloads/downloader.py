@@ -51,6 +51,12 @@ class ItemBody(StrictBody):
 
     url: Annotated[str, Field(min_length=1, max_length=20_000)]
     save_path: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(description="as this downloader sees it")
+    seed_ratio: Annotated[float, Field(ge=0, le=1000)] | None = Field(
+        None, description="seed until so much was given back; null is as the program does it"
+    )
+    seed_minutes: Annotated[int, Field(ge=0, le=10_000_000)] | None = Field(
+        None, description="or for so long, whichever is first"
+    )
 
 
 class ItemsBody(StrictBody):
@@ -168,7 +174,7 @@ def _routes(service: DownloaderService) -> APIRouter:
     @routes.post("/downloads", responses=documented(502, *WITH_BODY))
     async def add_downloads(body: ItemsBody) -> ItemsAnswer:
         """Add downloads. One that the program already has is accepted and stays as it is; one that its user added is only watched."""
-        results = await service.add([DownloadItem(item.url, item.save_path) for item in body.items])
+        results = await service.add([DownloadItem(**item.model_dump()) for item in body.items])
         return ItemsAnswer(results=[_item(result) for result in results])
 
     @routes.get("/downloads", responses=documented(422, 502))

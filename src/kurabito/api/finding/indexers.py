@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE
 from kurabito.api.paging import PageAnswer
-from kurabito.indexers.addresses import LONGEST_URL
+from kurabito.indexers.addresses import LONGEST_URL, without_login
 from kurabito.indexers.definitions import SiteDefinition
 from kurabito.indexers.model import (
     DEFAULT_PER_HOUR,
     MOST_CATEGORIES,
     MOST_PER_HOUR,
+    MOST_RATIO,
+    MOST_SEED_MINUTES,
     MOST_SEEDERS,
     PRIORITIES,
     IndexerHealth,
@@ -26,6 +28,7 @@ from kurabito.indexers.model import (
 )
 from kurabito.indexers.service import IndexerOutcome, Indexers
 from kurabito.indexers.torznab import DEFAULT_CATEGORIES
+from kurabito.logs import mask_text
 from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
@@ -37,10 +40,20 @@ Categories = Annotated[
     Field(max_length=MOST_CATEGORIES, description="the categories of Torznab to search; none searches all"),
 ]
 Priority = Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[1], description="the larger is named first"), WHOLE]
-PerHour = Annotated[int, Field(ge=1, le=MOST_PER_HOUR, description="the most queries in an hour"), WHOLE]
+PerHour = Annotated[int, Field(ge=1, le=MOST_PER_HOUR, description="the most requests in an hour"), WHOLE]
 Seeders = Annotated[int, Field(ge=0, le=MOST_SEEDERS, description="releases with fewer are shown and not taken"), WHOLE]
+Proxy = Annotated[SecretStr, Field(min_length=1, max_length=LONGEST_URL)]
+SeedRatio = Annotated[float, Field(ge=0, le=MOST_RATIO)]
+SeedMinutes = Annotated[int, Field(ge=0, le=MOST_SEED_MINUTES), WHOLE]
+_PROXY = "the proxy that it is asked through; shown without user and password"
+_RATIO = "its releases are seeded until so much was given back; null is as the downloader does it"
+_MINUTES = "or for so long, whichever is first"
 _URL = "of `torznab` as Prowlarr or Jackett copy it; of a `site` a mirror to ask instead"
 _KEY = "written, and never shown; a key in the URL is taken as well"
+
+
+def _secret(text: SecretStr | None) -> str | None:
+    return None if text is None else text.get_secret_value()
 
 
 class IndexerOrder(StrictBody):
@@ -57,11 +70,14 @@ class IndexerOrder(StrictBody):
     per_hour: PerHour = DEFAULT_PER_HOUR
     is_enabled: bool = True
     allows_private: bool = Field(False, description=ALLOWS_PRIVATE)
+    proxy: Proxy | None = Field(None, description=_PROXY)
+    seed_ratio: SeedRatio | None = Field(None, description=_RATIO)
+    seed_minutes: SeedMinutes | None = Field(None, description=_MINUTES)
 
     def settings(self) -> IndexerSettings:
-        values = self.model_dump(exclude={"api_key", "categories"})
-        key = None if self.api_key is None else self.api_key.get_secret_value()
-        return IndexerSettings(**values, api_key=key, categories=tuple(self.categories))
+        values = self.model_dump(exclude={"api_key", "proxy", "categories"})
+        key, proxy = _secret(self.api_key), _secret(self.proxy)
+        return IndexerSettings(**values, api_key=key, proxy=proxy, categories=tuple(self.categories))
 
 
 class IndexerChange(StrictBody):
@@ -77,12 +93,14 @@ class IndexerChange(StrictBody):
     per_hour: PerHour = Field(default_factory=int)
     is_enabled: bool = Field(default_factory=bool)
     allows_private: bool = Field(default_factory=bool, description=ALLOWS_PRIVATE)
+    proxy: Proxy | None = Field(None, description=_PROXY)
+    seed_ratio: SeedRatio | None = Field(None, description=_RATIO)
+    seed_minutes: SeedMinutes | None = Field(None, description=_MINUTES)
 
     def changes(self) -> dict[str, Any]:
         """The fields of `IndexerSettings` that are named."""
         named = self.model_dump(exclude_unset=True)
-        if "api_key" in named:
-            named["api_key"] = None if self.api_key is None else self.api_key.get_secret_value()
+        named |= {name: _secret(getattr(self, name)) for name in ("api_key", "proxy") if name in named}
         if "categories" in named:
             named["categories"] = tuple(self.categories)
         return named
@@ -103,6 +121,9 @@ class IndexerAnswer(BaseModel):
     per_hour: int
     is_enabled: bool
     allows_private: bool
+    proxy: str | None = Field(description="without user and password")
+    seed_ratio: float | None
+    seed_minutes: int | None
     health: IndexerHealth = Field(description="how it is, in one word")
     failures: int = Field(description="in a row")
     error_code: str | None = Field(description="stable; what an interface translates")
@@ -117,9 +138,10 @@ class IndexerAnswer(BaseModel):
     def of(cls, indexer: StoredIndexer) -> Self:
         settings, status = indexer.settings, indexer.status
         own = {name: getattr(settings, name) for name in cls.model_fields if hasattr(settings, name)}
+        proxy = None if settings.proxy is None else without_login(settings.proxy)
         how = {name: getattr(status, name) for name in cls.model_fields if hasattr(status, name)}
         return cls(
-            **(own | how | {"categories": list(settings.categories)}),
+            **(own | how | {"categories": list(settings.categories), "proxy": proxy}),
             id=indexer.id,
             has_key=settings.api_key is not None,
             health=indexer.health,
@@ -151,7 +173,8 @@ class SiteAnswer(BaseModel):
 
     @classmethod
     def of(cls, site: SiteDefinition) -> Self:
-        return cls(**{name: getattr(site, name) for name in cls.model_fields})
+        # A site that its keeper described may have a passkey in its address.
+        return cls(**{name: getattr(site, name) for name in cls.model_fields} | {"url": mask_text(site.url)})
 
 
 class IndexerTestAnswer(BaseModel):

@@ -14,16 +14,31 @@ from starlette.responses import Response
 from kurabito.api.bodies import StrictBody
 from kurabito.api.following.previews import OfferedReleaseAnswer
 from kurabito.api.reasons import WhyAnswer, sentence_of
+from kurabito.downloads.profiles.score import ScoreName
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import Grabbed, ReleaseGrabs
-from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.downloads.search.pasted import LONGEST
+from kurabito.downloads.search.service import FoundSoFar, ReleaseSearch
+from kurabito.errors import InvalidInput
 from kurabito.indexers.port import SearchKind, SearchQuery
 from kurabito.indexers.service import LONGEST_TEXT, IndexerOutcome
+from kurabito.runtime.paging import BIGGEST_ID
 from kurabito.site.errors import WITH_BODY, documented
 
 _STREAM: Final = "text/event-stream"
 _LIST: Final = "application/json"
+_WHAT: Final = (
+    f"a name of at most {LONGEST_TEXT} characters; or a magnet link, or the URL of a torrent, a page or a feed"
+)
 _TEXT: Final = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+
+
+class ScorePartAnswer(BaseModel):
+    """What one thing adds to a score."""
+
+    name: ScoreName
+    points: int
+    what: str
 
 
 class FoundReleaseAnswer(BaseModel):
@@ -38,6 +53,10 @@ class FoundReleaseAnswer(BaseModel):
     leechers: int | None
     release: OfferedReleaseAnswer | None = Field(description="null when its title cannot be read")
     series_id: int | None = Field(description="the series that it is of; null when it would be a new one")
+    score: int | None = Field(
+        description="what it is worth by the preferences of its show; null when it cannot be read"
+    )
+    score_parts: list[ScorePartAnswer] = Field(description="what gives it that")
     is_taken: bool = Field(description="whether a feed with it would have it downloaded")
     reason: str | None = Field(description="why not, in words")
     why: WhyAnswer | None = Field(description="the same as a code with facts")
@@ -55,6 +74,8 @@ class FoundReleaseAnswer(BaseModel):
             leechers=item.leechers,
             release=None if found.release is None else OfferedReleaseAnswer.of(found.release),
             series_id=None if found.series is None else found.series.id,
+            score=None if found.score is None else found.score.total,
+            score_parts=[ScorePartAnswer(**part._asdict()) for part in (found.score.parts if found.score else ())],
             is_taken=found.reason is None,
             reason=sentence_of(found.reason),
             why=WhyAnswer.of(found.reason),
@@ -89,14 +110,16 @@ class SearchAnswer(BaseModel):
 
     indexers: list[SearchedIndexerAnswer] = Field(description="those that answered, or failed, so far")
     items: list[FoundReleaseAnswer]
+    feed_url: str | None = Field(None, description="the text leads to a feed, which is followed and not searched for")
+
+
+GrabKey = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[0-9a-z:]+$")]
 
 
 class GrabOrder(StrictBody):
     """A release to download."""
 
-    key: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[0-9a-z:]+$")] = Field(
-        description="of a result of `GET /search`; it is known until the server stops"
-    )
+    key: GrabKey = Field(description="of a result of `GET /search`; it is known until the server stops")
 
 
 class GrabAnswer(BaseModel):
@@ -116,7 +139,10 @@ def router(search: ReleaseSearch, grabs: ReleaseGrabs) -> APIRouter:
 
     @routes.get("/search", response_model=SearchAnswer, responses={200: _documented(), **documented(422)})
     async def search_releases(
-        q: Annotated[str, Query(min_length=1, max_length=LONGEST_TEXT, pattern=_TEXT, description="what to look for")],
+        q: Annotated[str | None, Query(min_length=1, max_length=LONGEST, pattern=_TEXT, description=_WHAT)] = None,
+        series_id: Annotated[
+            int | None, Query(ge=1, le=BIGGEST_ID, description="instead of a text: a series, in its known spellings")
+        ] = None,
         kind: Annotated[SearchKind, Query(description="what it is")] = SearchKind.ANY,
         season: Annotated[int | None, Query(ge=0, le=10_000)] = None,
         episode: Annotated[int | None, Query(ge=0, le=100_000)] = None,
@@ -126,16 +152,22 @@ def router(search: ReleaseSearch, grabs: ReleaseGrabs) -> APIRouter:
 
         With `Accept: text/event-stream` each answer is an event `found` with everything so far, and `done` is the last one.
         """
-        query = SearchQuery(text=q, kind=kind, season=season, episode=episode)
+        if series_id is not None:
+            query = await search.for_series(series_id, episode)
+        elif q is not None:
+            query = SearchQuery(text=q, kind=kind, season=season, episode=episode)
+        else:
+            raise InvalidInput("q", "must be a text to look for, where no `series_id` is given")
         if _STREAM in accept:
             headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
             return StreamingResponse(_events(search, query), media_type=_STREAM, headers=headers)
         asked: list[SearchedIndexerAnswer] = []
         found: tuple[FoundRelease, ...] = ()
+        feed_url: str | None = None
         async for progress in search.search(query):
-            asked.append(SearchedIndexerAnswer.of(progress.outcome))
-            found = progress.releases
-        return JSONResponse(_answer(asked, found).model_dump(mode="json"))
+            asked += _said(progress)
+            found, feed_url = progress.releases, progress.feed_url
+        return JSONResponse(_answer(asked, found, feed_url).model_dump(mode="json"))
 
     @routes.post("/releases/grab", status_code=202, responses=documented(404, 409, 502, 504, *WITH_BODY))
     async def grab_release(order: GrabOrder) -> GrabAnswer:
@@ -149,13 +181,20 @@ def _documented() -> dict[str, object]:
     return {"content": {_STREAM: {"schema": {"type": "string"}}}}
 
 
-def _answer(asked: list[SearchedIndexerAnswer], found: Iterable[FoundRelease]) -> SearchAnswer:
-    return SearchAnswer(indexers=asked, items=[FoundReleaseAnswer.of(one) for one in found])
+def _answer(
+    asked: list[SearchedIndexerAnswer], found: Iterable[FoundRelease], feed_url: str | None = None
+) -> SearchAnswer:
+    return SearchAnswer(indexers=asked, items=[FoundReleaseAnswer.of(one) for one in found], feed_url=feed_url)
+
+
+def _said(progress: FoundSoFar) -> list[SearchedIndexerAnswer]:
+    return [] if progress.outcome is None else [SearchedIndexerAnswer.of(progress.outcome)]
 
 
 async def _events(search: ReleaseSearch, query: SearchQuery) -> AsyncIterator[str]:
     asked: list[SearchedIndexerAnswer] = []
     async for progress in search.search(query):
-        asked.append(SearchedIndexerAnswer.of(progress.outcome))
-        yield f"event: found\ndata: {_answer(asked, progress.releases).model_dump_json()}\n\n"
+        asked += _said(progress)
+        answer = _answer(asked, progress.releases, progress.feed_url)
+        yield f"event: found\ndata: {answer.model_dump_json()}\n\n"
     yield "event: done\ndata: {}\n\n"

@@ -11,11 +11,12 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody
+from kurabito.api.following.preferences import PreferencesBody
 from kurabito.api.following.previews import ALLOWS_PRIVATE, FeedUrl
 from kurabito.api.paging import IdCursor, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.feeds.health import FeedHealth, feed_health
-from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.feeds.preferences import Policy
 from kurabito.feeds.service import LONGEST_INTERVAL, MOST_CHOSEN, SHORTEST_INTERVAL, Subscriptions
 from kurabito.feeds.subscriptions import DEFAULT_INTERVAL, NewSeries, StartWith, Subscription, SubscriptionSettings
 from kurabito.modules.services import BIGGEST_MODULE_ID
@@ -51,29 +52,8 @@ Choosing = Annotated[
 WaitMinutes = Annotated[
     int, Field(ge=0, le=43_200, description="how long `best` waits for a better one to come"), WHOLE
 ]
-Liked = Annotated[list[ShortText], Field(max_length=100)]
 Key = Annotated[str, Field(min_length=1, max_length=8_000)]
 _UPGRADE: Final = "whether a better release replaces one that is there already"
-
-
-class PreferencesBody(StrictBody):
-    """What is liked better, the best at the front."""
-
-    groups: Liked = Field(default_factory=list)
-    languages: Liked = Field(default_factory=list)
-    resolutions: Annotated[list[Annotated[int, Field(ge=1, le=100_000), WHOLE]], Field(max_length=100)] = Field(
-        default_factory=list, description="heights, like 1080; without any, the larger is better"
-    )
-    sources: Liked = Field(default_factory=list)
-
-    @classmethod
-    def of(cls, preferences: Preferences) -> Self:
-        return cls(
-            groups=list(preferences.groups),
-            languages=list(preferences.languages),
-            resolutions=list(preferences.resolutions),
-            sources=list(preferences.sources),
-        )
 
 
 class SubscriptionOrder(StrictBody):
@@ -230,6 +210,5 @@ def _named_settings(body: SubscriptionOrder | SubscriptionChange, exclude: set[s
     if "fetch_interval" in named:
         named["fetch_interval"] = timedelta(seconds=named["fetch_interval"])
     if "preferences" in named:
-        liked: dict[str, list[Any]] = body.preferences.model_dump()
-        named["preferences"] = Preferences(**{name: tuple(values) for name, values in liked.items()})
+        named["preferences"] = body.preferences.preferences()
     return named

@@ -1,1 +1,4 @@
-"""Tasks: `tasks` asks for them and shows them, `events` streams what happens, `worker` serves external workers with `claims`."""
+"""Tasks: `tasks` asks for them and shows them, `events` streams what happens, `worker` serves external workers with `claims`.
+
+`versions` keeps workers of another major version out.
+"""

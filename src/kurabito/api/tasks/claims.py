@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim, Failure, Outcome, Released, Settlement, Snoozed, Success, worker_name
 from kurabito.runtime.port import Beat, Claimed, Presence
 from kurabito.runtime.tasks import payloads
-from kurabito.runtime.tasks.intake import check_size
+from kurabito.runtime.tasks.intake import PreparedTask, check_size
 from kurabito.runtime.tasks.retry import DEFAULT_RETRY
 
 _LOOK_AGAIN: Final = 5.0
@@ -74,18 +74,25 @@ class ClaimDesk:
             raise _lost(claim)
         return (await self._work.held(task_id, token)).lease_expires_at
 
-    async def complete(self, task_id: str, token: str, result: Any) -> None:
-        """The worker did it."""
+    async def complete(
+        self, task_id: str, token: str, result: Any, follow_ups: Callable[[int], Iterable[PreparedTask]]
+    ) -> None:
+        """The worker did it. What is to follow is stored in the same transaction, or not at all."""
         stored = None if result is None else payloads.encode(result, field="result")[0]
         if stored is not None:
             check_size("result", stored, self._work.max_payload)
-        await self._end(await self._work.held(task_id, token), Success(stored))
+        prepared = tuple(follow_ups(self._work.max_payload))
+        await self._end(await self._work.held(task_id, token), Success(stored, prepared))
 
     async def fail(self, task_id: str, token: str, error: str, *, permanent: bool) -> None:
         """The worker could not do it."""
         claim = await self._work.held(task_id, token)
         wait = DEFAULT_RETRY(claim.attempt, KurabitoError(error))
         await self._end(claim, Failure(error, wait, permanent))
+
+    async def snooze(self, task_id: str, token: str, seconds: float) -> None:
+        """The worker cannot do it yet, and that is no failure."""
+        await self._end(await self._work.held(task_id, token), Snoozed(seconds))
 
     async def _first_claims(self, wanted: ClaimRequest, is_over: Callable[[], bool]) -> list[Claim]:
         until = self._clock.now() + round(wanted.wait * SECOND)

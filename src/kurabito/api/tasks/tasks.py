@@ -11,11 +11,12 @@ from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
 from kurabito.api.paging import PAGE_BEFORE, Limit, PageAnswer
 from kurabito.api.tasks.task_models import TaskAnswer
 from kurabito.runtime import Queue, TaskRecord, TaskState
-from kurabito.runtime.tasks.intake import prepare
+from kurabito.runtime.tasks.intake import PreparedTask, prepare
 from kurabito.site.errors import WITH_BODY, documented
 
 _PRIORITY: Final = 2**31
-_CENTURY: Final = 100 * 365 * 86_400.0
+CENTURY: Final = 100 * 365 * 86_400.0
+"""Seconds that a task may wait at most."""
 _CURSOR: Final = r"^(0|[1-9a-f][0-9a-f]{0,14})$"
 
 
@@ -28,10 +29,22 @@ class TaskOrder(StrictBody):
     unique_key: ShortText | None = Field(
         None, description="while an active task has it, that one is answered and none is made"
     )
-    delay: float | None = Field(None, ge=0, le=_CENTURY, allow_inf_nan=False, description="seconds to wait first")
+    delay: float | None = Field(None, ge=0, le=CENTURY, allow_inf_nan=False, description="seconds to wait first")
     max_attempts: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
         None, description="default: what its worker says, else 5"
     )
+
+    def prepared(self, max_payload: int) -> PreparedTask:
+        """The task, ready to be stored. Its id is known before, and so is told from that of a task with the same key."""
+        return prepare(
+            self.task_type,
+            self.payload,
+            max_payload,
+            priority=self.priority,
+            unique_key=self.unique_key,
+            delay=self.delay,
+            max_attempts=self.max_attempts,
+        )
 
 
 class TaskCounts(BaseModel):
@@ -100,15 +113,6 @@ def router(queue: Queue) -> APIRouter:
 
 async def _enqueue(queue: Queue, order: TaskOrder) -> tuple[TaskRecord, bool]:
     """The task, and whether it was made for this order."""
-    # Its id is known before, and so is told from that of a task that had the key already, however close they were.
-    task = prepare(
-        order.task_type,
-        order.payload,
-        queue.max_payload,
-        priority=order.priority,
-        unique_key=order.unique_key,
-        delay=order.delay,
-        max_attempts=order.max_attempts,
-    )
+    task = order.prepared(queue.max_payload)
     (record,) = await queue.enqueue_many([task])
     return record, record.id == task.id

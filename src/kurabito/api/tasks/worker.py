@@ -1,26 +1,32 @@
 """External workers: programs in any language that claim tasks, work, and report over HTTP.
 
 A claim gives each task a lease token. Every later word about the task carries it, and is refused (409 `lease_lost`) once
-the task was cancelled or went to another worker.
+the task was cancelled or went to another worker. `docs/worker-protocol.md` is the contract.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from kurabito.api.bodies import WHOLE, ShortText, StrictBody, TaskId
 from kurabito.api.disconnects import watched
 from kurabito.api.tasks.claims import ClaimDesk, ClaimRequest
 from kurabito.api.tasks.task_models import ProgressAnswer, TaskAnswer, shown
+from kurabito.api.tasks.tasks import CENTURY, TaskOrder
+from kurabito.api.tasks.versions import VersionedRoute, speaks_our_version
 from kurabito.clock import to_datetime
+from kurabito.errors import InvalidInput
+from kurabito.protocol.external import LONGEST_WAIT, MOST_CLAIMED, MOST_FOLLOW_UPS
 from kurabito.runtime import Queue
 from kurabito.runtime.model import Progress
 from kurabito.runtime.outcomes import Claim
+from kurabito.runtime.tasks.intake import PreparedTask
 from kurabito.site.errors import WITH_BODY, documented
 
 # Up to here every reader of JSON counts exactly.
@@ -35,8 +41,8 @@ class ClaimOrder(StrictBody):
 
     worker: str = Field(pattern=r"^[A-Za-z0-9._-]{1,200}$", description="a name that no other worker has")
     task_types: list[ShortText] = Field(min_length=1, max_length=100)
-    max: Annotated[int, Field(ge=1, le=100), WHOLE] = Field(1, description="how many tasks at most")
-    wait: float = Field(0.0, ge=0, le=30, allow_inf_nan=False, description="seconds to wait for the first")
+    max: Annotated[int, Field(ge=1, le=MOST_CLAIMED), WHOLE] = Field(1, description="how many tasks at most")
+    wait: float = Field(0.0, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds to wait for the first")
 
 
 class ClaimedTask(BaseModel):
@@ -92,6 +98,24 @@ class CompletionBody(StrictBody):
 
     lease_token: LeaseToken
     result: Any = Field(None, description="any JSON")
+    follow_ups: list[TaskOrder] = Field(
+        [], max_length=MOST_FOLLOW_UPS, description="tasks that are enqueued together with this success, or not at all"
+    )
+
+    def prepared(self, max_payload: int) -> Iterator[PreparedTask]:
+        """The follow-ups, ready to be stored."""
+        for place, order in enumerate(self.follow_ups):
+            try:
+                yield order.prepared(max_payload)
+            except InvalidInput as problem:
+                raise type(problem)(f"follow_ups.{place}.{problem.field}", problem.problem) from problem
+
+
+class SnoozeBody(StrictBody):
+    """The work cannot be done yet."""
+
+    lease_token: LeaseToken
+    seconds: float = Field(ge=0, le=CENTURY, allow_inf_nan=False, description="when to try again; 0: at once")
 
 
 class FailureBody(StrictBody):
@@ -104,7 +128,12 @@ class FailureBody(StrictBody):
 
 def router(queue: Queue, desk: ClaimDesk) -> APIRouter:
     """The routes for external workers."""
-    routes = APIRouter(prefix="/api/v1/worker", tags=["external workers"])
+    routes = APIRouter(
+        prefix="/api/v1/worker",
+        tags=["external workers"],
+        route_class=VersionedRoute,
+        dependencies=[Depends(speaks_our_version)],
+    )
     lost = documented(404, 409, *WITH_BODY)
 
     @routes.post("/claim", responses=documented(*WITH_BODY))
@@ -123,14 +152,20 @@ def router(queue: Queue, desk: ClaimDesk) -> APIRouter:
 
     @routes.post("/tasks/{task_id}/complete", responses=lost)
     async def complete_task(task_id: TaskId, completion: CompletionBody) -> TaskAnswer:
-        """Say that the task is done."""
-        await desk.complete(task_id, completion.lease_token, completion.result)
+        """Say that the task is done, and what is to follow it."""
+        await desk.complete(task_id, completion.lease_token, completion.result, completion.prepared)
         return TaskAnswer.of(await queue.get(task_id))
 
     @routes.post("/tasks/{task_id}/fail", responses=lost)
     async def fail_task(task_id: TaskId, breakdown: FailureBody) -> TaskAnswer:
         """Say that the attempt failed. The task is tried again later unless it is out of attempts, or `permanent`."""
         await desk.fail(task_id, breakdown.lease_token, breakdown.error, permanent=breakdown.permanent)
+        return TaskAnswer.of(await queue.get(task_id))
+
+    @routes.post("/tasks/{task_id}/snooze", responses=lost)
+    async def snooze_task(task_id: TaskId, rest: SnoozeBody) -> TaskAnswer:
+        """Give the task back until later. The attempt does not count: it is no failure that it cannot be done yet."""
+        await desk.snooze(task_id, rest.lease_token, rest.seconds)
         return TaskAnswer.of(await queue.get(task_id))
 
     return routes

@@ -14,6 +14,7 @@ import httpcore2
 from kurabito.catalog.intake import CatalogIntake
 from kurabito.catalog.previews import Previews
 from kurabito.downloads.grabber import Grabber
+from kurabito.downloads.search.pasted import PastedLinks
 from kurabito.feeds.fetcher import PACE, FeedReader
 from kurabito.feeds.service import Subscriptions
 from kurabito.feeds.tasks import FeedTasks
@@ -40,6 +41,7 @@ class FeedParts:
     services: Services
     tasks: FeedTasks
     indexers: Indexers
+    pasted: PastedLinks
 
 
 def open_outbound(settings: Settings) -> Outbound:
@@ -73,6 +75,7 @@ def open_feeds(
         Services(queue.database, calls, grabber, hosts=module_hosts),
         FeedTasks(queue, reader, calls, intake, callback_url=url + RESULTS_PATH),
         Indexers(queue.database, outbound, SiteDefinitions(sites)),
+        PastedLinks(outbound),
     )
 
 

@@ -55,6 +55,8 @@ class FolderReading:
     """What its files are called, all of them; for a folder whose own name is unknown."""
     whole: Name | None = None
     """Its name as it is written, without what stands in brackets: R2 is a mark of discs, and a part of a title."""
+    country: str | None = None
+    """Whose version of a show it is, as a code of ISO 3166-1: The Office (US)."""
 
     def as_stored(self) -> dict[str, Any]:
         """As the database keeps it."""
@@ -66,6 +68,7 @@ class FolderReading:
             "has_several_seasons": self.has_several_seasons,
             "names_of_files": [name.shown for name in self.names_of_files],
             "whole": None if self.whole is None else self.whole.shown,
+            "country": self.country,
         }
 
     @classmethod
@@ -74,7 +77,8 @@ class FolderReading:
         names, of_files = (tuple(map(Name.of, stored[field])) for field in ("names", "names_of_files"))
         kind = None if stored["kind"] is None else SeriesKind(stored["kind"])
         whole = Name.of(text) if (text := stored.get("whole")) else None
-        return cls(names, stored["season"], stored["year"], kind, stored["has_several_seasons"], of_files, whole)
+        several, country = stored["has_several_seasons"], stored.get("country")
+        return cls(names, stored["season"], stored["year"], kind, several, of_files, whole, country)
 
 
 def is_video(path: str) -> bool:
@@ -117,6 +121,7 @@ def read_folder(folder: str, files: Sequence[str]) -> FolderReading | None:
         has_several_seasons=season is None and len(seasons) > 1,
         names_of_files=_shared(titles),
         whole=whole,
+        country=found.country,
     )
 
 

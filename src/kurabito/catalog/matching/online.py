@@ -1,18 +1,19 @@
 """Matches what scans left: once more by what is known here by now, then by what TMDB knows.
 
 Series of feeds are given their records on the same round. TMDB decides only where it knows exactly the name, in about the year
-that the folder says; anything else that it finds is a candidate.
+that the folder says, an anime before anything else (`western`); anything else that it finds is a candidate. One folder that TMDB
+does not answer for leaves the others alone, and is asked for by the next round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from kurabito.catalog.linker import lock_catalog
-from kurabito.catalog.matching import matches
+from kurabito.catalog.matching import matches, western
 from kurabito.catalog.matching.clues import FolderReading
 from kurabito.catalog.matching.decision import decide, decide_series
 from kurabito.catalog.matching.matches import MatchDecision
@@ -24,11 +25,12 @@ from kurabito.clock import SECOND
 from kurabito.db import Connection, Database
 from kurabito.logs import get_logger
 from kurabito.metadata.errors import TmdbError
-from kurabito.metadata.lookup import weigh
-from kurabito.metadata.records import Details, RecordKind, TmdbKind, folded_name
+from kurabito.metadata.lookup import TitleSource, weigh
+from kurabito.metadata.records import TmdbKind, folded_name
+from kurabito.metadata.search import details_of_title
 from kurabito.metadata.sources.tmdb import Title, TmdbClient
+from kurabito.metadata.sync.turns import TmdbTurns
 from kurabito.runtime import Registry
-from kurabito.titles.text import is_foreign
 
 _EVERY: Final = 6 * 3600.0
 _AT_ONCE: Final = 200
@@ -46,6 +48,8 @@ class Rematched:
     offline: int = 0
     online: int = 0
     asked: int = 0
+    failed: int = 0
+    """Folders that TMDB did not answer for, or was not asked about because it answers no others."""
 
 
 class OpenFolders:
@@ -79,39 +83,72 @@ class OpenFolders:
         return done
 
     async def _ask(self, done: Rematched) -> None:
-        after = 0
+        after, tmdb, problem = 0, TmdbTurns(self._tmdb), None
         while found := await self._database.read(
             partial(matches.unasked, after=after, limit=_AT_ONCE, cool_down=_COOL_DOWN)
         ):
             for match in found:
                 try:
-                    chosen, candidates = await self._look_up(match.reading)
+                    chosen, candidates = await _look_up(tmdb, match)
                 except TmdbError as error:
-                    # Who does not answer now will not answer for the rest either; nothing is spent by it.
-                    _log.warning("search for unmatched folders stopped", code=error.code, problem=str(error))
-                    return
+                    # Nothing is spent by it: the next round asks.
+                    problem = error
+                    done.failed += 1
+                    continue
                 done.asked += 1
                 done.online += await self._database.write(
                     partial(_keep, match=match, chosen=chosen, candidates=candidates)
                 )
             after = found[-1].id
+        if problem is not None:
+            _log.warning(
+                "unmatched folders not looked up", folders=done.failed, code=problem.code, problem=str(problem)
+            )
 
-    async def _look_up(self, reading: FolderReading) -> tuple[MatchCandidate | None, list[MatchCandidate]]:
-        """What TMDB knows by the names of a folder: the one that it is, or what it may be."""
-        worlds = {SeriesKind.TV: (TmdbKind.TV,), SeriesKind.MOVIE: (TmdbKind.MOVIE,), None: tuple(TmdbKind)}
-        found: dict[tuple[TmdbKind, int], Title] = {}
-        for name in (reading.names or reading.names_of_files)[:2]:
-            for world in worlds[reading.kind]:
-                titles = await self._tmdb.search(world, name.shown)
-                found |= {(title.kind, title.id): title for title in titles[:_MOST_FOUND]}
-        names = {name.folded for name in reading.names}
-        exact = [title for title in found.values() if folded_name(title.name) in names and title.is_animation]
-        candidates = [_candidate(title, reading) for title in found.values()]
-        if reading.year is None or (reading.season or 1) > 1 or reading.has_several_seasons:
-            return None, candidates
-        near = [title for title in exact if title.year is not None and abs(title.year - reading.year) <= 1]
-        chosen = weigh(near, reading.year)
-        return (None if chosen is None else _candidate(chosen, reading)), candidates
+
+async def _look_up(tmdb: TitleSource, match: FolderMatch) -> tuple[MatchCandidate | None, list[MatchCandidate]]:
+    """What TMDB knows by the names of a folder: the one that it is, or what it may be. Raises TmdbError."""
+    reading = match.reading
+    worlds = {SeriesKind.TV: (TmdbKind.TV,), SeriesKind.MOVIE: (TmdbKind.MOVIE,), None: tuple(TmdbKind)}
+    found: dict[tuple[TmdbKind, int], Title] = {}
+    offered: dict[tuple[TmdbKind, int], Title] = {}
+    is_all = True
+    for name in (reading.names or reading.names_of_files)[:2]:
+        for world in worlds[reading.kind]:
+            titles = await tmdb.search(world, name.shown)
+            if len(titles) >= western.PAGE:
+                is_all = False
+                # The one may be behind the first answers; with the year it is not.
+                titles += await tmdb.search(world, name.shown, reading.year) if reading.year is not None else []
+            found |= {(title.kind, title.id): title for title in titles}
+            offered |= {(title.kind, title.id): title for title in titles[:_MOST_FOUND]}
+    chosen = _anime(reading, list(found.values()))
+    if chosen is None and western.may_be_western(reading):
+        is_known_here = any(MatchReason.ONLINE not in one.reasons for one in match.candidates)
+        chosen = await western.choose(tmdb, reading, list(found.values()), is_all=is_all, is_known_here=is_known_here)
+    if chosen is not None:
+        offered[chosen.kind, chosen.id] = chosen
+    candidates = [_candidate(title, reading) for title in offered.values()]
+    return (None if chosen is None else _candidate(chosen, reading)), candidates
+
+
+def _anime(reading: FolderReading, found: Sequence[Title]) -> Title | None:
+    """The anime that has exactly the name of the folder, unless something else of the name is nearer to its year.
+
+    The seasons of an anime are entries of their own elsewhere, so TMDB alone does not decide about them.
+    """
+    if reading.year is None or (reading.season or 1) > 1 or reading.has_several_seasons:
+        return None
+    names = {name.folded for name in reading.names}
+    exact = [title for title in found if folded_name(title.name) in names and title.is_animation]
+    is_latin = western.may_be_western(reading)
+    anime = [title for title in exact if title.is_japanese or not is_latin]
+    near = [title for title in anime if title.year is not None and abs(title.year - reading.year) <= 1]
+    chosen = weigh(near, reading.year)
+    others = [title for title in western.called(reading, found) if not title.is_japanese] if is_latin else []
+    if chosen is None or (chosen.year != reading.year and any(one.year == reading.year for one in others)):
+        return None
+    return chosen
 
 
 def _series(conn: Connection, after: int) -> tuple[int | None, int]:
@@ -156,16 +193,4 @@ def _candidate(title: Title, reading: FolderReading) -> MatchCandidate:
     reasons = [MatchReason.ONLINE]
     if reading.year is not None and title.year is not None:
         reasons.append(MatchReason.YEAR if abs(title.year - reading.year) <= 1 else MatchReason.OTHER_YEAR)
-    named = "title_japanese" if is_foreign(title.name) else "title_english"
-    season = reading.season if title.kind is TmdbKind.TV else None
-    details = Details(
-        kind=RecordKind.MOVIE if title.kind is TmdbKind.MOVIE else RecordKind.TV,
-        year=title.year,
-        season=season,
-        poster_url=title.poster_url,
-        tmdb_id=title.id,
-        tmdb_kind=title.kind,
-        tmdb_season=season,
-        **{named: title.name},  # type: ignore[arg-type]
-    )
-    return MatchCandidate(f"tmdb:{title.kind}:{title.id}", details, tuple(reasons))
+    return MatchCandidate(f"tmdb:{title.kind}:{title.id}", details_of_title(title, reading.season), tuple(reasons))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +19,7 @@ from kurabito.titles.text import is_foreign
 
 MOST_CANDIDATES: Final = 12
 _FIRST_SEASON: Final = 1
+_REFUSED: Final = re.compile(r'[<>:"/\\|?*]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ def _weigh(reading: FolderReading, names: Sequence[Name], known: Knowledge, by_a
         if not AGAINST.intersection(judged[0][1]):
             return Weighed(own, series, judged[0][1])
     fitting = _nearest(reading, [thing for thing, reasons in judged if not AGAINST.intersection(reasons)])
+    fitting = _as_written(names, fitting)
     if len(fitting) == 1 and not reading.has_several_seasons:
         return Weighed(fitting[0], series, {one.key: reasons for one, reasons in judged}[fitting[0].key])
     if series is not None and not judged:
@@ -144,6 +148,30 @@ def _nearest(reading: FolderReading, fitting: list[Thing]) -> list[Thing]:
     distances = {thing.key: abs(thing.details.year - year) for thing in fitting if thing.details.year is not None}
     nearest = min(distances.values(), default=None)
     return [thing for thing in fitting if distances.get(thing.key) == nearest]
+
+
+def _as_written(names: Sequence[Name], fitting: list[Thing]) -> list[Thing]:
+    """The one whose title is exactly what the folder is called, where the others differ by more than a file name can say."""
+    if len(fitting) <= 1:
+        return fitting
+    written = {_written(name.shown) for name in names}
+    exact = [thing for thing in fitting if not written.isdisjoint(map(_written, thing.details.titles))]
+    others = [thing for thing in fitting if thing not in exact]
+    named = {_in_a_file_name(name) for name in written}
+    is_clear = all(
+        thing.details.titles and named.isdisjoint(_in_a_file_name(_written(title)) for title in thing.details.titles)
+        for thing in others
+    )
+    return exact if len(exact) == 1 and is_clear else fitting
+
+
+def _written(title: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", title).casefold().split())
+
+
+def _in_a_file_name(title: str) -> str:
+    """The title as a folder may have it: some systems refuse these signs, and a dot at the end."""
+    return " ".join(_REFUSED.sub(" ", title).split()).rstrip(". ")
 
 
 def _candidates(

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def search(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="A name; or a magnet link, a torrent file, a page or a feed to open.")
+    ],
     season: Annotated[int | None, typer.Option("--season", min=0, help="Only this season of a show.")] = None,
     episode: Annotated[int | None, typer.Option("--episode", min=0, help="Only this episode.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per release, one per line.")] = False,
@@ -42,7 +44,9 @@ def search(
     else:
         _print(found)
     for answer in answers:
-        if answer.outcome.error is not None:
+        if answer.feed_url is not None:
+            typer.echo(f"this is a feed; see what it has with `kurabito fetch {answer.feed_url} --preview`", err=True)
+        if answer.outcome is not None and answer.outcome.error is not None:
             typer.echo(f"{answer.outcome.indexer.settings.name}: {answer.outcome.error}", err=True)
     if not answers:
         typer.echo("no indexer is switched on; add one on the page Indexers", err=True)
@@ -51,28 +55,16 @@ def search(
 
 async def _search(query: SearchQuery) -> list[FoundSoFar]:
     from kurabito.app.compose.feeds import open_outbound
-    from kurabito.app.database import is_new, pending_migrations
-    from kurabito.db import open_database
+    from kurabito.cli.collection.opened import opened_database
+    from kurabito.downloads.search.pasted import PastedLinks
     from kurabito.downloads.search.service import ReleaseSearch
-    from kurabito.errors import ConfigError
     from kurabito.indexers.definitions import FOLDER, SiteDefinitions
     from kurabito.indexers.service import Indexers
-    from kurabito.settings import load
-    from kurabito.settings.store import stored_settings
 
-    settings = stored_settings(load())
-    if is_new(settings):
-        raise ConfigError("there is no database yet; `kurabito serve` makes it")
-    database = open_database(settings.database)
-    database.open()
-    try:
-        if pending_migrations(database):
-            raise ConfigError("the database is not up to date; start `kurabito serve` once")
+    with opened_database() as (settings, database):
         async with open_outbound(settings) as outbound:
             indexers = Indexers(database, outbound, SiteDefinitions(settings.state / FOLDER))
-            return [one async for one in ReleaseSearch(database, indexers).search(query)]
-    finally:
-        database.close()
+            return [one async for one in ReleaseSearch(database, indexers, PastedLinks(outbound)).search(query)]
 
 
 def _shown(found: FoundRelease) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 from kurabito.dataplane.errors import RootUnavailable
-from kurabito.dataplane.files.paths import as_name
 from kurabito.dataplane.files.walk import signed
 from kurabito.dataplane.removal.file_refs import FileStamp, RemovalRefused
 from kurabito.db import AdvisoryLock, Connection, Queries
@@ -65,6 +64,8 @@ class TrashedFile:
     size_bytes: int
     hash_algorithm: str
     content_hash: bytes
+    successor_path: str | None
+    """The file that took its place; None when a plan removed it."""
     begun_as: str | None
     refused_as: str | None
     """The code, when this job was refused to have it leave."""
@@ -119,7 +120,7 @@ def root_of(conn: Connection, library_id: int) -> Path:
     root = conn.value(_SQL.root_of, {"id": library_id})
     if root is None:
         raise RootUnavailable(f"there is no library {library_id} any more")
-    return Path(as_name(root))
+    return Path(root)
 
 
 def may_remove(conn: Connection) -> bool:

@@ -113,9 +113,16 @@ def note_problems(conn: Connection, problems: Sequence[tuple[FileToHash, tuple[s
     _each(
         conn,
         _SQL.note_problems,
-        ("id", "problem", "counts", "wait"),
+        ("id", "size_bytes", "mtime_ns", "problem", "counts", "wait"),
         [
-            (row.id, f"{code}: {message}", int(code != ErrorCode.FILE_CHANGED), _FIRST_WAIT)
+            (
+                row.id,
+                row.size_bytes,
+                row.mtime_ns,
+                f"{code}: {message}",
+                int(code != ErrorCode.FILE_CHANGED),
+                _FIRST_WAIT,
+            )
             for row, (code, message) in problems
         ],
     )

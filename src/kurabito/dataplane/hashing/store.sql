@@ -82,4 +82,5 @@ SET hash_error_count = hash_error_count + {new}counts, hash_last_error = {new}pr
     hash_retry_after = :now + {new}wait * {longer},
     updated_at = :now
 {rows}
-WHERE library_files.id = {new}id;
+WHERE library_files.id = {new}id AND library_files.size_bytes = {new}size_bytes
+  AND library_files.mtime_ns = {new}mtime_ns AND is_missing = 0;

@@ -22,7 +22,9 @@ from kurabito.dataplane.placing.modes import OpenSource, Placed, PlacementModes
 from kurabito.dataplane.placing.placement_row import LIBRARY, SOURCE, LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused, refusal_of
 from kurabito.dataplane.placing.staged import remove_leftovers
-from kurabito.dataplane.placing.store import TargetLibrary
+from kurabito.dataplane.placing.store import Retired, TargetLibrary
+from kurabito.dataplane.placing.succession import Succession
+from kurabito.dataplane.removal import sidecar
 from kurabito.dataplane.removal.file_refs import FileRef, FileStamp, OpenRoots, RemovalRefused, sync
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import PlacedBy, PlacementMode
@@ -42,11 +44,35 @@ class PlacementExecution:
         self._target_path: str = row.values["target_path"]
         self._shown = str(library.folder / self._target_path)
         self._modes = PlacementModes(row, roots, source_shown=self._source_shown, target_shown=self._shown)
+        replaces = row.values["replaces_path"]
+        self._succession = None if replaces is None else Succession(row, library, roots, self._modes, self._abandoned)
 
-    def run(self) -> Placed:
-        """Bring the file into its place; raises PlacementRefused, or OSError."""
+    def run(self) -> tuple[Placed, Retired | None]:
+        """Bring the file into its place; what went to the trash for it. Raises PlacementRefused, or OSError."""
         self._refuse_empty_folder()
         source = self._open_source()
+        succession = self._succession
+        placed = self._take_place(succession, source) if succession and succession.keeps_the_name else None
+        placed = placed or self._place(source)
+        if self._mode is PlacementMode.RENAME:
+            self._roots.remove_empty(LIBRARY, self._row.values["source_path"])
+        if self._row.leaves_trash:
+            sidecar.remove(self._roots.file(LIBRARY, self._row.values["source_path"]))
+        return placed, succession.retire(placed) if succession else None
+
+    def _take_place(self, succession: Succession, source: OpenSource | None) -> Placed | None:
+        if source is not None:
+            self._refuse_changed(source)
+        placed = succession.take_place(source)
+        if placed is None:
+            return None
+        target = self._open_target()
+        if self._mode in _LEAVES:
+            is_left = source is not None and source.file.is_taken()
+            self._modes.take_source_away(source if is_left else None, target)
+        return self._see(target, placed)
+
+    def _place(self, source: OpenSource | None) -> Placed:
         if (there := self._find_placed(source)) is not None:
             return there
         if source is None and self._mode is not PlacementMode.WRITE:
@@ -131,7 +157,8 @@ class PlacementExecution:
         seen = target.look()
         placed = None if seen is None else self._recognize(source, target, seen)
         if placed is None:
-            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, size=seen and seen.size)
+            found = {} if seen is None else {"size": seen.size, "mtime_ns": seen.mtime_ns}
+            raise PlacementRefused(ErrorCode.TARGET_EXISTS, path=self._shown, **found)
         if self._mode in _LEAVES:
             self._modes.take_source_away(source, target)
         sync(target)
@@ -159,8 +186,8 @@ class PlacementExecution:
         return placed
 
 
-def execute(row: LeasedPlacement) -> tuple[TargetLibrary, Placed]:
-    """Bring the file of a placement into its place; raises PlacementRefused."""
+def execute(row: LeasedPlacement) -> tuple[TargetLibrary, Placed, Retired | None]:
+    """Bring the file of a placement into its place, and what it replaces into the trash; raises PlacementRefused."""
     library_id = row.values["library_id"]
     library = row.read(lambda conn: store.library_of(conn, library_id))
     if library is None:
@@ -169,7 +196,7 @@ def execute(row: LeasedPlacement) -> tuple[TargetLibrary, Placed]:
     shown = str(library.folder / row.values["target_path"])
     try:
         with OpenRoots[str](folders.__getitem__) as roots:
-            return library, PlacementExecution(row, library, roots).run()
+            return library, *PlacementExecution(row, library, roots).run()
     except RootUnavailable:
         raise PlacementRefused(ErrorCode.ROOT_UNAVAILABLE, folder=str(library.folder)) from None
     except PathEscapes as problem:

@@ -11,6 +11,7 @@ from kurabito.dataplane.leasing.leased_row import LeasedRow
 from kurabito.dataplane.removal.file_refs import FileStamp
 from kurabito.db import Connection
 from kurabito.db.leases import Columns, Given
+from kurabito.protocol.deletion import TRASH_FOLDER
 from kurabito.protocol.error_codes import ErrorCode
 from kurabito.protocol.leased.placements import (
     FINISH_COLUMNS,
@@ -39,6 +40,12 @@ class LeasedPlacement(LeasedRow):
     def source_root(self) -> str:
         """The key of the folder that the source lies in."""
         return LIBRARY if self.values["source_root"] is None else SOURCE
+
+    @property
+    def leaves_trash(self) -> bool:
+        """Whether the source lies in the trash of the library, from where it comes back."""
+        path = self.values["source_path"]
+        return self.values["source_root"] is None and path is not None and TRASH_FOLDER in path.split("/")
 
     def progress(self) -> tuple[Any, ...]:
         """What is about to get the final name; what an earlier owner was about to give it, until then."""
@@ -71,8 +78,9 @@ class LeasedPlacement(LeasedRow):
 
     def refuse(self, status: FilingStatus, code: ErrorCode, facts: dict[str, Any], delay: int | None) -> None:
         """Write down why the file is not in its place, and when that may have passed."""
-        self._intent = _NOTHING
-        ended = (status.value, code.value, json.dumps(facts, ensure_ascii=False), delay, *_NOTHING)
+        # What was made to take the place of another file is found again by what was intended.
+        self._intent = self.progress() if self.values["replaces_path"] is not None else _NOTHING
+        ended = (status.value, code.value, json.dumps(facts, ensure_ascii=False), delay, *self._intent)
         self.settle(FINISH, ended, given=FINISH_VALUES, columns=FINISH_COLUMNS)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.dataplane.placing.refusals import PlacementRefused
-from kurabito.dataplane.removal import syscalls
+from kurabito.dataplane.removal import successor
 from kurabito.dataplane.removal.file_refs import FileRef
 from kurabito.dataplane.removal.moves import NO_LINKS
 from kurabito.dataplane.removal.own_names import unlink
@@ -27,7 +27,7 @@ _UNNAMED: Final = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED: Final = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.ENOSYS})
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILES: Final = Path("/proc/self/fd")
-_PART: Final = re.compile(r"\.kurabito-(\d+)-[0-9a-f]{16}\.part")
+_PART: Final = re.compile(r"\.kurabito-(\d+)-[0-9a-f]{16}\.part(\.[0-9a-f]{16})?")
 
 
 @dataclass
@@ -44,14 +44,7 @@ class StagedFile:
         if self.part is None:
             link_open(self.fd, self.target)
             return
-        part, target = self.part, self.target
-        try:
-            syscalls.rename_without_replacing((part.folder, part.name), (target.folder, target.name))
-        except OSError as problem:
-            if problem.errno not in syscalls.UNSUPPORTED:
-                raise
-            link(part, target)
-            unlink(part)
+        successor.move(self.part, self.target)
         self.part = None
 
     def discard(self) -> None:

@@ -27,6 +27,19 @@ class TargetLibrary:
     """Whether files of it are known; then its folder is not empty, unless its disk is not mounted."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A file in the trash whose place another one took."""
+
+    id: str
+    path: str
+    """Where it was."""
+    trash_path: str
+    size: int
+    algorithm: HashAlgorithm
+    content_hash: bytes
+
+
 def library_of(conn: Connection, library_id: int) -> TargetLibrary | None:
     """The library; None when it is being removed, or was."""
     row = conn.one(_SQL.library, {"id": library_id})
@@ -72,3 +85,31 @@ def rename(conn: Connection, library_id: int, source: str, path: str) -> bool:
     values = {"library_id": library_id, "source": source, "path": path}
     conn.run(_SQL.forget_path, values)
     return conn.run(_SQL.rename, values) == 1
+
+
+def known_hash(conn: Connection, library: TargetLibrary, path: str, seen: FileStamp) -> bytes | None:
+    """The hash of a file as it is now, if it is known."""
+    where = {"library_id": library.id, "path": path, "algorithm": library.algorithm.value}
+    found = conn.value(_SQL.known_hash, {**where, "size": seen.size, "mtime_ns": seen.mtime_ns})
+    return None if found is None else bytes(found)
+
+
+def retire(conn: Connection, library: TargetLibrary, retired: Retired, *, successor: str) -> None:
+    """Have the trash know a file, and the library that it is not where it was."""
+    values = {
+        "id": retired.id,
+        "library_id": library.id,
+        "path": retired.path,
+        "trash_path": retired.trash_path,
+        "size": retired.size,
+        "algorithm": retired.algorithm.value,
+        "content_hash": retired.content_hash,
+        "successor": successor,
+    }
+    conn.run(_SQL.add_entry, values)
+    conn.run(_SQL.is_gone, values)
+
+
+def leave_trash(conn: Connection, library: TargetLibrary, trash_path: str) -> None:
+    """Have the trash know that a file came back from it."""
+    conn.run(_SQL.left_trash, {"library_id": library.id, "trash_path": trash_path})

@@ -35,3 +35,24 @@ DELETE FROM library_files WHERE library_id = :library_id AND relative_path = :pa
 -- name: rename
 UPDATE library_files SET relative_path = :path, is_missing = 0, updated_at = :now
 WHERE library_id = :library_id AND relative_path = :source;
+
+-- name: known_hash
+SELECT content_hash FROM library_files
+WHERE library_id = :library_id AND relative_path = :path AND hash_algorithm = :algorithm AND needs_hash = 0 AND is_missing = 0
+    AND hashed_size_bytes = :size AND hashed_mtime_ns = :mtime_ns AND size_bytes = :size AND mtime_ns = :mtime_ns;
+
+-- name: add_entry
+INSERT INTO trash_entries (id, file_id, library_id, relative_path, trash_path, size_bytes, hash_algorithm, content_hash,
+                           successor_path, trashed_at)
+VALUES (:id, coalesce((SELECT id FROM library_files WHERE library_id = :library_id AND relative_path = :path), 0), :library_id,
+        :path, :trash_path, :size, :algorithm, :content_hash, :successor, :now)
+ON CONFLICT DO NOTHING;
+
+-- name: is_gone
+-- Under the same name the row tells of the new file from now on.
+UPDATE library_files SET is_missing = 1, updated_at = :now
+WHERE library_id = :library_id AND relative_path = :path AND relative_path <> CAST(:successor AS text);
+
+-- name: left_trash
+UPDATE trash_entries SET left_as = 'restored', left_at = :now
+WHERE library_id = :library_id AND trash_path = :trash_path AND left_at IS NULL;

@@ -11,7 +11,7 @@ from kurabito.dataplane.placing.execution import execute
 from kurabito.dataplane.placing.modes import Placed
 from kurabito.dataplane.placing.placement_row import LeasedPlacement
 from kurabito.dataplane.placing.refusals import PlacementRefused
-from kurabito.dataplane.placing.store import TargetLibrary
+from kurabito.dataplane.placing.store import Retired, TargetLibrary
 from kurabito.db import Connection
 from kurabito.errors import LeaseLost
 from kurabito.logs import get_logger
@@ -32,7 +32,7 @@ class PlacementWork(LeasedWork[LeasedPlacement]):
 
     def do(self, row: LeasedPlacement) -> None:
         try:
-            library, placed = execute(row)
+            library, placed, retired = execute(row)
         except (LeaseLost, Stopped):
             raise
         except PlacementRefused as refused:
@@ -42,7 +42,7 @@ class PlacementWork(LeasedWork[LeasedPlacement]):
             facts = {"problem": f"{type(problem).__name__}: {problem}"}
             row.refuse(FilingStatus.FAILED, ErrorCode.WORKER_FAILURE, facts, None)
         else:
-            row.complete(placed.method, placed.seen, placed.content_hash, _entering(row, library, placed))
+            row.complete(placed.method, placed.seen, placed.content_hash, _entering(row, library, placed, retired))
             _log.info("file placed", placement=row.id, method=placed.method, path=row.values["target_path"])
 
     def _refuse(self, row: LeasedPlacement, refused: PlacementRefused) -> None:
@@ -54,11 +54,17 @@ class PlacementWork(LeasedWork[LeasedPlacement]):
             row.refuse(FilingStatus.FAILED, refused.error_code, refused.facts, None)
 
 
-def _entering(row: LeasedPlacement, library: TargetLibrary, placed: Placed) -> Callable[[Connection], None]:
-    """Has the library know the file, without a scan."""
+def _entering(
+    row: LeasedPlacement, library: TargetLibrary, placed: Placed, retired: Retired | None
+) -> Callable[[Connection], None]:
+    """Has the library know the file, without a scan, and the trash what went there for it."""
     source, path = row.values["source_path"], row.values["target_path"]
 
     def enter(conn: Connection) -> None:
+        if retired is not None:
+            store.retire(conn, library, retired, successor=path)
+        if row.leaves_trash:
+            store.leave_trash(conn, library, source)
         is_renamed = placed.method is PlacedBy.RENAME and store.rename(conn, library.id, source, path)
         if not is_renamed:
             store.enter(conn, library, path, placed.seen, placed.content_hash)

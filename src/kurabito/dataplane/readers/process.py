@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Final, NamedTuple
 
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
@@ -92,6 +93,9 @@ def _digest(root: Root, digest_of: Callable[[int, int], tuple[bytes, int]], file
     try:
         fd = root.open_file(file[0])
         try:
+            if not S_ISREG(os.fstat(fd).st_mode):
+                # A device may have no end, and to read a pipe takes away what is in it.
+                return ErrorCode.FILE_UNREADABLE.value, "it is no ordinary file"
             digest, read = digest_of(fd, file[1])
             # Looked at once, afterwards: what changed since the file was last seen shows, and what changed meanwhile too.
             now = os.fstat(fd)

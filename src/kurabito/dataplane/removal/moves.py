@@ -96,7 +96,7 @@ def _laid(source: FileRef, trash: FileRef) -> Iterator[tuple[FileRef, bool]]:
     if trash.is_taken():
         raise RemovalRefused(ErrorCode.TARGET_EXISTS, f"{trash.shown} is there already")
     probe = own_name(trash)
-    is_link = _link(source, probe)
+    is_link = try_link(source, probe)
     if not is_link:
         os.close(os.open(probe.name, NEW, 0o600, dir_fd=probe.folder))
     try:
@@ -105,7 +105,8 @@ def _laid(source: FileRef, trash: FileRef) -> Iterator[tuple[FileRef, bool]]:
         unlink(probe)
 
 
-def _link(source: FileRef, target: FileRef) -> bool:
+def try_link(source: FileRef, target: FileRef) -> bool:
+    """Give a file another name; false where there are no links. Raises FileExistsError."""
     try:
         os.link(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder, follow_symlinks=False)
     except FileExistsError:
@@ -130,7 +131,7 @@ def _move_away(source: FileRef, trash: FileRef, *, can_link: bool) -> None:
             raise
         if not can_link:
             # It could be moved away, and not be put back.
-            raise _no_safe_move() from None
+            raise no_safe_move() from None
         os.rename(source.name, trash.name, src_dir_fd=source.folder, dst_dir_fd=trash.folder)
 
 
@@ -142,12 +143,13 @@ def _rename_back(trash: FileRef, target: FileRef) -> bool:
     except OSError as problem:
         if problem.errno not in syscalls.UNSUPPORTED:
             raise
-        raise _no_safe_move() from None
+        raise no_safe_move() from None
     sync(target, trash)
     return True
 
 
-def _no_safe_move() -> RemovalRefused:
+def no_safe_move() -> RemovalRefused:
+    """Why nothing is moved on a file system that may replace a file unseen."""
     return RemovalRefused(
         ErrorCode.LINK_UNSUPPORTED,
         "this file system can neither link files nor move them without replacing others, so nothing is moved here; "

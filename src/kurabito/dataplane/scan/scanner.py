@@ -17,7 +17,7 @@ from typing import Final
 
 from kurabito.dataplane.errors import RootUnavailable
 from kurabito.dataplane.files.ignore import Ignored
-from kurabito.dataplane.files.paths import Root, as_name
+from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.files.walk import Entry, Identity, path_of
 from kurabito.dataplane.jobs import JobFailed, LeasedJob
 from kurabito.dataplane.leasing.leased_row import Stopped
@@ -270,7 +270,7 @@ def _find_library(conn: Connection, library: int | None) -> _Library:
     root_path, ignored, policy, has_files = row
     return _Library(
         id=library,
-        folder=Path(as_name(root_path)),
+        folder=Path(root_path),
         ignored=Ignored(json.loads(ignored)),
         hashes_all=policy == HashPolicy.ALL,
         is_new=not has_files,

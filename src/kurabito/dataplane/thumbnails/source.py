@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kurabito.dataplane.errors import PathEscapes, RootUnavailable
-from kurabito.dataplane.files.paths import Root, as_name
+from kurabito.dataplane.files.paths import Root
 from kurabito.dataplane.thumbnails.picture import ThumbnailFailed
 from kurabito.protocol.error_codes import ErrorCode
 
@@ -29,7 +29,7 @@ class ThumbnailSource:
     def opened(self) -> Iterator[int]:
         """A descriptor for reading it; raises ThumbnailFailed, at the end too when it changed meanwhile."""
         try:
-            with Root(Path(as_name(self.root))) as root:
+            with Root(Path(self.root)) as root:
                 fd = root.open_file(self.relative_path)
         except PathEscapes as problem:
             raise ThumbnailFailed(ErrorCode.PATH_ESCAPES, str(problem)) from None

@@ -144,7 +144,7 @@ class Aria2Client:
         # A magnet link keeps its id when only what followed it was removed.
         await self._rpc.ask("aria2.removeDownloadResult", gid)
         await self._ids.put(source.hash, gid)
-        options = {"dir": source.item.save_path, "gid": gid}
+        options = {"dir": source.item.save_path, "gid": gid, **_seeding(source.item)}
         if source.torrent is not None:
             await asyncio.to_thread(self._make_folder, Path(source.item.save_path))
             content = base64.b64encode(source.torrent.content).decode("ascii")
@@ -244,3 +244,8 @@ class Aria2Client:
             for entry in entries
             if entry.get("infoHash") and not entry.get("followedBy") and entry.get("errorCode") != _REGISTERED_TWICE
         }
+
+
+def _seeding(item: DownloadItem) -> dict[str, str]:
+    wanted = {"seed-ratio": item.seed_ratio, "seed-time": item.seed_minutes}
+    return {name: str(value) for name, value in wanted.items() if value is not None}

@@ -189,6 +189,10 @@ class QBittorrentClient:
             "contentLayout": "Original",
             "tags": self._mark,
         }
+        if source.item.seed_ratio is not None:
+            options["ratioLimit"] = str(source.item.seed_ratio)
+        if source.item.seed_minutes is not None:
+            options["seedingTimeLimit"] = str(source.item.seed_minutes)
         if source.torrent is None:
             sent: dict[str, Any] = {"data": {**options, "urls": source.item.url}}
         else:

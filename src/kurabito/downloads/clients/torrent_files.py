@@ -28,6 +28,8 @@ class TorrentFile:
     trackers: tuple[str, ...] = ()
     is_private: bool = False
     """Its tracker serves no client that has only a magnet link."""
+    name: str = ""
+    """Of its file or folder."""
 
 
 def read_torrent(content: bytes) -> TorrentFile:
@@ -49,7 +51,8 @@ def read_torrent(content: bytes) -> TorrentFile:
         digest = hashlib.sha1(raw, usedforsecurity=False).hexdigest()
     else:
         digest = hashlib.sha256(raw).hexdigest()[:40]
-    return TorrentFile(content, digest, size, files, trackers, info.get(b"private") == 1)
+    name = info[b"name"].decode("utf-8", "replace")
+    return TorrentFile(content, digest, size, files, trackers, info.get(b"private") == 1, name)
 
 
 def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int, dict[bytes, tuple[int, int]]]:

@@ -52,6 +52,7 @@ _CHECKING: Final = (1, 2)
 _LOOKS: Final = 30
 # A tracker that does not answer is no reason to give up; a disk that is full is.
 _LOCAL_ERROR: Final = 3
+_RATIO_OF_ITS_OWN: Final = 1
 
 Torrent = Mapping[str, Any]
 
@@ -139,6 +140,11 @@ class TransmissionClient:
         await self._call("torrent-set", ids=[hash], labels=[self._mark])
         await self._adding.drop(hash)
 
+    async def _set_ratio(self, source: TorrentSource) -> None:
+        # It knows how long a torrent may be idle, and not how long it is seeded: only the ratio can be said.
+        if (ratio := source.item.seed_ratio) is not None:
+            await self._call("torrent-set", ids=[source.hash], seedRatioLimit=ratio, seedRatioMode=_RATIO_OF_ITS_OWN)
+
     async def _add(self, source: TorrentSource) -> Owner:
         if there := await self._get([source.hash]):
             return Owner.KURABITO if await self._recognise(there) else Owner.USER
@@ -153,6 +159,7 @@ class TransmissionClient:
             await self._adding.drop(source.hash)
             raise SourceRefused(f"Transmission does not take it: {problem}")
         if "torrent-added" in answer:
+            await self._set_ratio(source)
             await self._label(source.hash)
             return Owner.KURABITO
         # It came in this moment: by its user, or by a life of ours before this one, into the folder that is meant for it.

@@ -58,7 +58,7 @@ def prepare(
     by_url: dict[str, list[DownloadRequest]] = defaultdict(list)
     for request in wanted:
         by_url[request.url].append(request)
-    items = {url: DownloadItem(url, _place(root, service, of_url[0])) for url, of_url in by_url.items()}
+    items = {url: _item(root, service, of_url[0]) for url, of_url in by_url.items()}
     earlier = attempts.begin(
         conn, service, [{"id": one.id, "hash": one.hash, "save_path": items[one.url].save_path} for one in wanted]
     )
@@ -163,8 +163,9 @@ def _owner(batch: Batch, request: DownloadRequest, answer: DownloadItemResult | 
     return answered or (Owner.USER if request.id in batch.foreign else None)
 
 
-def _place(root: Path, service: Service, request: DownloadRequest) -> str:
-    return places.save_path(root, service.path_maps, request.series, request.series_id, request.link_id)
+def _item(root: Path, service: Service, request: DownloadRequest) -> DownloadItem:
+    place = places.save_path(root, service.path_maps, request.series, request.series_id, request.link_id)
+    return DownloadItem(request.url, place, request.seed_ratio, request.seed_minutes)
 
 
 def _without_room(by_url: Mapping[str, Sequence[DownloadRequest]], left: int) -> dict[int, Reason[DownloadReason]]:

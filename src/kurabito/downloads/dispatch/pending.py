@@ -34,6 +34,9 @@ class DownloadRequest(NamedTuple):
     """It stalled there."""
     tries: int
     """How often it was not taken for a reason that may pass."""
+    seed_ratio: float | None = None
+    """What the indexer wants that it was found at, as is what follows."""
+    seed_minutes: int | None = None
 
 
 class Ending(NamedTuple):

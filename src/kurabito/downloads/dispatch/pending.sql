@@ -3,10 +3,12 @@
 
 -- name: requests
 SELECT download.id, download.link_id, link.url, link.download_type, link.hash, series.title, series.id,
-       download.avoids_module_id, link.size_bytes, download.has_stalled, download.tries
+       download.avoids_module_id, link.size_bytes, download.has_stalled, download.tries,
+       indexer.seed_ratio, indexer.seed_minutes
 FROM {given} CROSS JOIN downloads AS download
 JOIN anime_links AS link ON link.id = download.link_id
 JOIN series ON series.id = link.series_id
+LEFT JOIN indexers AS indexer ON indexer.id = link.indexer_id
 WHERE download.id = CAST(given.value AS bigint) AND download.status = 'pending'
 ORDER BY download.link_id;
 

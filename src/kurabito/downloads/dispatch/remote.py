@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from kurabito.downloads.dispatch.answers import read_cancelled, read_results, read_statuses
@@ -69,7 +69,7 @@ class RemoteDownloaders:
         waiting = [list(items[begin : begin + _MOST_ITEMS]) for begin in range(0, len(items), _MOST_ITEMS)]
         while waiting:
             part = waiting.pop(0)
-            body = {"items": [{"url": item.url, "save_path": item.save_path} for item in part]}
+            body = {"items": [_body(item) for item in part]}
             try:
                 answer = await self._calls.request(service, "POST", _base(service), body)
                 reply.results |= read_results(answer, {item.url for item in part})
@@ -121,6 +121,11 @@ class RemoteDownloaders:
 
     async def resume(self, service: Service, hash: str) -> None:
         await self._calls.send(service, "POST", f"{_one(service, hash)}/resume")
+
+
+def _body(item: DownloadItem) -> dict[str, Any]:
+    # Downloaders of earlier versions refuse what they do not know, so it is left out where it says nothing.
+    return {name: value for name, value in asdict(item).items() if value is not None}
 
 
 def _base(service: Service) -> str:

@@ -153,7 +153,7 @@ class FilterRule:
             raise InvalidInput("target_id", problem, refused(InputReason.TARGET_MISSING))
         tests = self.fields.tests()
         if self.pattern is not None:
-            tests.append(Test("title", _searching(self.pattern)))
+            tests.append(Test("title", searching(self.pattern)))
         if not tests:
             problem = "must be given, or at least one of the fields"
             raise InvalidInput("pattern", problem, refused(InputReason.NOTHING_TO_MATCH))
@@ -168,7 +168,8 @@ def _speaking(wanted: set[str]) -> Callable[[str], bool]:
     return speaks
 
 
-def _searching(pattern: str) -> Callable[[str], bool]:
+def searching(pattern: str) -> Callable[[str], bool]:
+    """Whether a pattern is found in a title; raises InvalidInput. RE2 needs no time that grows out of hand."""
     if len(pattern) > LONGEST_PATTERN:
         problem = f"must be at most {LONGEST_PATTERN} characters"
         raise InvalidInput("pattern", problem, refused(InputReason.TEXT, most=LONGEST_PATTERN))

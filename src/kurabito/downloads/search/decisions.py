@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, partial
@@ -11,13 +12,18 @@ from typing import Any, Final
 
 from kurabito.catalog import series
 from kurabito.catalog.identity.resolution import Likely, SeriesMatch, foresee
-from kurabito.catalog.linker import held_by
+from kurabito.catalog.linker import EpisodeKey, held_by
 from kurabito.catalog.releases import Release, read_release
 from kurabito.catalog.series import Series
 from kurabito.catalog.states import EpisodeState, FilterReason, SeriesState
 from kurabito.db import Connection, Queries
+from kurabito.downloads.blocklist import store as blocklist
+from kurabito.downloads.choice import DEFAULT, CurrentDownload, ReleaseOption, ReleasePreferences, choose
 from kurabito.downloads.filters import store as filter_rules
 from kurabito.downloads.filters.engine import FilterEngine, Links
+from kurabito.downloads.profiles.score import Score, UnwantedReason, score
+from kurabito.downloads.release_options import current_downloads, preferences_of
+from kurabito.downloads.states import Status
 from kurabito.feeds.raw_items import RawReason, clean
 from kurabito.indexers.port import IndexerItem
 from kurabito.reasons import Reason
@@ -47,6 +53,10 @@ class SearchReason(StrEnum):
     """`rule` excludes it."""
     NOT_INCLUDED = "not_included"
     """`rule` includes others."""
+    BLOCKED = "blocked"
+    """It failed, and is not taken before `until`; null is for good."""
+    WORSE = "worse"
+    """It is worth `score`, and what is had or under way `has`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +67,16 @@ class FoundRelease:
     """The same whichever indexer it comes from, where its hash is known; it has no URL in it."""
     item: IndexerItem = field(repr=False)
     """Its URL may have the indexer's key in it, and is never shown."""
-    indexer_id: int
+    indexer_id: int | None
+    """None for what was pasted."""
     indexers: tuple[str, ...]
     """The names of those that have it."""
     least_seeders: int
     release: Release | None = field(default=None, repr=False)
     series: Series | None = None
-    reason: Reason[SearchReason] | None = None
+    reason: Reason[SearchReason] | Reason[UnwantedReason] | None = None
+    score: Score | None = None
+    """What it is worth by the preferences of its show."""
 
 
 def read(found: FoundRelease, title_rules: Sequence[TitleRule]) -> FoundRelease:
@@ -87,12 +100,18 @@ def decide(conn: Connection, found: Sequence[FoundRelease]) -> list[FoundRelease
         for (place, release), own in zip(readable, likely, strict=True)
     }
     releases = {place: (release, of) for place, (release, _, of) in matched.items()}
-    states = _episode_states(conn, releases)
-    refused = _refused(conn, releases)
+    episodes = KnownEpisodes.of(conn, {key for one, of in releases.values() if of for key in _episode_keys(one, of)})
+    liked = preferences_of(conn, {of.id for _, of in releases.values() if of is not None})
+    refused = _blocked(conn, releases) | _refused(conn, releases)
     decided = list(found)
     for place, (release, own, of) in matched.items():
-        reason = _held(release, own) or refused.get(place) or _had(release, of, states) or _few_seeders(found[place])
-        decided[place] = replace(found[place], series=of, reason=reason)
+        preferences = liked.get(of.id, DEFAULT) if of is not None else DEFAULT
+        options = _options(release, of, episodes, preferences)
+        reason = (
+            _held(release, own) or refused.get(place) or _not_chosen(options, episodes) or _few_seeders(found[place])
+        )
+        worth = score(options[0], preferences.preferred)
+        decided[place] = replace(found[place], series=of, reason=reason, score=worth)
     return decided
 
 
@@ -112,29 +131,92 @@ def _few_seeders(found: FoundRelease) -> Reason[SearchReason] | None:
     return Reason(SearchReason.FEW_SEEDERS, {"seeders": seeders, "least": least})
 
 
-def _had(
-    release: Release, of: Series | None, states: Mapping[tuple[int, str, float], str]
-) -> Reason[SearchReason] | None:
-    if of is None or not release.episodes:
+@dataclass(frozen=True, slots=True)
+class KnownEpisodes:
+    """What there is of the episodes that results are of."""
+
+    ids: Mapping[EpisodeKey, int]
+    have: frozenset[int]
+    current: Mapping[int, Sequence[CurrentDownload]]
+
+    @classmethod
+    def of(cls, conn: Connection, keys: Collection[EpisodeKey]) -> KnownEpisodes:
+        rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
+        found = conn.all(_SQL.states, {"rows": json.dumps(rows)}) if rows else []
+        ids = {(series_id, kind, number): known for series_id, kind, number, _, known in found}
+        current: dict[int, list[CurrentDownload]] = defaultdict(list)
+        for download in current_downloads(conn, *ids.values()):
+            if download.option.episode_id is not None:
+                current[download.option.episode_id].append(download)
+        return cls(ids, frozenset(known for *_, state, known in found if state == EpisodeState.HAVE), current)
+
+
+def _options(
+    release: Release, of: Series | None, episodes: KnownEpisodes, preferences: ReleasePreferences
+) -> list[ReleaseOption]:
+    """The release as one that a feed brought: a link for each episode. Episodes that are not known yet get a number of ours."""
+    keys = [] if of is None else _episode_keys(release, of)
+    numbers = {key: episodes.ids.get(key, -place) for place, key in enumerate(keys, 1)}
+    count = max(len(numbers), len(release.episodes), 1)
+    one = ReleaseOption(
+        0,
+        release.identity.release_key,
+        None,
+        release.group.folded if release.group else None,
+        release.version or 1,
+        release.resolution,
+        release.source,
+        release.languages,
+        preferences,
+        release.title,
+        release.size_bytes,
+        release.kind,
+        release.episodes[0] if count == 1 and release.episodes else None,
+    )
+    known: list[int | None] = [*numbers.values()] or [None] * count
+    return [one._replace(link_id=place, episode_id=episode_id) for place, episode_id in enumerate(known)]
+
+
+def _not_chosen(
+    options: Sequence[ReleaseOption], episodes: KnownEpisodes
+) -> Reason[SearchReason] | Reason[UnwantedReason] | None:
+    """Why the release would not be chosen; the same function chooses for feeds."""
+    own = {one.episode_id for one in options if one.episode_id is not None}
+    current = {known: downloads for known, downloads in episodes.current.items() if known in own}
+    statuses = {
+        one.status for each in current.values() for one in each if one.option.release_key == options[0].release_key
+    }
+    if statuses:
+        return Reason(SearchReason.HAVE if statuses == {Status.COMPLETED} else SearchReason.UNDER_WAY)
+    choice = choose(options, current, episodes.have, waits=False)
+    if choice.unwanted:
+        return next(iter(choice.unwanted.values()))
+    if choice.dispatch or choice.ask or not own:
         return None
-    now = {states.get(key) for key in _episode_keys(release, of)}
-    if now == {EpisodeState.HAVE}:
-        return Reason(SearchReason.HAVE)
-    return Reason(SearchReason.UNDER_WAY) if now <= {EpisodeState.HAVE, EpisodeState.DOWNLOADING} else None
+    preferences = options[0].preferences
+    if current and preferences.upgrade:
+        has = max(one.option.rank(preferences.preferred) for each in current.values() for one in each)
+        return Reason(SearchReason.WORSE, {"score": options[0].rank(preferences.preferred), "has": has})
+    return Reason(SearchReason.HAVE if own <= episodes.have else SearchReason.UNDER_WAY)
 
 
-def _episode_keys(release: Release, of: Series) -> list[tuple[int, str, float]]:
+def _episode_keys(release: Release, of: Series) -> list[EpisodeKey]:
     match = SeriesMatch(of.id, of.episode_offset, of.state)
     return [(of.id, release.kind.value, float(match.number(number))) for number in release.episodes]
 
 
-def _episode_states(
+def _blocked(
     conn: Connection, releases: Mapping[int, tuple[Release, Series | None]]
-) -> dict[tuple[int, str, float], str]:
-    keys = {key for release, of in releases.values() if of is not None for key in _episode_keys(release, of)}
-    rows = [{"series_id": series_id, "kind": kind, "number": number} for series_id, kind, number in sorted(keys)]
-    found = conn.all(_SQL.states, {"rows": json.dumps(rows)}) if rows else []
-    return {(series_id, kind, number): state for series_id, kind, number, state in found}
+) -> dict[int, Reason[SearchReason]]:
+    keys = {place: release.identity.release_key for place, (release, _) in releases.items()}
+    until = blocklist.blocked(conn, set(keys.values()))
+    return {
+        place: Reason(
+            SearchReason.BLOCKED, {"until": None if (when := until[key]) is None else when.date().isoformat()}
+        )
+        for place, key in keys.items()
+        if key in until
+    }
 
 
 def _refused(

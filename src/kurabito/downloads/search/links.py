@@ -12,22 +12,28 @@ from kurabito.errors import InvalidInput
 from kurabito.feeds.raw_items import RawReason, clean
 from kurabito.feeds.results import FeedItem
 from kurabito.indexers.model import IndexerKind, IndexerSettings
+from kurabito.indexers.secrets import is_secret, public_magnet
+from kurabito.logs import mask_text
 from kurabito.modules.download_types import DownloadType
 from kurabito.titles import TitleRule
 
 
-def is_storable(item: FeedItem, settings: IndexerSettings) -> bool:
+def is_storable(item: FeedItem, settings: IndexerSettings | None) -> bool:
     """Whether the URL of a result has nothing in it that a downloader or a page may not have.
 
-    A site has no key. The links of Torznab lead through the indexer's own host, and have its key in them.
+    The links of Torznab lead through the indexer's own host, and have its key in them. A site has no key, but one that its
+    keeper described may have a passkey in its links. What a keeper pasted came from no indexer.
     """
-    return item.download_type is DownloadType.MAGNET or settings.kind is IndexerKind.SITE
+    if item.download_type is DownloadType.MAGNET:
+        return True
+    is_site = settings is not None and settings.kind is IndexerKind.SITE
+    return is_site and mask_text(item.download_url or "") == item.download_url
 
 
 def storable(item: FeedItem, target: str | bytes) -> FeedItem:
     """The result with a magnet link in the place of what its own link led to; raises GrabRefused."""
     if isinstance(target, str):
-        return replace(item, download_url=target, download_type=DownloadType.MAGNET)
+        return replace(item, download_url=public_magnet(target), download_type=DownloadType.MAGNET)
     try:
         torrent = read_torrent(target)
     except InvalidInput:
@@ -37,7 +43,7 @@ def storable(item: FeedItem, target: str | bytes) -> FeedItem:
             "this torrent is private, and its link has the key of your indexer in it, so it is not given to a downloader; "
             "add it there yourself"
         )
-    trackers = "".join(f"&tr={quote(tracker, safe='')}" for tracker in torrent.trackers)
+    trackers = "".join(f"&tr={quote(tracker, safe='')}" for tracker in torrent.trackers if not is_secret(tracker))
     magnet = f"magnet:?xt=urn:btih:{torrent.hash}&dn={quote(item.title, safe='')}{trackers}"
     return replace(
         item,

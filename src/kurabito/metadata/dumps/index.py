@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple
@@ -73,9 +74,11 @@ class IndexEntry:
 class IndexEntries:
     """The entries of the index, found by ids and by names."""
 
-    def __init__(self, entries: Iterable[IndexEntry]) -> None:
+    def __init__(self, entries: Iterable[IndexEntry], numbers: Mapping[tuple[str, int], int] | None = None) -> None:
+        """`numbers` are the ids that entries of dumps have already, by their ids elsewhere: they keep them."""
         self._entries = {entry.id: entry for entry in entries}
-        self._last = max(self._entries, default=0)
+        self._numbers = numbers or {}
+        self._last = max((*self._entries, *self._numbers.values()), default=0)
         self._by_id: dict[tuple[str, int], list[IndexEntry]] = {}
         self._by_name: dict[str, list[IndexEntry]] = {}
         for entry in self:
@@ -84,17 +87,31 @@ class IndexEntries:
     def __iter__(self) -> Iterator[IndexEntry]:
         return iter(self._entries.values())
 
-    def add(self, source: DumpSource, entry: DumpEntry) -> bool:
-        """Join an entry of a dump to the one that it is, or make it a new one; false when it is neither."""
-        home = self._same(entry) or self._namesake(source, entry)
+    def add_all(self, source: DumpSource, entries: Sequence[DumpEntry]) -> int:
+        """Join every entry of a dump to the one that it is, or make it a new one; how many are neither."""
+        shared = Counter(title for entry in entries for title in _titles(source, entry))
+        return sum(not self._add(source, entry, shared) for entry in entries)
+
+    def _add(self, source: DumpSource, entry: DumpEntry, shared: Mapping[str, int]) -> bool:
+        home = self._same(entry) or self._namesake(source, entry, shared)
         if home is None:
             if entry.kind is None or source not in _MAY_BE_NEW:
                 return False
-            self._last += 1
-            home = self._entries[self._last] = IndexEntry(id=self._last, source=source, kind=entry.kind)
+            number = self._number(entry)
+            home = self._entries[number] = IndexEntry(id=number, source=source, kind=entry.kind)
         home.absorb(source, entry)
         self._note(home)
         return True
+
+    def _number(self, entry: DumpEntry) -> int:
+        ids = [(name, value) for name in ID_FIELDS if (value := getattr(entry.ids, name)) is not None]
+        known = [
+            number for one in ids if (number := self._numbers.get(one)) is not None and number not in self._entries
+        ]
+        if known:
+            return known[0]
+        self._last += 1
+        return self._last
 
     def of_bgm(self, bgm_id: int) -> IndexEntry | None:
         """The entry with this id of bgm.tv."""
@@ -108,24 +125,35 @@ class IndexEntries:
                 return min(found, key=lambda one: one.age)
         return None
 
-    def _namesake(self, source: DumpSource, entry: DumpEntry) -> IndexEntry | None:
-        """The only one with the same title in its own language, if neither kind nor year nor an id speaks against it."""
-        found: dict[int, IndexEntry] = {}
-        for name in entry.names:
-            # anime-offline-database does not tell titles from synonyms, but the year and the kind.
-            is_title = name.is_own or source is DumpSource.OFFLINE_DATABASE
-            if is_title and (name.language == "ja" or language_of(name.title) is not None):
-                found |= {one.id: one for one in self._by_name.get(fold_title(name.title), ())}
+    def _namesake(self, source: DumpSource, entry: DumpEntry, shared: Mapping[str, int]) -> IndexEntry | None:
+        """The only one with the same title in its own language, if neither kind nor year nor an id speaks against it.
+
+        `shared` counts the entries of the dump by their titles.
+        """
+        titles = _titles(source, entry)
+        found = {one.id: one for title in titles for one in self._by_name.get(title, ())}
         fitting = [one for one in found.values() if _may_be(one, entry)]
-        # Without a kind and a year a name is enough only if no other has it.
-        is_clear = len(fitting) == 1 and (entry.kind is not None or len(found) == 1)
-        return fitting[0] if is_clear else None
+        # Without a kind a name is enough only if no other has it, or the dump has no more of the name than the index does:
+        # then the one that is left is the one.
+        is_clear = entry.kind is not None or all(shared[title] <= max(len(found), 1) for title in titles)
+        return fitting[0] if len(fitting) == 1 and (is_clear or len(found) == 1) else None
 
     def _note(self, entry: IndexEntry) -> None:
         for name, value in entry.ids.items():
             _add_once(self._by_id.setdefault((name, value), []), entry)
         for folded in entry.own:
             _add_once(self._by_name.setdefault(folded, []), entry)
+
+
+def _titles(source: DumpSource, entry: DumpEntry) -> set[str]:
+    """Its titles in its own language, folded."""
+    return {
+        fold_title(name.title)
+        for name in entry.names
+        # anime-offline-database does not tell titles from synonyms, but the year and the kind.
+        if (name.is_own or source is DumpSource.OFFLINE_DATABASE)
+        and (name.language == "ja" or language_of(name.title) is not None)
+    }
 
 
 def _add_once(entries: list[IndexEntry], entry: IndexEntry) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kurabito.metadata.errors import TmdbError
 from kurabito.metadata.records import TmdbKind
 
+JAPANESE: Final = "ja"
 _ANIMATION: Final = 16
 # Films and shows have the same things under other names.
 _DATE: Final = {TmdbKind.TV: "first_air_date", TmdbKind.MOVIE: "release_date"}
@@ -31,6 +32,12 @@ class Title(NamedTuple):
     language: str | None = None
     local_name: str | None = None
     """As TMDB calls it for the language of the request."""
+    countries: Sequence[str] = ()
+    """Where a show comes from, as codes of ISO 3166-1; TMDB says it of no film in a list."""
+
+    @property
+    def is_japanese(self) -> bool:
+        return self.language in (None, JAPANESE)
 
 
 class TmdbSeason(NamedTuple):
@@ -105,6 +112,7 @@ def _title(kind: TmdbKind, found: Any, image_url: str) -> Title | None:
             poster_in(found, image_url),
             found.get("original_language"),
             found.get(_LOCAL_NAME[kind]),
+            tuple(map(str, found.get("origin_country") or ())),
         )
     except (LookupError, TypeError, ValueError, AttributeError):
         return None

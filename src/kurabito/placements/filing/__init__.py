@@ -9,7 +9,6 @@ show_facts.py   what is known of a series when its files are named
 destination.py  which library, and which folder of it
 planner.py      from the files of a download to placements and questions, in one transaction
 placed_files.py notes that files are in their place, and whose episodes they are
-adoption.py     what a library has already counts
 store.py        placements as they are stored
 service.py      what a program asks of placements: list them, retry, resolve
 report.py       how far the filing of one download is

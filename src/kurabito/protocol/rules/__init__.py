@@ -1,23 +1,19 @@
-"""The rules of the protocol, as data: numbered sentences that the page about it shows and that a check can name.
+"""The rules of the planes, as data: `rulebook` says how they are written down.
 
-A section is a Markdown file beside this one. A paragraph that begins with a number in bold is a rule:
-
-    **LEASE-3** An owner MUST renew its lease …
-
-A number is never given to another rule: a rule that goes leaves a hole. A word in double braces is a value of the code.
+A section is a Markdown file beside this one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from types import MappingProxyType
 from typing import Final
 
+from kurabito.protocol.rulebook import ProtocolRule, RuleBook
 from kurabito.protocol.rules.terms_in_words import WORDS
+from kurabito.protocol.version import SPOKEN
+
+__all__ = ["PLANES", "SECTIONS", "ProtocolRule", "rules", "section"]
 
 SECTIONS: Final = (
     "words",
@@ -42,39 +38,15 @@ SECTIONS: Final = (
 )
 """The files, in the order in which they are read."""
 
-_RULE: Final = re.compile(r"^\*\*([A-Z]+-[1-9][0-9]*)\*\* (.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
-_LEVEL: Final = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")
-_WORD: Final = re.compile(r"\{\{(\w+)\}\}")
-
-
-@dataclass(frozen=True, slots=True)
-class ProtocolRule:
-    """One rule."""
-
-    id: str
-    """Like `SCAN-3`: it stays as long as the rule does."""
-    level: str
-    """MUST, MUST NOT, SHOULD, SHOULD NOT or MAY: the first of them that it says."""
-    section: str
-    text: str
-    """As Markdown, on one line."""
+PLANES: Final = RuleBook("protocol", str(SPOKEN), __package__, SECTIONS, WORDS)
 
 
 @cache
 def section(name: str) -> str:
     """A section as Markdown, with the values of the code in it."""
-    text = files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8")
-    return _WORD.sub(lambda found: WORDS[found[1]], text).strip()
+    return PLANES.section(name)
 
 
-@cache
 def rules() -> Mapping[str, ProtocolRule]:
-    """Every rule by its number, in the order of the page; raises ValueError for a number that two have, or no level."""
-    found: dict[str, ProtocolRule] = {}
-    for name in SECTIONS:
-        for number, text in _RULE.findall(section(name)):
-            level = _LEVEL.search(text)
-            if number in found or level is None:
-                raise ValueError(f"{name}.md: {number} is there twice, or says neither MUST, SHOULD nor MAY")
-            found[number] = ProtocolRule(number, level[1], name, " ".join(text.split()))
-    return MappingProxyType(found)
+    """Every rule by its number, in the order of the page."""
+    return PLANES.rules

@@ -7,6 +7,7 @@ from typing import Final
 
 from kurabito.clock import SECOND
 from kurabito.db import AdvisoryLock
+from kurabito.db.table_names import CHANNEL
 from kurabito.protocol import terms
 from kurabito.protocol.deletion import JOB_MAY_RUN, TRASH_FOLDER
 from kurabito.protocol.enums import HashAlgorithm
@@ -29,6 +30,8 @@ WORDS: Final[Mapping[str, str]] = {
     "capabilities": _listed([str(one) for one in Capability]),
     "lease": f"{terms.LEASE_SECONDS:g}",
     "heartbeat": f"{terms.HEARTBEAT_SECONDS:g}",
+    "look_every": f"{terms.LOOK_SECONDS:g}",
+    "channel": CHANNEL,
     "longest_path": str(terms.LONGEST_PATH),
     "edge": str(terms.EDGE),
     "read_whole": str(terms.READ_WHOLE),

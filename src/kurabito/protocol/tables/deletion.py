@@ -81,7 +81,8 @@ DELETION_TABLES: Final = (
     ),
     Table(
         "trash_entries",
-        "What was moved to the trash. An entry has the id of the row of `deletion_log` that moved it.",
+        "What was moved to the trash. An entry has the id of the row of `deletion_log`, or the `trash_id` of the placement, that "
+        "moved it.",
         {
             "id": "the entry's id",
             "file_id": "the file it was",
@@ -94,6 +95,7 @@ DELETION_TABLES: Final = (
             "trashed_at": "when it was moved there",
             "left_as": "how it left the trash",
             "left_at": "when it did; NULL while it is there",
+            "successor_path": "the file of the library that took its place; NULL when a plan removed it",
         },
         {"hash_algorithm": HashAlgorithm, "left_as": TrashExit},
     ),

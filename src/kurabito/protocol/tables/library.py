@@ -10,6 +10,7 @@ from kurabito.protocol.enums import (
     JobKind,
     JobStatus,
     LibraryIntake,
+    LibraryUpgrades,
     ScanFinding,
     ScanStatus,
 )
@@ -35,10 +36,11 @@ LIBRARY_TABLES: Final = (
             "removing_since": "since when it is being removed; no job is made for it any more",
             "accepts": "what is filed into it",
             "placement_modes": "JSON list of how files come into it, the best first",
+            "upgrades": "which better releases take the place of files that were filed into it",
             "created_at": MOMENTS["created_at"],
             "updated_at": "when the keeper last changed any of this; scans and their schedule leave it alone",
         },
-        {"algorithm": HashAlgorithm, "hash_policy": HashPolicy, "accepts": LibraryIntake},
+        {"algorithm": HashAlgorithm, "hash_policy": HashPolicy, "accepts": LibraryIntake, "upgrades": LibraryUpgrades},
     ),
     Table(
         "jobs",

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from kurabito.downloads.filters.model import EVERYTHING, LONGEST_PATTERN, Action, Fields, FilterRule, RuleScope, Target
 from kurabito.errors import InvalidInput
 from kurabito.reasons import InputReason, refused
-from kurabito.web.forms import CHECKED, Form, count_of, line_of, one_of
+from kurabito.web.forms import CHECKED, Form, count_of, line_of, listed, one_of
 
 LISTS: Final = ("groups", "resolutions", "languages", "sources")
 """Fields of which several values can be named."""
-_BETWEEN: Final = re.compile("[,;\N{FULLWIDTH COMMA}\N{IDEOGRAPHIC COMMA}\N{FULLWIDTH SEMICOLON}]")
-_MOST_VALUES: Final = 100
 _MIB: Final = 1 << 20
 _LARGEST_MIB: Final = 1 << 32
 _ORDERS: Final = 1_000_000
@@ -102,12 +99,7 @@ class FilterForm(Form):
         )
 
     def _listed(self, name: str) -> tuple[str, ...]:
-        found = dict.fromkeys(one.strip() for one in _BETWEEN.split(self.value(name)) if one.strip())
-        if len(found) > _MOST_VALUES:
-            raise InvalidInput(
-                name, f"must be {_MOST_VALUES} at most", refused(InputReason.TOO_MANY, most=_MOST_VALUES)
-            )
-        return tuple(line_of(name, one) for one in found)
+        return listed(name, self.value(name))
 
     def _bytes(self, name: str) -> int | None:
         text = self.value(name).strip()

@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
+from kurabito.indexers.addresses import without_login
 from kurabito.indexers.model import (
     MOST_PER_HOUR,
+    MOST_RATIO,
+    MOST_SEED_MINUTES,
     MOST_SEEDERS,
     PRIORITIES,
     IndexerKind,
@@ -17,7 +20,7 @@ from kurabito.indexers.model import (
     StoredIndexer,
 )
 from kurabito.indexers.service import IndexerOutcome, Indexers
-from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of
+from kurabito.web.forms import CHECKED, Form, count_of, id_of, line_of, ratio_of
 from kurabito.web.pages import Pages
 
 _PATH: Final = "/search/indexers"
@@ -27,7 +30,18 @@ _PATH: Final = "/search/indexers"
 class IndexerForm(Form):
     """An indexer as it is now, or as it was filled in. The key is taken and never shown."""
 
-    FIELDS = ("name", "url", "api_key", "min_seeders", "priority", "per_hour", "site")
+    FIELDS = (
+        "name",
+        "url",
+        "api_key",
+        "min_seeders",
+        "priority",
+        "per_hour",
+        "site",
+        "proxy",
+        "seed_ratio",
+        "seed_minutes",
+    )
 
     @classmethod
     def of(cls, indexer: StoredIndexer) -> IndexerForm:
@@ -38,19 +52,29 @@ class IndexerForm(Form):
                 "priority": str(settings.priority),
                 "per_hour": str(settings.per_hour),
                 "is_enabled": CHECKED if settings.is_enabled else "",
+                "proxy": without_login(settings.proxy) if settings.proxy else "",
+                "seed_ratio": "" if settings.seed_ratio is None else f"{settings.seed_ratio:g}",
+                "seed_minutes": "" if settings.seed_minutes is None else str(settings.seed_minutes),
             }
         )
 
     def changes(self) -> dict[str, Any]:
         """What its keeper decides; raises InvalidInput."""
-        key = self.value("api_key").strip()
+        key, minutes = self.value("api_key").strip(), self.value("seed_minutes").strip()
         return {
             "min_seeders": count_of("min_seeders", self.value("min_seeders"), MOST_SEEDERS),
             "priority": count_of("priority", self.value("priority"), PRIORITIES[1]),
             "per_hour": count_of("per_hour", self.value("per_hour"), MOST_PER_HOUR),
             "is_enabled": self.is_checked("is_enabled"),
+            "proxy": self.value("proxy").strip() or None,
+            "seed_ratio": self._seed_ratio(),
+            "seed_minutes": count_of("seed_minutes", minutes, MOST_SEED_MINUTES) if minutes else None,
             **({"api_key": line_of("api_key", key, 500)} if key else {}),
         }
+
+    def _seed_ratio(self) -> float | None:
+        text = self.value("seed_ratio").strip().replace(",", ".")
+        return ratio_of("seed_ratio", text, MOST_RATIO) if text else None
 
     def torznab(self) -> IndexerSettings:
         """A new indexer; raises InvalidInput."""

@@ -1,50 +1,58 @@
-"""The search: a name, what the indexers have of it, and the button that downloads one of them."""
+"""The search: a name or a link, what the indexers have of it, and the button that downloads one of them."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse
 
 from kurabito.downloads.search.decisions import FoundRelease
 from kurabito.downloads.search.grab import ReleaseGrabs
+from kurabito.downloads.search.pasted import LONGEST, is_pasted
+from kurabito.downloads.search.running import RunningSearch, RunningSearches
 from kurabito.downloads.search.service import ReleaseSearch
+from kurabito.http.errors import OutboundError
 from kurabito.indexers.port import SearchQuery
-from kurabito.indexers.service import LONGEST_TEXT, IndexerOutcome
-from kurabito.web.forms import Form
+from kurabito.indexers.service import LONGEST_TEXT
+from kurabito.web.forms import Form, id_of
 from kurabito.web.pages import Pages
 
 SHOWN: Final = 300
 """Results on the page; the API has them all."""
-_FEED: Final = ("http://", "https://")
+_PATIENCE: Final = 1.0
+"""How long a page waits for the first answer."""
 
 
-def router(pages: Pages, search: ReleaseSearch, grabs: ReleaseGrabs) -> APIRouter:
+def router(pages: Pages, search: ReleaseSearch, running: RunningSearches, grabs: ReleaseGrabs) -> APIRouter:
     """The search box and its results."""
     routes = APIRouter()
 
     @routes.get("/search")
     async def overview(request: Request) -> Response:
-        text = " ".join(request.query_params.get("q", "").split())
-        if text.startswith(_FEED):
-            # A feed is followed, not searched for.
-            return RedirectResponse(pages.addresses.to("/following/new", url=text), 303)
-        outcomes: list[IndexerOutcome] = []
-        found: tuple[FoundRelease, ...] = ()
-        if text:
-            async for progress in search.search(SearchQuery(text=text[:LONGEST_TEXT])):
-                outcomes.append(progress.outcome)
-                found = progress.releases
-        return pages.show(
-            request,
-            "search.html",
-            text=text[:LONGEST_TEXT],
-            longest=LONGEST_TEXT,
-            outcomes=outcomes,
-            found=found[:SHOWN],
-            further=max(0, len(found) - SHOWN),
-        )
+        query = await query_of(search, request.query_params)
+        if query is None:
+            return _shown(pages, request, None, ())
+        found = running.begin(query)
+        await found.changed(0, _PATIENCE)
+        # A feed is followed, not searched for; and where a link cannot be opened, that page says what to do about its host.
+        is_closed = isinstance(found.error, OutboundError)
+        if (feed_url := query.text if is_closed else found.feed_url) is not None:
+            return RedirectResponse(pages.addresses.to("/following/new", url=feed_url), 303)
+        if found.error is not None:
+            raise found.error
+        return _shown(pages, request, found, await search.again(found.releases))
+
+    @routes.get("/search/answers")
+    async def answers(request: Request) -> Response:
+        """An event for each answer; the page is fetched again then."""
+        query = await query_of(search, request.query_params)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        events = _events(running.begin(query)) if query is not None else _nothing()
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
     @routes.post("/search/grab")
     async def grab(request: Request) -> Response:
@@ -52,3 +60,42 @@ def router(pages: Pages, search: ReleaseSearch, grabs: ReleaseGrabs) -> APIRoute
         return pages.go("/downloads")
 
     return routes
+
+
+async def query_of(search: ReleaseSearch, asked: QueryParams) -> SearchQuery | None:
+    """What the address asks for: a text, or a series in all its names."""
+    if asked.get("series"):
+        number = asked.get("episode", "")
+        return await search.for_series(id_of(asked["series"]), id_of(number) if number else None)
+    text = " ".join(asked.get("q", "").split())
+    if not text:
+        return None
+    return SearchQuery(text=text if is_pasted(text) else text[:LONGEST_TEXT])
+
+
+def _shown(pages: Pages, request: Request, found: RunningSearch | None, releases: Sequence[FoundRelease]) -> Response:
+    query = found.query if found else None
+    return pages.show(
+        request,
+        "search.html",
+        query=query,
+        text=query.text if query else "",
+        longest=LONGEST,
+        outcomes=found.outcomes if found else (),
+        is_done=found.is_done if found else True,
+        asked=str(request.query_params),
+        found=releases[:SHOWN],
+        further=max(0, len(releases) - SHOWN),
+    )
+
+
+async def _events(found: RunningSearch) -> AsyncIterator[str]:
+    seen = 0
+    while not found.is_done:
+        seen = await found.changed(seen)
+        yield "event: found\ndata: {}\n\n"
+    yield "event: done\ndata: {}\n\n"
+
+
+async def _nothing() -> AsyncIterator[str]:
+    yield "event: done\ndata: {}\n\n"

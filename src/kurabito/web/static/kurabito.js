@@ -272,6 +272,28 @@ function listen() {
   }
 }
 
+// A search that is under way tells each answer; the last one ends it.
+let answers = null;
+
+function hearAnswers() {
+  const place = document.querySelector("[data-answers]");
+  if (!place || answers) return;
+  answers = new EventSource(place.dataset.answers);
+  const end = () => {
+    answers?.close();
+    answers = null;
+  };
+  answers.addEventListener("found", refresh);
+  answers.addEventListener("done", () => {
+    end();
+    refresh();
+  });
+  // What was found is on the page; a search that broke off is not begun again.
+  answers.onerror = end;
+}
+
+hearAnswers();
+
 function showProgress({ task_id: id, done, total }) {
   for (const place of document.querySelectorAll(`[data-task="${CSS.escape(id)}"] .progress`)) {
     const bar = place.querySelector("progress");

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 ADD = """
 INSERT INTO placements (library_id, mode, fallbacks, source_root, source_path, size_bytes, source_mtime_ns, target_path, content,
-                        reserve_bytes, created_at, updated_at)
-VALUES (:library, :mode, :fallbacks, :root, :source, :size, :mtime_ns, :target, :content, :reserve, :now, :now)
+                        reserve_bytes, replaces_path, replaces_size_bytes, replaces_mtime_ns, trash_id, created_at, updated_at)
+VALUES (:library, :mode, :fallbacks, :root, :source, :size, :mtime_ns, :target, :content, :reserve, :replaces, :old_size,
+        :old_mtime_ns, :trash_id, :now, :now)
 RETURNING id
 """
 
@@ -47,8 +49,10 @@ class Desk:
         content: bytes | None = None,
         reserve: int = 0,
         within: bool = False,
+        replaces: Path | None = None,
     ) -> int:
         """Want a file placed; with `within` the source is one of the library's own."""
+        old = None if replaces is None else replaces.stat()
         found = None if source is None else source.stat()
         root = None if source is None or within else self.downloads
         base = self.shelf.path("", library) if within else self.downloads
@@ -63,6 +67,10 @@ class Desk:
             "target": target,
             "content": content,
             "reserve": reserve,
+            "replaces": None if replaces is None else str(replaces.relative_to(self.shelf.path("", library))),
+            "old_size": old and old.st_size,
+            "old_mtime_ns": old and old.st_mtime_ns,
+            "trash_id": None if replaces is None else uuid4().hex,
         }
         row = self.shelf.database.write_blocking(lambda conn: conn.one(ADD, values))
         assert row is not None

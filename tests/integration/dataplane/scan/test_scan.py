@@ -52,6 +52,19 @@ def test_a_changed_file_loses_its_hash_and_keeps_its_row(shelf: Shelf) -> None:
     assert shelf.counts()["changed"] == 1
 
 
+def test_a_file_whose_inode_is_not_on_record_is_taken_for_another(shelf: Shelf) -> None:
+    """Databases of other programs that were taken over may lack it."""
+    for name in ("a.mkv", "b.mkv"):
+        shelf.write(name, b"12")
+    shelf.scan()
+    shelf.hash_everything()
+    shelf.change("UPDATE library_files SET inode = NULL, device = NULL WHERE relative_path = 'a.mkv'")
+    shelf.scan()
+    assert shelf.known() == shelf.on_disk()
+    assert shelf.files("content_hash, needs_hash") == {"a.mkv": (None, 1), "b.mkv": (b"h" * 32, 0)}
+    assert shelf.counts()["changed"] == 1
+
+
 def test_what_is_gone_is_missing_and_what_returns_is_not(shelf: Shelf) -> None:
     for name in ("a.mkv", "b.mkv", "c/d.mkv", "z.mkv"):
         shelf.write(name, b"12")

@@ -81,6 +81,17 @@ def test_a_folder_without_files_fails_the_scan_too(shelf: Shelf) -> None:
 
 def test_a_new_library_may_be_empty(shelf: Shelf) -> None:
     assert shelf.scan() == DONE
+    assert shelf.session("status, resume_after, total_paths") == ("succeeded", "", 0)
+
+
+def test_the_folder_of_a_library_has_the_name_that_is_written_down(shelf: Shelf) -> None:
+    """In the names of files this character is an escape; in the path of a library there are none."""
+    shelf.folder = shelf.folder.with_name("odd \uef80")
+    shelf.folder.mkdir()
+    shelf.change("UPDATE library_roots SET root_path = :path", path=str(shelf.folder))
+    shelf.write("a.mkv")
+    assert shelf.scan() == DONE
+    assert shelf.known() == shelf.on_disk()
 
 
 def test_a_folder_that_is_unmounted_between_two_workers_loses_nothing(shelf: Shelf) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 import libtorrent as lt
 
+from kurabito.downloads.clients.embedded.goals import SeedGoal, SeedGoals
 from kurabito.downloads.clients.embedded.kept import keep
 from kurabito.downloads.clients.embedded.options import RESUME_SUFFIX, EmbeddedOptions
 from kurabito.downloads.clients.embedded.room import has_room
@@ -35,6 +36,7 @@ class Torrents:
         self._options = options
         self._session: lt.session | None = None
         self._handles: dict[str, lt.torrent_handle] = {}
+        self._goals = SeedGoals(folder)
         self._lock = threading.Lock()
         self._saved = 0.0
         self._troubles: dict[str, str] = {}
@@ -49,6 +51,7 @@ class Torrents:
             try:
                 params = lt.read_resume_data(file.read_bytes())
                 self._handles[file.stem] = self._session.add_torrent(params)
+                self._goals.load(file.stem)
             except (RuntimeError, OSError) as error:
                 log.warning("torrent halted", hash=file.stem, error=error)
 
@@ -84,11 +87,13 @@ class Torrents:
                     self._go_on(there)
                 return
             # Kept first: a torrent that is taken is never forgotten.
+            self._goals.put(source.hash, SeedGoal.of(source.item, self._options))
             keep(self._kept(source.hash), lt.write_resume_data_buf(params))
             try:
                 self._handles[source.hash] = self._session.add_torrent(params)
             except RuntimeError as error:
                 self._kept(source.hash).unlink(missing_ok=True)
+                self._goals.drop(source.hash)
                 raise SourceRefused(f"libtorrent does not take it: {error}") from None
 
     def status(self, hash: str) -> DownloadStatus | None:
@@ -109,6 +114,7 @@ class Torrents:
         with self._lock:
             handle = self._handles.pop(hash, None)
             self._troubles.pop(hash, None)
+            self._goals.drop(hash)
             self._kept(hash).unlink(missing_ok=True)
             if handle is None or self._session is None:
                 return False
@@ -187,9 +193,9 @@ class Torrents:
     def _end_seeding(self) -> None:
         # Others are added and removed by other threads meanwhile.
         with self._lock:
-            for handle in self._handles.values():
+            for hash, handle in self._handles.items():
                 status = handle.status()
-                if status.is_finished and not status.paused and self._gave_enough(status):
+                if status.is_finished and not status.paused and self._gave_enough(hash, status):
                     _rest(handle)
 
     def _use_room(self) -> None:
@@ -209,9 +215,10 @@ class Torrents:
         handle.clear_error()
         handle.resume()
 
-    def _gave_enough(self, status: lt.torrent_status) -> bool:
+    def _gave_enough(self, hash: str, status: lt.torrent_status) -> bool:
         given = status.all_time_upload / max(1, status.total_wanted)
-        return given >= self._options.ratio or status.seeding_duration.total_seconds() >= self._options.seed_seconds
+        goal = self._goals.of(hash) or SeedGoal(self._options.ratio, self._options.seed_seconds)
+        return given >= goal.ratio or status.seeding_duration.total_seconds() >= goal.seconds
 
     def _kept(self, hash: str) -> Path:
         return self._folder / f"{hash}{RESUME_SUFFIX}"
