@@ -159,3 +159,18 @@ async def test_both_parts_of_a_later_season_are_followed_apart(desk: Desk) -> No
     )
     await desk.bring(desk.subscribe(), *map(item, titles))
     assert desk.all("SELECT series_id, question_id FROM anime_links ORDER BY id") == [(1, None), (2, None), (2, None)]
+
+
+async def test_a_film_is_found_by_its_names_in_the_index_without_the_word_that_says_film(desk: Desk) -> None:
+    names = ("剧场版 麹的故事", "The Koji Story The Movie")
+    film = OfflineEntry("劇場版 麹物語", RecordKind.MOVIE, "ja", Ids(bgm_id=1), date(2019, 4, 1), other_titles=names)
+    desk.database.write_blocking(lambda conn: offline.replace_entries(conn, [film]))
+    titles = (
+        "[Kura] 麹物語 劇場版 (BD 1920x1080 x264 FLAC).mkv",
+        "The.Koji.Story.The.Movie.2019.1080p.BluRay.x264-KURA",
+        "[Toji] 麹的故事 剧场版 [BDRip][1080p]",
+    )
+    feed = desk.subscribe()
+    for title in titles:
+        await desk.bring(feed, item(title))
+    assert desk.all("SELECT DISTINCT series_id, question_id FROM anime_links") == [(1, None)]
