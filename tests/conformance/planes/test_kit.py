@@ -116,6 +116,7 @@ def test_the_rules_without_a_check_are_known() -> None:
         "TRASH-6",
         "IO-1",
         "INSPECT-3",
+        "PLACE-10",
     ]
 
 
