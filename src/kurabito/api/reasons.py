@@ -75,6 +75,10 @@ def _programs(facts: Mapping[str, Any]) -> str:
     return f"a program among videos is there to be started by mistake: {', '.join(facts['files'])}"
 
 
+def _unsafe(facts: Mapping[str, Any]) -> str:
+    return f"it brought programs where videos should be: {', '.join(facts['files'])}"
+
+
 def _and_others(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Words about other files."""
     return lambda facts: words.format(others=", ".join(facts["others"]))
@@ -114,10 +118,13 @@ _DOWNLOADS: Final[_Words] = {
     DownloadReason.REPORTED: "the downloader reports an error",
     DownloadReason.TRANSFER: _transfer,
     DownloadReason.STOOD_STILL: "it stood still",
+    DownloadReason.DEAD: "no peer had it for {hours} hours",
+    DownloadReason.NO_METADATA: "no peer told what is in it for {hours} hours",
     DownloadReason.DOWNLOADER_AWAY: "its downloader was away",
     DownloadReason.DOWNLOADER_REMOVED: _removed,
     DownloadReason.SWITCHED_OFF: "{downloader} is switched off; it goes on when you switch that on, or send it elsewhere",
     DownloadReason.ANOTHER_EPISODE: "the downloader has one torrent for this and for {title}, which is another episode",
+    DownloadReason.UNSAFE_FILES: _unsafe,
     DownloadReason.REPLACED: "a better release took its place",
     DownloadReason.FILTERED: "a filter excludes it",
     DownloadReason.CANCELLED: "cancelled by its keeper",
@@ -165,6 +172,9 @@ _PLANS: Final[_Words] = {
     PlanReason.FOLDER_SEASON: "its name says the episode, and the folder {folder} the season",
     PlanReason.RUN: "the number that differs among the names of its folder is the episode",
     PlanReason.ABSOLUTE: "its number counts through all seasons",
+    PlanReason.SAID: "a person said so",
+    PlanReason.BETTER: "it takes the place of {path}, which is not as good",
+    PlanReason.NOT_CHOSEN: "a person chose {other} for the same episode",
     PlanReason.WITH_VIDEO: "it belongs to {video}",
     PlanReason.EXTRA: "an extra: {word}",
     PlanReason.EXTRA_STAYS: "an extra, and the library leaves extras where they are: {word}",
@@ -206,6 +216,7 @@ _UNWANTED: Final[_Words] = {
     UnwantedReason.DECIMAL: "it is an episode between two others, and those are not wanted",
 }
 _SEARCHES: Final[_Words] = {
+    SearchReason.BLOCKED: "it failed, and is blocked",
     SearchReason.WORSE: "it is worth {score} points, and what is there already {has}",
     SearchReason.USENET: "it is for Usenet, which no downloader takes",
     SearchReason.UNREADABLE: "no series can be read from its title",

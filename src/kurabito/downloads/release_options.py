@@ -16,6 +16,7 @@ from kurabito.downloads.choice import DEFAULT, Choice, CurrentDownload, ReleaseO
 from kurabito.downloads.dispatch.attempts import given_ids
 from kurabito.downloads.states import Status
 from kurabito.feeds.preferences import Policy, Preferences
+from kurabito.protocol.enums import LibraryUpgrades
 from kurabito.titles import ReleaseKind
 
 _Stored = tuple[str | None, int | None, int | None, str | None]
@@ -57,8 +58,9 @@ def choose_among(
         if download.option.link_id not in own and download.option.episode_id is not None:
             current[download.option.episode_id].append(download)
     have = frozenset(found for (found,) in conn.all(SQL.have, given_ids(episodes)))
+    kept = {episode: LibraryUpgrades(upgrades) for episode, upgrades in conn.all(SQL.kept, given_ids(episodes))}
     unwanted = frozenset(found for (found,) in conn.all(SQL.unwanted, given_ids(episodes)))
-    return choose(_without(options, unwanted), current, have | unwanted, waits=waits)
+    return choose(_without(options, unwanted), current, have | unwanted, kept=kept, waits=waits)
 
 
 def _without(options: Sequence[ReleaseOption], unwanted: Collection[int]) -> list[ReleaseOption]:

@@ -4,6 +4,9 @@
 SELECT {option}
 FROM {given} CROSS JOIN anime_links AS link {joins}
 WHERE link.id = CAST(given.value AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                    WHERE block.release_key = link.release_key AND block.cleared_at IS NULL
+                        AND (block.blocked_until IS NULL OR block.blocked_until > :now))
 ORDER BY link.id;
 
 -- name: current
@@ -20,6 +23,9 @@ SELECT DISTINCT rival.id, rival.title
 FROM {given} CROSS JOIN anime_links AS link JOIN anime_links AS rival ON rival.episode_id = link.episode_id
 WHERE link.id = CAST(given.value AS bigint) AND rival.id <> link.id AND rival.is_filtered = 0 AND rival.held_reason IS NULL
   AND NOT EXISTS (SELECT 1 FROM downloads WHERE downloads.link_id = rival.id AND downloads.status <> 'cancelled')
+  AND NOT EXISTS (SELECT 1 FROM release_blocklist AS block
+                    WHERE block.release_key = rival.release_key AND block.cleared_at IS NULL
+                        AND (block.blocked_until IS NULL OR block.blocked_until > :now))
 ORDER BY rival.id;
 
 -- name: series_preferences
@@ -33,6 +39,19 @@ WHERE series.id = CAST(given.value AS bigint);
 -- name: have
 SELECT episodes.id FROM {given} CROSS JOIN episodes
 WHERE episodes.id = CAST(given.value AS bigint) AND episodes.state = 'have';
+
+-- name: kept
+-- What may take the place of the file that a library has of an episode: as the library says for what Kurabito put there, and nothing
+-- for what was found there.
+SELECT had.episode_id, CASE WHEN EXISTS (
+           SELECT 1 FROM placements AS placement
+           WHERE placement.library_id = file.library_id AND placement.target_path = file.relative_path
+               AND placement.status = 'completed' AND placement.method <> 'found' AND placement.placed_inode = file.inode
+               AND placement.placed_device = file.device) THEN library.upgrades ELSE 'none' END
+FROM {given} CROSS JOIN episode_files AS had JOIN library_files AS file ON file.id = had.file_id
+JOIN library_roots AS library ON library.id = file.library_id
+WHERE had.episode_id = CAST(given.value AS bigint) AND file.is_missing = 0
+ORDER BY had.episode_id, file.id;
 
 -- name: unwanted
 SELECT episodes.id FROM {given} CROSS JOIN episodes JOIN series ON series.id = episodes.series_id

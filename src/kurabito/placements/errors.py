@@ -45,6 +45,12 @@ class PlacementNotFound(PlacementError, NotFound):
     code = "placement_not_found"
 
 
+class FilingQuestionNotFound(PlacementError, NotFound):
+    """There is no such question about files."""
+
+    code = "filing_question_not_found"
+
+
 class PlacementConflict(PlacementError, StateConflict):
     """The placement is not where this can be asked of it."""
 

@@ -124,10 +124,12 @@ async def test_two_files_of_one_episode_are_asked_about_and_the_rest_is_filed(ho
 
 async def test_a_program_among_the_files_has_nothing_filed(house: House) -> None:
     series = house.series("Yoru no Kurabito")
-    house.download(series, EPISODE, {EPISODE: b"one", "Yoru no Kurabito - 01.mkv.exe": b"MZ"})
+    program = "Yoru no Kurabito - 01.mkv.exe"
+    (download,) = house.download(series, EPISODE, {EPISODE: b"one", program: b"MZ"})
     await house.settle()
     assert house.library() == {}
-    assert house.questions() == [(None, "executable")]
+    assert house.questions() == []
+    assert house.refused == [(download, (program,))]
 
 
 async def test_the_modes_are_those_of_the_library(house: House) -> None:

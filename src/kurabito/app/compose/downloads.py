@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kurabito.db import Connection, Database
+from kurabito.downloads.blocklist.service import Blocklist
 from kurabito.downloads.conflicts import Conflicts
 from kurabito.downloads.dispatch.cleanup import DownloaderCleanup
 from kurabito.downloads.dispatch.dispatcher import DownloadDispatcher
@@ -20,7 +21,7 @@ from kurabito.downloads.grabber import Grabber
 from kurabito.downloads.health.downloaders import PollPolicy
 from kurabito.downloads.paths.tests import PathTests
 from kurabito.downloads.tasks import DownloadTasks
-from kurabito.downloads.want_again import Wanting
+from kurabito.downloads.want_again import ContentRefusals, Wanting
 from kurabito.errors import ConfigError
 from kurabito.http import Outbound
 from kurabito.library import libraries
@@ -44,6 +45,7 @@ class DownloadParts:
     conflicts: Conflicts
     downloads: Downloads
     wanting: Wanting
+    blocklist: Blocklist
     dispatcher: DownloadDispatcher
     cleanup: DownloaderCleanup
     scheduler: DownloadScheduler
@@ -87,6 +89,7 @@ def open_downloads(
         Conflicts(database, grabber),
         Downloads(database, downloaders, tasks, stalled=timedelta(minutes=settings.stalled_minutes)),
         Wanting(database, downloaders, grabber),
+        Blocklist(database),
         DownloadDispatcher(
             database,
             downloaders,
@@ -105,14 +108,16 @@ def open_downloads(
             cleanup,
             interval=settings.download_poll_interval,
             elsewhere=policy.elsewhere,
+            dead=None if settings.dead_hours is None else timedelta(hours=settings.dead_hours),
         ),
         PathTests(database, ServiceCalls(outbound), root),
     )
 
 
-def open_filing(settings: Settings, database: Database) -> FilingLoop:
+def open_filing(settings: Settings, database: Database, grabber: Grabber) -> FilingLoop:
     """What brings downloads that are complete into libraries."""
-    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings))
+    refuse = ContentRefusals(grabber).refuse
+    return FilingLoop(database, download_root(settings), reserve=reserve_bytes(settings), refuse=refuse)
 
 
 def open_imports(settings: Settings, database: Database) -> Imports:

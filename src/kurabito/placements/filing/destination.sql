@@ -1,5 +1,5 @@
 -- name: libraries
-SELECT id, name, accepts, placement_modes FROM library_roots WHERE removing_since IS NULL ORDER BY id;
+SELECT id, name, accepts, placement_modes, upgrades FROM library_roots WHERE removing_since IS NULL ORDER BY id;
 
 -- name: folders
 -- What the user matched comes first, then what was found, then where files of it or of another season were put before.
