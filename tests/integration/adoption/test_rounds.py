@@ -49,6 +49,7 @@ async def adopt(made: Collection, entries: Sequence[Entry], *paths: str) -> None
         ([NIGHT], "[Kura] Night of the Kurabito - 12.5 [720p].mkv", (1, "tv", 12.5)),
         ([NIGHT], "Kura Yoru [tmdbid-7]/Season 01/Episode S01E05.mkv", (1, "tv", 5)),
         ([NIGHT, RICE], "Anime/Rice and Water - 02.mkv", (4, "tv", 2)),
+        ([NIGHT, RICE], "to sort/Rice and Water - 03.mkv", (4, "tv", 3)),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)

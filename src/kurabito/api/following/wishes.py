@@ -14,7 +14,7 @@ from kurabito.catalog.states import SeriesWish
 from kurabito.site.errors import WITH_BODY, documented
 
 
-class WantedBody(StrictBody):
+class WishBody(StrictBody):
     """Which episodes of several series are downloaded."""
 
     wanted: Annotated[SeriesWish, Field(strict=False)]
@@ -23,7 +23,7 @@ class WantedBody(StrictBody):
     )
 
 
-class WantedAnswer(BaseModel):
+class WishAnswer(BaseModel):
     """How many series it was said of."""
 
     changed: int
@@ -34,10 +34,10 @@ def router(catalog: Catalog) -> APIRouter:
     routes = APIRouter(prefix="/api/v1", tags=["following"])
 
     @routes.post("/series/wanted", responses=documented(404, *WITH_BODY))
-    async def want_series(body: WantedBody) -> WantedAnswer:
+    async def want_series(body: WishBody) -> WishAnswer:
         """Say which episodes of several series are downloaded."""
         if body.series_ids is None:
-            return WantedAnswer(changed=await catalog.want_not_followed(body.wanted))
-        return WantedAnswer(changed=await catalog.want(body.series_ids, body.wanted))
+            return WishAnswer(changed=await catalog.want_not_followed(body.wanted))
+        return WishAnswer(changed=await catalog.want(body.series_ids, body.wanted))
 
     return routes

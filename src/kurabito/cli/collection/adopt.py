@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="See what of existing collections counts, and say what is wanted of it.")
 
 
-class WantedEpisodes(StrEnum):
+class WishChoice(StrEnum):
     """The choices, named here so that `--help` loads nothing else."""
 
     NONE = "none"
@@ -65,7 +65,7 @@ def left(
 @app.command()
 def want(
     wanted: Annotated[
-        WantedEpisodes,
+        WishChoice,
         typer.Argument(
             help="`future`: what airs from now on; `missing`: what has no file too; `all`: better releases too."
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kurabito.cli.collection.adopt import WantedEpisodes
+from kurabito.cli.collection.adopt import WishChoice
 
 if TYPE_CHECKING:
     from kurabito.placements.predecessors.model import TheirCollection
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Take over the shows of another program, which is only read.")
 
 Apply = Annotated[bool, typer.Option("--apply", help="Do it. Without it, everything is shown and nothing is changed.")]
-Want = Annotated[WantedEpisodes, typer.Option("--want", help="Which episodes of the shows are downloaded from now on.")]
+Want = Annotated[WishChoice, typer.Option("--want", help="Which episodes of the shows are downloaded from now on.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")]
 
 
@@ -23,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print everything as one JS
 def autobangumi(
     path: Annotated[Path, typer.Argument(help="Its database, data/data.db.", exists=True, dir_okay=False)],
     apply: Apply = False,
-    want: Want = WantedEpisodes.NONE,
+    want: Want = WishChoice.NONE,
     feeds: Annotated[bool, typer.Option("--feeds", help="With --apply: add its feeds too, switched off.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +50,7 @@ def sonarr(
         str, typer.Option("--api-key", envvar="SONARR_API_KEY", help="The key from Settings, General.", prompt=True)
     ],
     apply: Apply = False,
-    want: Want = WantedEpisodes.NONE,
+    want: Want = WishChoice.NONE,
     as_json: AsJson = False,
 ) -> None:
     """Take over the series of Sonarr by its API v3.

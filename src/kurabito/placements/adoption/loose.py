@@ -25,6 +25,8 @@ class LooseGroup:
     word: str | None
     """What makes them specials: `OVA`."""
     videos: tuple[LibraryVideo, ...]
+    is_stray: bool = False
+    """They lie in a folder of which nothing is known."""
 
     @property
     def title(self) -> str:
@@ -38,14 +40,16 @@ class LooseGroup:
         return replace(self.reading, names=tuple(Name.of(f"{name.shown} {self.word}") for name in self.reading.names))
 
 
-def group_by_names(videos: Iterable[LibraryVideo]) -> tuple[list[LooseGroup], list[LibraryVideo]]:
-    """The files by what their names say, and those whose names say nothing."""
+def group_by_names(
+    videos: Iterable[LibraryVideo], *, only_own: bool = False
+) -> tuple[list[LooseGroup], list[LibraryVideo]]:
+    """The files by what their names say, and those whose names say nothing; `only_own` where folders do not count."""
     groups: dict[tuple[str, FolderReading, str | None], list[LibraryVideo]] = defaultdict(list)
     silent: list[LibraryVideo] = []
     for video in videos:
         told = read_video(SplitPath.of(video.path))
         reading = _reading(told)
-        if reading is None:
+        if reading is None or (only_own and not told.own_title):
             silent.append(video)
         else:
             groups[video.path.rpartition("/")[0], reading, _word(told)].append(video)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -79,7 +79,7 @@ class AdoptionRounds:
         for group, record in loose:
             await self._adopt_loose(run, group, record)
         run.leave(found.unmatched, AdoptionReason.UNMATCHED_FOLDER)
-        nothing = [(video.id, ()) for video in (*found.unmatched, *found.ignored)]
+        nothing = [(video.id, ()) for video in (*found.ignored, *(video for video, _ in run.unadopted))]
         await self._database.write(partial(_finish, run=run, nothing=nothing))
         _log.info("library adopted", library=library_id, had=run.had, not_had=len(run.unadopted))
 
@@ -92,6 +92,10 @@ class AdoptionRounds:
         """What files that lie in no folder of a show are about, by their names."""
         groups, silent = await asyncio.to_thread(group_by_names, found.loose)
         run.leave(silent, AdoptionReason.NO_TITLE)
+        # Only a name of their own says more than the folder, of which nothing is known.
+        strays, rest = await asyncio.to_thread(partial(group_by_names, only_own=True), found.stray)
+        run.leave(rest, AdoptionReason.UNMATCHED_FOLDER)
+        groups += [replace(group, is_stray=True) for group in strays]
         told: list[int | None] = []
         for start in range(0, len(groups), _LOOSE_AT_ONCE):
             some = groups[start : start + _LOOSE_AT_ONCE]
@@ -100,11 +104,11 @@ class AdoptionRounds:
 
     async def _adopt_loose(self, run: _Round, group: LooseGroup, record: int | None) -> None:
         if record is None:
-            why = because(AdoptionReason.UNKNOWN_SHOW, title=group.title)
-            run.unadopted += [(video, why) for video in group.videos]
-            await self._database.write(
-                lambda conn: store.give(conn, [(one.id, ()) for one in group.videos], GivenBy.NAME)
-            )
+            if group.is_stray:
+                run.leave(group.videos, AdoptionReason.UNMATCHED_FOLDER)
+            else:
+                why = because(AdoptionReason.UNKNOWN_SHOW, title=group.title)
+                run.unadopted += [(video, why) for video in group.videos]
             return
         (shows,) = await self._database.write(lambda conn: _series_of(conn, [[record]]))
         await self._give(run, AdoptionUnit(group.folder, (record,), group.videos), shows, is_whole=False)

@@ -53,8 +53,14 @@ def due(conn: Connection) -> list[int]:
 def looks(conn: Connection, library_id: int) -> list[FolderLook]:
     """What matching found out about the folders of a library."""
     return [
-        FolderLook(folder, metadata_id, bool(ignored), bool(json.loads(reading).get("has_several_seasons")))
-        for folder, metadata_id, ignored, reading in conn.all(_SQL.looks, {"library_id": library_id})
+        FolderLook(
+            folder,
+            metadata_id,
+            bool(ignored),
+            bool(json.loads(reading).get("has_several_seasons")),
+            is_unknown=not json.loads(candidates),
+        )
+        for folder, metadata_id, ignored, reading, candidates in conn.all(_SQL.looks, {"library_id": library_id})
     ]
 
 

@@ -8,7 +8,7 @@ WHERE library.removing_since IS NULL AND library.last_scanned_at IS NOT NULL
 ORDER BY library.id;
 
 -- name: looks
-SELECT folder, metadata_id, is_ignored, reading FROM folder_matches WHERE library_id = :library_id ORDER BY folder;
+SELECT folder, metadata_id, is_ignored, reading, candidates FROM folder_matches WHERE library_id = :library_id ORDER BY folder;
 
 -- name: files
 SELECT id, relative_path, size_bytes FROM library_files

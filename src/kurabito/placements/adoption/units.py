@@ -32,6 +32,8 @@ class FolderLook(NamedTuple):
     is_ignored: bool
     has_several_seasons: bool
     """Its files are of several seasons, so that it is no single one."""
+    is_unknown: bool = False
+    """Nothing is known by its name: `incoming`, `to sort`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class SortedLibrary:
     """They lie in no folder of a single show. Their names may say it."""
     unmatched: tuple[LibraryVideo, ...]
     """They lie in a folder of which a person has to say what it is."""
+    stray: tuple[LibraryVideo, ...]
+    """The same, but nothing is known by the folder's name, so that their own may say more."""
     ignored: tuple[LibraryVideo, ...]
     """They lie in a folder of which a person said that it is nothing we know."""
 
@@ -81,6 +85,7 @@ def sort_library(looks: Sequence[FolderLook], videos: Iterable[LibraryVideo]) ->
     found: dict[str, list[LibraryVideo]] = defaultdict(list)
     loose: list[LibraryVideo] = []
     unmatched: list[LibraryVideo] = []
+    stray: list[LibraryVideo] = []
     ignored: list[LibraryVideo] = []
     for video in videos:
         if classify(SplitPath.of(video.path)).file_class is not FileClass.VIDEO:
@@ -95,9 +100,9 @@ def sort_library(looks: Sequence[FolderLook], videos: Iterable[LibraryVideo]) ->
         elif look is None or look.has_several_seasons:
             loose.append(video)
         else:
-            unmatched.append(video)
+            (stray if look.is_unknown else unmatched).append(video)
     units = [AdoptionUnit(folder, tuple(records[folder]), tuple(some)) for folder, some in sorted(found.items())]
-    return SortedLibrary(tuple(units), tuple(loose), tuple(unmatched), tuple(ignored))
+    return SortedLibrary(tuple(units), tuple(loose), tuple(unmatched), tuple(stray), tuple(ignored))
 
 
 def _home(

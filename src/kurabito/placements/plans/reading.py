@@ -25,7 +25,7 @@ _SPECIAL_WORD: Final = re.compile(
     re.I,
 )
 # `[11.5(OVA)]`: where it stands among the episodes says more than the word.
-_BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(（]?(?:OVA|OAD|SP)", re.I)
+_BETWEEN: Final = re.compile(r"[\[ ](\d{1,3}\.5)\s?[(\uff08]?(?:OVA|OAD|SP)", re.I)
 _SPECIAL_ENDING: Final = re.compile(r"[ _.-]+(?:OVA|OAD|OAV|SPs?|Specials?)s?$", re.I)
 _WORDS_FOR: Final = {"sps": "SP", "sp": "SP", "specials": "Special", "special": "Special", "oav": "OVA"}
 _FILM_NUMBER: Final = re.compile(
