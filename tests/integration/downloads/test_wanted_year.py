@@ -133,7 +133,7 @@ async def prepare(sky: Sky, indexers: Indexers, shows: int, days: int) -> None:
     await sky.core.bring(*first)
 
     def write(conn: Connection) -> None:
-        titles = dict(conn.all("SELECT title, id FROM series"))
+        titles: dict[str, int] = dict(conn.all("SELECT title, id FROM series"))
         lists = {}
         for show in range(shows):
             begins = BEGIN + timedelta(days=sky.chance.randrange(max(1, days - 7 * EPISODES)))
